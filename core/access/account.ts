@@ -1,0 +1,37 @@
+/** What a person may do: run the platform, run their company, or dispatch for it. */
+export type Role = 'operator' | 'admin' | 'member'
+
+/** A user as the store reads it at this moment. */
+export type Account = {
+  userId: number
+  companyId: number
+  /** As {@link normaliseEmail} gives it. */
+  email: string
+  role: Role
+  /** Codes of the services that the user may use; `*` stands for all. */
+  services: readonly string[]
+  /** In the PHC string format. */
+  passwordHash: string
+  /** Grows with every change of the password: what was issued under an older one is void. */
+  passwordVersion: number
+  /** The user or their company is disabled. */
+  disabled: boolean
+}
+
+/** Where accounts are read. Every call answers with the present state: nothing here keeps an account for later. */
+export type Accounts = {
+  /** `email` is normalised. */
+  byEmail: (email: string) => Promise<Account | undefined>
+  byId: (userId: number) => Promise<Account | undefined>
+}
+
+/** Who acts in a request. */
+export type Actor = Pick<Account, 'userId' | 'companyId' | 'email' | 'role' | 'services'> & {
+  /** The user who acts under this identity, for the audit log. */
+  impersonatorId?: number
+}
+
+/** The form in which e-mail addresses are stored and compared: one address, whatever its case or Unicode composition. */
+export function normaliseEmail (email: string): string {
+  return email.normalize('NFC').toLowerCase()
+}

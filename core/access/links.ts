@@ -1,0 +1,47 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** Signed, expiring names of documents, for people without credentials. */
+export type Links = {
+  /** A token of {@link linkLength} characters. `expiresAt` counts in whole seconds, until 2106. */
+  sign: (documentId: string, expiresAt: Date) => string
+  /** The document's id; undefined when the token was not signed here or has expired. */
+  read: (token: string) => string | undefined
+}
+
+/** Every token has this many URL-safe characters, so that a text message can be measured before the link exists. */
+export const linkLength = 48
+
+const idLength = 16
+const payloadLength = idLength + 4
+const macLength = 16
+
+/** Links signed with `key`: base64url of document id (16 bytes), expiry (seconds, 4 bytes), HMAC-SHA256 (first 16 bytes). */
+export function createLinks ({ key, now }: { key: Uint8Array, now: () => Date }): Links {
+  const macOf = (payload: Uint8Array): Buffer => createHmac('sha256', key).update(payload).digest().subarray(0, macLength)
+  return {
+    sign (documentId, expiresAt) {
+      const payload = Buffer.alloc(payloadLength)
+      payload.set(bytesOf(documentId))
+      payload.writeUInt32BE(Math.floor(expiresAt.getTime() / 1000), idLength)
+      return Buffer.concat([payload, macOf(payload)]).toString('base64url')
+    },
+    read (token) {
+      if (token.length !== linkLength) return undefined
+      const bytes = Buffer.from(token, 'base64url')
+      if (bytes.length !== payloadLength + macLength) return undefined
+      const payload = bytes.subarray(0, payloadLength)
+      if (!timingSafeEqual(macOf(payload), bytes.subarray(payloadLength))) return undefined
+      return payload.readUInt32BE(idLength) * 1000 > now().getTime() ? uuidOf(payload.subarray(0, idLength)) : undefined
+    }
+  }
+}
+
+function bytesOf (uuid: string): Buffer {
+  const bytes = Buffer.from(uuid.replaceAll('-', ''), 'hex')
+  if (bytes.length !== idLength) throw new Error(`A document link needs a UUID, not "${uuid}".`)
+  return bytes
+}
+
+function uuidOf (bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}

@@ -1,0 +1,22 @@
+import { hash, verify } from '@node-rs/argon2'
+
+/** Argon2id with 19 MiB, two passes, one lane: the OWASP Password Storage Cheat Sheet's minimum, about 5 ms. */
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+/** A well-formed hash that no password has (all zero), as costly to check as a real one. */
+export const unusableHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
+
+/** The argon2id hash of a password, in the PHC string format. */
+export function hashPassword (password: string): Promise<string> {
+  return hash(opaque(password), cost)
+}
+
+/** Whether the hash is that of the password. Throws on a hash that is not in the PHC string format. */
+export function passwordMatches (passwordHash: string, password: string): Promise<boolean> {
+  return verify(passwordHash, opaque(password))
+}
+
+/** The same text typed on two keyboards may be composed differently (RFC 8265, OpaqueString). */
+function opaque (password: string): string {
+  return password.normalize('NFC')
+}

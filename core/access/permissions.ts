@@ -1,0 +1,25 @@
+import { DispatchError } from '../contract/errors.ts'
+import type { Actor, Role } from './account.ts'
+
+/** Whether the actor may use a service. */
+export function mayUse (actor: Pick<Actor, 'services'>, service: string): boolean {
+  return actor.services.includes('*') || actor.services.includes(service)
+}
+
+/** Throws `forbidden` unless the actor may use the service. */
+export function requireService (actor: Pick<Actor, 'services'>, service: string): void {
+  if (!mayUse(actor, service)) throw new DispatchError('forbidden', `This user may not use the service "${service}": ask an admin of the company for it.`)
+}
+
+/** Throws `forbidden` unless the actor has one of the roles. */
+export function requireRole (actor: Pick<Actor, 'role'>, ...roles: readonly [Role, ...Role[]]): void {
+  if (!roles.includes(actor.role)) throw new DispatchError('forbidden', `This needs the role ${roles.join(' or ')}, but the user is ${actor.role}.`)
+}
+
+type Identity = Pick<Actor, 'userId' | 'companyId' | 'role'>
+
+/** Whether one user may act as another: operators everywhere, admins in their company, nobody above their own role. */
+export function mayImpersonate (impersonator: Identity, user: Identity): boolean {
+  if (impersonator.role === 'operator') return true
+  return impersonator.role === 'admin' && user.role !== 'operator' && impersonator.companyId === user.companyId
+}

@@ -1,0 +1,131 @@
+import { hash } from 'node:crypto'
+import { errors, jwtVerify, SignJWT, type JWTHeaderParameters } from 'jose'
+import { LRUCache } from 'lru-cache'
+import { Type, type Static } from 'typebox'
+import { DispatchError } from '../contract/errors.ts'
+import { compile } from '../contract/schema.ts'
+import type { Account } from './account.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+/** The part of an account that a token stands for. */
+export type Holder = Pick<Account, 'userId' | 'passwordVersion'>
+
+/** What a token says; whether it is still so, the accounts tell. */
+export type Claims = Holder & {
+  companyId: number
+  /** The user who acts under this identity. */
+  impersonator?: Holder
+  /** When a password was last given, however often the token was refreshed since. */
+  loggedInAt: Date
+  expiresAt: Date
+}
+
+/** Access tokens: JSON Web Tokens signed with Ed25519. Both readings throw `unauthorized`. */
+export type Tokens = {
+  issue: (account: Account, session?: { impersonator?: Holder | undefined, loggedInAt?: Date }) => Promise<string>
+  verify: (token: string) => Promise<Claims>
+  /** Also takes a token that expired less than 24 hours ago; none of which the login is more than 30 days past. */
+  verifyForRefresh: (token: string) => Promise<Claims>
+}
+
+/** All in seconds. */
+const hour = 3600
+const defaultLifetime = 2 * hour
+const refreshableFor = 24 * hour
+const sessionLifetime = 30 * 24 * hour
+
+const mostRemembered = 10_000
+const party = 'document-dispatch'
+/** A type of our own: no other JSON Web Token can be taken for one of these (RFC 8725, 3.11). */
+const header = { alg: 'EdDSA', typ: 'access+jwt' }
+
+const UserId = Type.String({ pattern: '^[1-9][0-9]{0,15}$' })
+
+/** `act` as in RFC 8693, `auth_time` as in OpenID Connect (seconds); `pwv` is the password version. */
+const Payload = Type.Object({
+  sub: UserId,
+  company: Type.Integer(),
+  pwv: Type.Integer(),
+  act: Type.Optional(Type.Object({ sub: UserId, pwv: Type.Integer() })),
+  auth_time: Type.Integer(),
+  exp: Type.Integer()
+})
+const fitPayload = compile(Payload)
+
+/** Issues and verifies tokens; remembers which ones were good until they expire. `lifetime` is in seconds. */
+export function createTokens ({ keys, now, lifetime = defaultLifetime }: { keys: SigningKeys, now: () => Date, lifetime?: number }): Tokens {
+  const verified = new LRUCache<string, Claims>({ max: mostRemembered })
+
+  async function read (token: string, tolerance: number): Promise<Claims> {
+    try {
+      const rules = { algorithms: [header.alg], typ: header.typ, issuer: party, audience: party, currentDate: now(), clockTolerance: tolerance }
+      const { payload } = await jwtVerify(token, keyOf, rules)
+      return claimsOf(payload)
+    } catch (cause) {
+      throw cause instanceof errors.JOSEError ? refusal(cause) : cause
+    }
+  }
+
+  async function keyOf ({ kid }: JWTHeaderParameters) {
+    const key = kid === undefined ? undefined : await keys.find(kid)
+    if (key === undefined) throw new errors.JWKSNoMatchingKey()
+    return key.publicKey
+  }
+
+  return {
+    async issue (account, { impersonator, loggedInAt = now() } = {}) {
+      const { kid, privateKey } = keys.newest()
+      const issuedAt = secondsOf(now())
+      const payload = {
+        company: account.companyId,
+        pwv: account.passwordVersion,
+        ...impersonator && { act: { sub: String(impersonator.userId), pwv: impersonator.passwordVersion } },
+        auth_time: secondsOf(loggedInAt)
+      }
+      return await new SignJWT(payload)
+        .setProtectedHeader({ ...header, kid })
+        .setSubject(String(account.userId))
+        .setIssuer(party)
+        .setAudience(party)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + lifetime)
+        .sign(privateKey)
+    },
+    async verify (token) {
+      const digest = hash('sha256', token, 'base64')
+      const known = verified.get(digest)
+      if (known !== undefined && known.expiresAt > now()) return known
+      const claims = await read(token, 0)
+      verified.set(digest, claims)
+      return claims
+    },
+    async verifyForRefresh (token) {
+      const claims = await read(token, refreshableFor)
+      if (secondsOf(now()) - secondsOf(claims.loggedInAt) > sessionLifetime) throw new DispatchError('unauthorized', 'The login is more than 30 days past: log in again.')
+      return claims
+    }
+  }
+}
+
+function claimsOf (payload: unknown): Claims {
+  const fit = fitPayload(payload)
+  if (!fit.ok) throw new errors.JWTInvalid('The claims are not those of an access token.')
+  const { sub, company, pwv, act, auth_time: authTime, exp }: Static<typeof Payload> = fit.value
+  return {
+    userId: Number(sub),
+    companyId: company,
+    passwordVersion: pwv,
+    ...act && { impersonator: { userId: Number(act.sub), passwordVersion: act.pwv } },
+    loggedInAt: new Date(authTime * 1000),
+    expiresAt: new Date(exp * 1000)
+  }
+}
+
+function refusal (cause: errors.JOSEError): DispatchError {
+  const message = cause instanceof errors.JWTExpired ? 'The token has expired: refresh it or log in again.' : 'The token is not valid: log in again.'
+  return new DispatchError('unauthorized', message, { cause })
+}
+
+function secondsOf (time: Date): number {
+  return Math.floor(time.getTime() / 1000)
+}

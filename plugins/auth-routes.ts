@@ -1,0 +1,34 @@
+import { Login, LoginResponse, type Authentication } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+
+/** Logging in and refreshing: `POST /auth`, `GET /auth/refresh`. Answers must not be cached (RFC 6749, 5.1). */
+export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authentication }> = (app, { authentication }, done) => {
+  app.post('/auth', {
+    config: { public: true },
+    schema: {
+      tags: ['Authentication'],
+      summary: 'Log in',
+      description: 'Exchanges the e-mail address and password of an account for an access token. Wrong credentials and disabled accounts answer 403.',
+      body: Login,
+      response: { 200: LoginResponse }
+    }
+  }, async ({ body }, reply) => {
+    const data = await authentication.login(body.username, body.password)
+    return reply.header('cache-control', 'no-store').send({ data })
+  })
+
+  app.get('/auth/refresh', {
+    // It reads the header itself, because it also takes a token that has expired.
+    config: { public: true },
+    schema: {
+      tags: ['Authentication'],
+      summary: 'Refresh an access token',
+      description: 'Takes a token that is valid or expired less than 24 hours ago, up to 30 days after the login. The new one keeps user and company.',
+      response: { 200: LoginResponse }
+    }
+  }, async ({ headers }, reply) => {
+    const data = await authentication.refresh(headers.authorization)
+    return reply.header('cache-control', 'no-store').send({ data })
+  })
+  done()
+}

@@ -1,0 +1,45 @@
+import type { Actor, Authentication } from '@dispatch/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import plugin from 'fastify-plugin'
+
+const known = Symbol('actor')
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who acts. Throws on a public route: nobody is known there. */
+    readonly actor: Actor
+    [known]: Actor | null
+  }
+  interface FastifyContextConfig {
+    /** The route needs no credentials. */
+    public?: boolean
+  }
+}
+
+const realm = 'realm="Document Dispatch"'
+
+/** Authenticates every request before its body is read, but those of routes with `config: { public: true }`. */
+export const authenticationPlugin = plugin<{ authentication: Authentication }>((app, { authentication }, done) => {
+  app.decorateRequest(known, null)
+  app.decorateRequest('actor', {
+    getter () {
+      const actor = this[known]
+      if (actor === null) throw new Error(`${this.method} ${this.routeOptions.url ?? ''} is public: it has no actor.`)
+      return actor
+    }
+  })
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.public !== true) request[known] = await authentication.authenticate(request.headers.authorization)
+  })
+  app.addHook('onSend', (request, reply, payload, next) => {
+    if (reply.statusCode === 401) challenge(request, reply)
+    next(null, payload)
+  })
+  done()
+}, { name: 'authentication', fastify: '5.x' })
+
+/** Every 401 names the schemes that would be accepted (RFC 9110, 11.6.1; RFC 6750, 3). */
+function challenge ({ headers }: FastifyRequest, reply: FastifyReply): void {
+  const refused = /^bearer /i.test(headers.authorization ?? '') ? ', error="invalid_token"' : ''
+  reply.header('www-authenticate', [`Basic ${realm}, charset="UTF-8"`, `Bearer ${realm}${refused}`])
+}
