@@ -1,0 +1,54 @@
+import { Type, type Static } from 'typebox'
+import type { Json, JsonObject } from './json.ts'
+
+/** Any JSON value, checked by its own rules elsewhere. */
+export const AnyJson = Type.Unsafe<Json>({})
+
+/** A JSON object whose fields are checked by their own rules elsewhere. */
+export const AnyJsonObject = Type.Unsafe<JsonObject>({ type: 'object' })
+
+/** The code of a provider: its folder's name in every path, setting and log. */
+export const ProviderCode = Type.String({
+  pattern: '^[a-z][a-z0-9-]{1,40}$',
+  description: 'a provider code: lowercase letters, digits and dashes, 2 to 41 characters, beginning with a letter',
+  examples: ['simulator']
+})
+
+/** Flat key-value data of the client, echoed back: at most 20 pairs, keys of 1–50 and values of at most 500 characters. */
+export const Metadata = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  maxProperties: 20,
+  propertyNames: { minLength: 1, maxLength: 50 },
+  additionalProperties: { type: 'string', maxLength: 500 },
+  description: 'Flat key-value data, echoed in the response: at most 20 pairs, keys up to 50 and values up to 500 characters.',
+  examples: [{ orderId: 'A-1001' }]
+})
+
+/** Where status events go. */
+export const CallbackUrl = Type.String({
+  maxLength: 2048,
+  pattern: '^https://[^\\s/?#@]+(?:[/?#]\\S*)?$',
+  description: 'an https:// URL without user name or password'
+})
+
+export const Uuid = Type.String({ format: 'uuid' })
+
+/** RFC 3339 in UTC with milliseconds. */
+export const Timestamp = Type.String({ format: 'date-time' })
+
+/** One thing that is wrong or worth a warning. */
+export const ProblemSchema = Type.Object({
+  path: Type.String({ description: 'JSON pointer into the request.' }),
+  code: Type.String(),
+  message: Type.String()
+})
+
+/** A document by reference: what a provider gets instead of bytes. `size` is in bytes, `sha256` is lowercase hexadecimal. */
+export const DocumentHandle = Type.Object({
+  id: Uuid,
+  filename: Type.String(),
+  contentType: Type.String(),
+  size: Type.Integer({ minimum: 0 }),
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' })
+})
+export type DocumentHandle = Static<typeof DocumentHandle>

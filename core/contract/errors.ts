@@ -1,0 +1,56 @@
+/**
+ * The one table of errors: word → HTTP status and when it is answered. Responses, the OpenAPI document and the
+ * documentation are built from it; nothing else in the service chooses a status.
+ */
+export const errorTable = {
+  validation_error: { status: 400, when: 'The shape of the request is wrong: a missing field, a wrong type, a bad enum or format, an unknown field, unreadable JSON.' },
+  unsupported_version: { status: 400, when: 'X-API-Version names a version that does not exist.' },
+  unauthorized: { status: 401, when: 'No credentials, wrong ones, or an expired token.' },
+  insufficient_credits: { status: 402, when: 'The free credits of the company do not cover the price of the dispatch.' },
+  forbidden: { status: 403, when: 'A bad login, a disabled user, or a permission that the user does not have.' },
+  template_not_found: { status: 404, when: 'The template does not exist, or belongs to another company.' },
+  not_found: { status: 404, when: 'The resource does not exist, or belongs to another company.' },
+  unknown_service: { status: 404, when: 'The path names a service that does not exist.' },
+  unknown_chain: { status: 404, when: 'The path names services that cannot follow each other.' },
+  idempotency_in_progress: { status: 409, when: 'The first request with this idempotency key is still running.' },
+  conflict: { status: 409, when: 'The resource is not in a state that allows the request.' },
+  payload_too_large: { status: 413, when: 'The body is larger than allowed.' },
+  unsupported_media_type: { status: 415, when: 'The content type of the body is not supported.' },
+  expectation_failed: { status: 417, when: 'The sender is not allowed by the SMTP configuration, or there is no recipient.' },
+  validation_failed: { status: 422, when: 'The template data does not fit its schema, a business rule is broken, or the provider does not support the request.' },
+  provider_error: { status: 422, when: 'The provider refused the request; its own code and text are in the details.' },
+  configuration_missing: { status: 422, when: 'No provider is chosen, it is unknown, or it has no valid configuration.' },
+  authentication_error: { status: 422, when: 'The provider refused the credentials of the company.' },
+  idempotency_key_reused: { status: 422, when: 'The idempotency key was used before with another request.' },
+  distant_service_error: { status: 500, when: 'The SMTP server rejected the message; the message carries its code.' },
+  internal_error: { status: 500, when: 'A fault of the service itself; it is logged with the request id.' },
+  provider_unavailable: { status: 503, when: 'The provider certainly did not accept the request: it is safe to send it again.' },
+  timeout: { status: 504, when: 'The synchronous limit passed. The dispatch goes on; its id tells where to look.' },
+  outcome_unknown: { status: 504, when: 'The provider may have accepted the request. It is never sent again blindly.' }
+} as const satisfies Record<string, { status: number, when: string }>
+
+/** The machine-readable word of an error: the `error` field of every error body. */
+export type ErrorWord = keyof typeof errorTable
+
+/** One thing that is wrong: where (JSON pointer into the request), a machine-readable code, and a sentence that helps. */
+export type Problem = { path: string, code: string, message: string }
+
+/** Any error that a client is told about. Everything else that is thrown is an `internal_error`. */
+export class DispatchError extends Error {
+  readonly word: ErrorWord
+  readonly details: readonly Problem[] | undefined
+  readonly dispatchId: string | undefined
+
+  constructor (word: ErrorWord, message: string, extra: { details?: readonly Problem[], dispatchId?: string, cause?: unknown } = {}) {
+    super(message, { cause: extra.cause })
+    this.name = 'DispatchError'
+    this.word = word
+    this.details = extra.details
+    this.dispatchId = extra.dispatchId
+  }
+
+  /** The HTTP status that the table gives to this error. */
+  get status (): number {
+    return errorTable[this.word].status
+  }
+}

@@ -1,0 +1,68 @@
+import type { Problem } from './errors.ts'
+
+/** A value that JSON can carry. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+export type JsonObject = Readonly<Record<string, Json>>
+
+/** Bounds of a JSON value that comes from outside; far above any real document, far below what could hurt. */
+export const jsonLimits = { depth: 32, arrayItems: 10_000, objectKeys: 1_000, problems: 20 } as const
+
+const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** Appends one reference token to a JSON pointer (RFC 6901). */
+export function pointer (base: string, token: string | number): string {
+  return `${base}/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+/**
+ * What a parsed JSON value must not contain, wherever it stands: NUL or a lone surrogate in a text (PostgreSQL and
+ * UTF-8 cannot hold them), a number beyond double precision, a key that reaches a prototype, unbounded nesting or size.
+ * Walks without recursion; stops after {@link jsonLimits}.problems.
+ */
+export function inspectJson (root: unknown): Problem[] {
+  const problems: Problem[] = []
+  const pending: { value: unknown, path: string, depth: number }[] = [{ value: root, path: '', depth: 0 }]
+  for (let node = pending.pop(); node !== undefined && problems.length < jsonLimits.problems; node = pending.pop()) {
+    const { value, path, depth } = node
+    const fault = typeof value === 'object' && value !== null ? structureFault(value, depth) : scalarFault(value)
+    if (fault !== undefined) {
+      problems.push({ path, ...fault })
+    } else if (Array.isArray(value)) {
+      for (let index = value.length - 1; index >= 0; index--) pushChild(pending, value[index], path, index, depth)
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, child] of Object.entries(value).reverse()) {
+        const keyFault = forbiddenKeys.has(key) ? { code: 'forbidden_key', message: `The key "${key}" is not allowed.` } : scalarFault(key)
+        if (keyFault === undefined) pushChild(pending, child, path, key, depth)
+        else problems.push({ path: pointer(path, key.toWellFormed().replaceAll('\0', '\uFFFD')), ...keyFault })
+      }
+    }
+  }
+  return problems
+}
+
+type Fault = { code: string, message: string }
+
+function pushChild (pending: { value: unknown, path: string, depth: number }[], value: unknown, path: string, token: string | number, depth: number): void {
+  // Most values are short clean texts and plain numbers: they are settled here, without building a pointer.
+  if (typeof value === 'object' ? value !== null : scalarFault(value) !== undefined) {
+    pending.push({ value, path: pointer(path, token), depth: depth + 1 })
+  }
+}
+
+function structureFault (value: object, depth: number): Fault | undefined {
+  if (depth > jsonLimits.depth) return { code: 'too_deep', message: `Nested deeper than ${jsonLimits.depth} levels.` }
+  if (Array.isArray(value)) {
+    return value.length > jsonLimits.arrayItems ? { code: 'too_many', message: `More than ${jsonLimits.arrayItems} items.` } : undefined
+  }
+  return Object.keys(value).length > jsonLimits.objectKeys ? { code: 'too_many', message: `More than ${jsonLimits.objectKeys} fields.` } : undefined
+}
+
+function scalarFault (value: unknown): Fault | undefined {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) return { code: 'forbidden_character', message: 'The character NUL (U+0000) is not allowed.' }
+    if (!value.isWellFormed()) return { code: 'forbidden_character', message: 'A lone surrogate is not a character; send whole UTF-16 pairs.' }
+  } else if (typeof value === 'number' && !Number.isFinite(value)) {
+    return { code: 'number_out_of_range', message: 'The number is beyond what a double can hold; send it as a decimal string.' }
+  }
+  return undefined
+}

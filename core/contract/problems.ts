@@ -1,0 +1,114 @@
+import type { ErrorObject } from 'ajv'
+import { closest, distance } from 'fastest-levenshtein'
+import type { Problem } from './errors.ts'
+import { pointer } from './json.ts'
+
+/** More problems than these help nobody, and a hostile body could cause any number. */
+const mostProblems = 100
+
+/** Turns Ajv's errors (run with `verbose`) into problems: one sentence each, at the place of the fault. */
+export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[] {
+  return errors
+    .filter((error) => !(error.keyword in composites))
+    .slice(0, mostProblems)
+    .map((error) => problemOf(error, base))
+}
+
+/** These only repeat that an inner problem was found. */
+const composites: Record<string, true> = { if: true, propertyNames: true }
+
+function problemOf (error: ErrorObject, base: string): Problem {
+  const { code, message, at } = (sentences[error.keyword] ?? fallback)(error)
+  const path = base + error.instancePath
+  if (error.propertyName !== undefined) return { path: pointer(path, error.propertyName.slice(0, 60)), code: `key_${code}`, message: `The key: ${message}` }
+  return { path: at === undefined ? path : pointer(path, at), code, message }
+}
+
+type Reading = { code: string, message: string, at?: string }
+type Params = Record<string, unknown>
+
+const sentences: Record<string, (error: ErrorObject) => Reading> = {
+  required: ({ params }) => ({ code: 'required', at: text(params, 'missingProperty'), message: `The field "${text(params, 'missingProperty')}" is required.` }),
+  additionalProperties: (error) => unknownField(error, text(error.params, 'additionalProperty')),
+  unevaluatedProperties: (error) => unknownField(error, text(error.params, 'unevaluatedProperty')),
+  type: ({ params, data }) => ({ code: 'type', message: `Expected ${words(params['type'])}, got ${kindOf(data)}.` }),
+  enum: ({ params, data }) => ({ code: 'enum', message: `Expected one of ${list(params['allowedValues'])}${nearestOf(data, params['allowedValues'])}.` }),
+  const: ({ params }) => ({ code: 'const', message: `Expected ${JSON.stringify(params['allowedValue'])}.` }),
+  format: ({ params }) => ({ code: 'format', message: `Not a valid ${formatNames[text(params, 'format')] ?? text(params, 'format')}.` }),
+  pattern: ({ params, parentSchema }) => ({ code: 'pattern', message: helpOf(parentSchema) ?? `Does not match the pattern ${text(params, 'pattern')}.` }),
+  minLength: ({ params }) => ({ code: 'too_short', message: limit(params) === 1 ? 'Must not be empty.' : `Needs at least ${limit(params)} characters.` }),
+  maxLength: ({ params }) => ({ code: 'too_long', message: `May have at most ${limit(params)} characters.` }),
+  minItems: ({ params }) => ({ code: 'too_few', message: limit(params) === 1 ? 'Must not be empty.' : `Needs at least ${limit(params)} items.` }),
+  maxItems: ({ params }) => ({ code: 'too_many', message: `May have at most ${limit(params)} items.` }),
+  minProperties: ({ params }) => ({ code: 'too_few', message: `Needs at least ${limit(params)} fields.` }),
+  maxProperties: ({ params }) => ({ code: 'too_many', message: `May have at most ${limit(params)} fields.` }),
+  minimum: ({ params }) => ({ code: 'too_small', message: `Must be at least ${limit(params)}.` }),
+  maximum: ({ params }) => ({ code: 'too_large', message: `Must be at most ${limit(params)}.` }),
+  exclusiveMinimum: ({ params }) => ({ code: 'too_small', message: `Must be more than ${limit(params)}.` }),
+  exclusiveMaximum: ({ params }) => ({ code: 'too_large', message: `Must be less than ${limit(params)}.` }),
+  uniqueItems: () => ({ code: 'duplicate', message: 'Two items are the same.' }),
+  anyOf: ({ parentSchema }) => ({ code: 'type', message: helpOf(parentSchema) ?? 'Fits none of the allowed forms.' }),
+  oneOf: ({ parentSchema }) => ({ code: 'type', message: helpOf(parentSchema) ?? 'Must fit exactly one of the allowed forms.' })
+}
+
+const formatNames: Record<string, string> = {
+  date: 'date (YYYY-MM-DD)',
+  'date-time': 'time (RFC 3339, for example 2026-03-14T09:30:00Z)',
+  email: 'e-mail address',
+  uri: 'URL',
+  uuid: 'UUID'
+}
+
+function fallback (error: ErrorObject): Reading {
+  return { code: error.keyword, message: `Is not valid: ${error.message ?? error.keyword}.` }
+}
+
+function unknownField ({ parentSchema }: ErrorObject, name: string): Reading {
+  const schema: unknown = parentSchema
+  const properties = isRecord(schema) ? schema['properties'] : undefined
+  const known = isRecord(properties) ? Object.keys(properties) : []
+  return { code: 'unknown_field', at: name, message: `Unknown field "${name.slice(0, 50)}"${didYouMean(name, known)}.` }
+}
+
+/** ` (did you mean "x"?)` with the nearest of the known words, or nothing when none is near. */
+export function didYouMean (word: string, known: readonly string[]): string {
+  if (known.length === 0 || word.length > 50) return ''
+  const nearest = closest(word.toLowerCase(), known.map((name) => name.toLowerCase()))
+  const name = known.find((candidate) => candidate.toLowerCase() === nearest)
+  if (name === undefined || distance(word.toLowerCase(), nearest) > Math.max(2, name.length / 2)) return ''
+  return ` (did you mean "${name}"?)`
+}
+
+function nearestOf (data: unknown, allowed: unknown): string {
+  return typeof data === 'string' && Array.isArray(allowed) ? didYouMean(data, allowed.filter((value) => typeof value === 'string')) : ''
+}
+
+function isRecord (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function helpOf (schema: unknown): string | undefined {
+  return isRecord(schema) && typeof schema['description'] === 'string' ? `Expected: ${schema['description']}` : undefined
+}
+
+function text (params: Params, name: string): string {
+  const value = params[name]
+  return typeof value === 'string' ? value : ''
+}
+
+function limit (params: Params): number {
+  return Number(params['limit'])
+}
+
+function list (values: unknown): string {
+  return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(', ') : ''
+}
+
+function words (types: unknown): string {
+  return Array.isArray(types) ? types.join(' or ') : String(types)
+}
+
+function kindOf (data: unknown): string {
+  if (data === null) return 'null'
+  return Array.isArray(data) ? 'array' : typeof data
+}

@@ -1,0 +1,47 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { Static, TSchema } from 'typebox'
+import type { Problem } from './errors.ts'
+import { problemsOf } from './problems.ts'
+
+/** Checks a value; an empty list means that it fits. Paths are JSON pointers below `base`. */
+export type Check<T> = (value: unknown, base?: string) => Fit<T>
+export type Fit<T> = { ok: true, value: T } | { ok: false, problems: Problem[] }
+
+const isDate = formatCheck('date')
+const isDateTime = formatCheck('date-time')
+
+/** The compiler of every schema of the service: all problems at once, nothing coerced, nothing removed. */
+const ajv = new Ajv2020({
+  allErrors: true,
+  verbose: true,
+  addUsedSchema: false,
+  strict: true,
+  strictRequired: false,
+  strictTypes: false,
+  allowUnionTypes: true,
+  validateFormats: true,
+  keywords: ['x-secret', 'x-destination']
+})
+addFormats.default(ajv, ['date', 'date-time', 'email', 'uri', 'uuid', 'time'])
+ajv.addFormat('iso-8601', (text) => isDate(text) || isDateTime(text))
+
+function formatCheck (name: 'date' | 'date-time'): (text: string) => boolean {
+  const check = addFormats.default.get(name)
+  if (typeof check === 'object' && 'validate' in check && typeof check.validate === 'function') return check.validate as (text: string) => boolean
+  throw new Error(`ajv-formats no longer has the format ${name}.`)
+}
+
+/** Compiles a TypeBox schema into a check whose result carries the schema's type. */
+export function compile<S extends TSchema> (schema: S): Check<Static<S>> {
+  return checkWith<Static<S>>(ajv.compile<Static<S>>(schema))
+}
+
+/** Compiles a plain JSON Schema (2020-12), such as the data schema of a template. Throws on a schema that is not one. */
+export function compileJsonSchema (schema: object): Check<unknown> {
+  return checkWith(ajv.compile(schema))
+}
+
+function checkWith<T> (validate: ValidateFunction<T>): Check<T> {
+  return (value, base = '') => validate(value) ? { ok: true, value } : { ok: false, problems: problemsOf(validate.errors ?? [], base) }
+}

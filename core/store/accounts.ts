@@ -1,0 +1,65 @@
+import type { Account, Accounts, Role } from '../access/account.ts'
+import type { Database } from './database.ts'
+import { createFreshCache } from './fresh-cache.ts'
+import type { Freshness } from './freshness.ts'
+
+/** Accounts as they are now: every call first learns of all changes committed before it. */
+export function createAccounts (database: Database, freshness: Freshness): Accounts {
+  const companyOf = (_: unknown, account: Account | undefined): number => account?.companyId ?? 0
+  const byEmail = createFreshCache<string, Account | undefined>(freshness, companyOf)
+  const byId = createFreshCache<number, Account | undefined>(freshness, companyOf)
+  return {
+    async byEmail (email) {
+      await freshness.check()
+      return byEmail.get(email, () => findAccount(database, 'email', email))
+    },
+    async byId (userId) {
+      await freshness.check()
+      return byId.get(userId, () => findAccount(database, 'user_id', userId))
+    }
+  }
+}
+
+/** As the owner: a login does not know its company yet. */
+async function findAccount ({ owner }: Database, column: 'email' | 'user_id', value: string | number): Promise<Account | undefined> {
+  const row = await owner.selectFrom('users').innerJoin('companies', 'companies.company_id', 'users.company_id')
+    .select(['user_id', 'users.company_id', 'email', 'role', 'services', 'password_hash', 'password_version', 'users.disabled_at', 'companies.disabled_at as company_disabled_at'])
+    .where(`users.${column}`, '=', value).executeTakeFirst()
+  return row && {
+    userId: row.user_id,
+    companyId: row.company_id,
+    email: row.email,
+    role: row.role,
+    services: row.services,
+    passwordHash: row.password_hash,
+    passwordVersion: row.password_version,
+    disabled: row.disabled_at !== null || row.company_disabled_at !== null
+  }
+}
+
+export type NewCompany = { name: string, credits: number, users: readonly NewUser[] }
+/** `email` is normalised. */
+export type NewUser = { email: string, role: Role, services: readonly string[], passwordHash: string }
+
+/** Creates a company with its users and a first grant of credits; answers its id and theirs, in their order. */
+export async function createCompany ({ owner }: Database, { name, credits, users }: NewCompany, now: Date): Promise<{ companyId: number, userIds: number[] }> {
+  return owner.transaction().execute(async (queries) => {
+    const { company_id: companyId } = await queries.insertInto('companies').values({ name, created_at: now }).returning('company_id').executeTakeFirstOrThrow()
+    await queries.insertInto('credits').values({ company_id: companyId, balance: credits, held: 0 }).execute()
+    if (credits > 0) await queries.insertInto('ledger').values({ company_id: companyId, kind: 'grant', amount: credits, balance: credits, reason: 'Opening credits', at: now }).execute()
+    const rows = await queries.insertInto('users').values(users.map((user) => ({
+      company_id: companyId,
+      email: user.email,
+      role: user.role,
+      services: [...user.services],
+      password_hash: user.passwordHash,
+      created_at: now
+    }))).returning('user_id').execute()
+    return { companyId, userIds: rows.map((row) => row.user_id) }
+  })
+}
+
+/** Whether any company exists: a database without one is new. */
+export async function hasCompanies ({ owner }: Database): Promise<boolean> {
+  return await owner.selectFrom('companies').select('company_id').limit(1).executeTakeFirst() !== undefined
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import pg from 'pg'
+import type { Tables } from './schema.ts'
+
+/** Queries inside one company's transaction: row-level security bounds what they see. */
+export type CompanyQueries = Transaction<Tables>
+
+export type Database = {
+  /** The owner's queries: migrations, logins, matching across companies. For named functions of the store only. */
+  owner: Kysely<Tables>
+  /** Runs work in one transaction under the role of companies; it commits when the promise resolves. */
+  company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
+  close: () => Promise<void>
+}
+
+/** Opens a pool of at most `connections` connections. Errors of idle connections go to `onError`; the pool replaces them. */
+export function openDatabase (config: pg.PoolConfig, { connections = 10, onError }: { connections?: number, onError: (error: Error) => void }): Database {
+  const pool = new pg.Pool({ ...config, max: connections, connectionTimeoutMillis: 10_000 })
+  pool.on('error', onError)
+  nameStatements(pool)
+  const owner = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const company: Database['company'] = (companyId, work) => owner.transaction().execute(async (transaction) => {
+    await sql`select set_config('role', 'dispatch_company', true), set_config('app.company', ${String(companyId)}, true)`.execute(transaction)
+    return work(transaction)
+  })
+  return { owner, company, close: () => owner.destroy() }
+}
+
+/** Beyond these, statements go unnamed: every name costs memory in each server process. */
+const mostNames = 500
+
+/** Names every parametrised statement by the hash of its text, so that each connection plans it once (about twice the throughput). */
+function nameStatements (pool: pg.Pool): void {
+  const names = new Map<string, string>()
+  const nameOf = (text: string): string | undefined => {
+    if (!names.has(text) && names.size < mostNames) names.set(text, createHash('sha1').update(text).digest('base64url'))
+    return names.get(text)
+  }
+  pool.on('connect', (client: { query: (...args: unknown[]) => unknown }) => {
+    const query = client.query.bind(client)
+    client.query = (...args) => {
+      const [text, values, ...rest] = args
+      const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 && rest.length === 0 ? nameOf(text) : undefined
+      return name === undefined ? query(...args) : query({ name, text, values })
+    }
+  })
+}

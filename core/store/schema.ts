@@ -1,0 +1,68 @@
+import type { ColumnType, Generated } from 'kysely'
+import type { ErrorWord, Problem } from '../contract/errors.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
+
+/** The tables, as queries see them. The migrations hold the truth; the store's tests hold the two together. */
+export type Tables = {
+  changes: { company_id: number, number: string }
+  companies: { company_id: Generated<number>, name: string, disabled_at: Date | null, created_at: Date }
+  users: {
+    user_id: Generated<number>, company_id: number, email: string, role: 'operator' | 'admin' | 'member', services: string[],
+    password_hash: string, password_version: Generated<number>, disabled_at: Date | null, created_at: Date
+  }
+  choices: { company_id: number, user_id: number | null, service: string, provider_code: string, updated_at: Date }
+  configurations: {
+    company_id: number, user_id: number | null, provider_code: string, settings: Plain<JsonObject>, secrets: Plain<JsonObject> | null,
+    secret_times: Plain<Record<string, string>>, sandbox: boolean, updated_at: Date
+  }
+  templates: { template_id: number, company_id: number | null, name: string, version: number, updated_at: Date }
+  template_versions: {
+    template_id: number, version: number, company_id: number | null, digest: string, source: Plain<JsonObject>,
+    schema: Plain<JsonObject>, sample: Plain<JsonObject>, created_at: Date
+  }
+  dispatches: {
+    dispatch_id: string, company_id: number, user_id: number, impersonator_id: number | null, status: DispatchStatus, services: string[],
+    template_id: number, template_version: number, data: Plain<JsonObject> | null, metadata: Plain<Record<string, string>>,
+    document_type: string | null, document_number: string | null, recipient: string | null, request_id: string,
+    created_at: Date, finished_at: Date | null
+  }
+  documents: {
+    document_id: string, company_id: number, dispatch_id: string, filename: string, content_type: string, size: ColumnType<string, number>,
+    sha256: string, pages: number | null, storage_key: string, created_at: Date, expires_at: Date
+  }
+  steps: {
+    step_id: string, company_id: number, dispatch_id: string, position: number, service: string, provider_code: string,
+    provider_version: string, chosen_by: ChosenBy, configured_by: 'user' | 'company', sandbox: boolean, fields: Plain<JsonObject>,
+    request_settings: Plain<JsonObject>, price: number, held: number, charged: Generated<number>, status: StepStatus, document_id: string | null,
+    remote_id: string | null, response: Plain<JsonObject> | null, error: Plain<StepError> | null
+  }
+  attempts: {
+    step_id: string, number: number, company_id: number, provider_version: string, started_at: Date, answered_at: Date | null,
+    outcome: string | null, error: Plain<StepError> | null
+  }
+  events: {
+    event_id: Generated<string>, company_id: number, dispatch_id: string, step_id: string | null, kind: string, actor: Plain<EventActor>,
+    facts: Plain<JsonObject>, at: Date
+  }
+  idempotency_keys: { company_id: number, key: string, fingerprint: string, dispatch_id: string, created_at: Date }
+  provider_state: { company_id: number, provider_code: string, key: string, value: Plain<Json>, updated_at: Date }
+  credits: { company_id: number, balance: ColumnType<string, number>, held: ColumnType<string, number> }
+  ledger: {
+    entry_id: Generated<string>, company_id: number, kind: 'grant' | 'debit', amount: ColumnType<string, number>, balance: ColumnType<string, number>,
+    dispatch_id: string | null, step_id: string | null, reason: string, at: Date
+  }
+  signing_keys: { key_id: string, purpose: string, sealed: Plain<JsonObject>, created_at: Date }
+}
+
+/** A jsonb column: read as the value, written as its JSON text. */
+type Plain<T> = ColumnType<T, string, string>
+
+export type DispatchStatus = 'running' | 'succeeded' | 'failed' | 'uncertain'
+export type StepStatus = 'planned' | 'calling' | 'accepted' | 'rejected' | 'unavailable' | 'uncertain'
+export type ChosenBy = 'request' | 'user' | 'company'
+
+/** Why a step was not accepted: the word of the error table, the sentence for the client, the vendor's own words in the details. */
+export type StepError = { word: ErrorWord, message: string, details?: readonly Problem[] }
+
+/** Who caused an event. */
+export type EventActor = { kind: 'user', userId: number, impersonatorId?: number } | { kind: 'system' } | { kind: 'provider', code: string }
