@@ -1,0 +1,98 @@
+import type { Selectable } from 'kysely'
+import type { Envelope } from '../access/keyring.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { Database } from './database.ts'
+import { createFreshCache } from './fresh-cache.ts'
+import type { Freshness } from './freshness.ts'
+import type { Tables } from './schema.ts'
+
+/** Whose a choice or a configuration is: the company's own, or one user's. */
+export type Owner = { companyId: number, userId: number | null }
+
+export type Choice = { userId: number | null, service: string, providerCode: string }
+
+/** A provider's configuration as it is stored: secrets apart and sealed, with the time (RFC 3339) at which each was set. */
+export type StoredConfiguration = {
+  userId: number | null
+  providerCode: string
+  settings: JsonObject
+  secrets: Envelope | null
+  secretTimes: Readonly<Record<string, string>>
+  sandbox: boolean
+  updatedAt: Date
+}
+
+export type CompanyConfiguration = { choices: readonly Choice[], configurations: readonly StoredConfiguration[] }
+
+export type Configurations = {
+  /** Everything a company and its users have chosen and configured, as of the last freshness check. */
+  of: (companyId: number) => Promise<CompanyConfiguration>
+  /** Chooses the provider of a service; null takes the choice back. */
+  choose: (owner: Owner, choice: { service: string, providerCode: string | null }, now: Date) => Promise<void>
+  /** Replaces a configuration by what `edit` makes of the stored one; nobody changes it in between. */
+  edit: (owner: Owner, providerCode: string, edit: (stored: StoredConfiguration | undefined) => StoredConfiguration) => Promise<StoredConfiguration>
+  /** Answers whether there was one. */
+  remove: (owner: Owner, providerCode: string) => Promise<boolean>
+}
+
+export function createConfigurations (database: Database, freshness: Freshness): Configurations {
+  const cache = createFreshCache<number, CompanyConfiguration>(freshness, (companyId) => companyId)
+  return {
+    of: (companyId) => cache.get(companyId, () => read(database, companyId)),
+
+    choose: ({ companyId, userId }, { service, providerCode }, now) => database.company(companyId, async (queries) => {
+      const own = queries.deleteFrom('choices').where('company_id', '=', companyId).where('user_id', 'is not distinct from', userId).where('service', '=', service)
+      if (providerCode === null) await own.execute()
+      else {
+        const row = { company_id: companyId, user_id: userId, service, provider_code: providerCode, updated_at: now }
+        await queries.insertInto('choices').values(row)
+          .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'service']).doUpdateSet({ provider_code: providerCode, updated_at: now })).execute()
+      }
+    }),
+
+    edit: ({ companyId, userId }, providerCode, edit) => database.company(companyId, async (queries) => {
+      const row = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId)
+        .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).forUpdate().executeTakeFirst()
+      const edited = edit(row && configurationOf(row))
+      const values = {
+        settings: JSON.stringify(edited.settings),
+        secrets: edited.secrets && JSON.stringify(edited.secrets),
+        secret_times: JSON.stringify(edited.secretTimes),
+        sandbox: edited.sandbox,
+        updated_at: edited.updatedAt
+      }
+      await queries.insertInto('configurations').values({ company_id: companyId, user_id: userId, provider_code: providerCode, ...values })
+        .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'provider_code']).doUpdateSet(values)).execute()
+      return edited
+    }),
+
+    remove: ({ companyId, userId }, providerCode) => database.company(companyId, async (queries) => {
+      const removed = await queries.deleteFrom('configurations').where('company_id', '=', companyId)
+        .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).returning('provider_code').executeTakeFirst()
+      return removed !== undefined
+    })
+  }
+}
+
+async function read (database: Database, companyId: number): Promise<CompanyConfiguration> {
+  return database.company(companyId, async (queries) => {
+    const choices = await queries.selectFrom('choices').selectAll().where('company_id', '=', companyId).execute()
+    const configurations = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId).orderBy('provider_code').execute()
+    return {
+      choices: choices.map((row) => ({ userId: row.user_id, service: row.service, providerCode: row.provider_code })),
+      configurations: configurations.map(configurationOf)
+    }
+  })
+}
+
+function configurationOf (row: Selectable<Tables['configurations']>): StoredConfiguration {
+  return {
+    userId: row.user_id,
+    providerCode: row.provider_code,
+    settings: row.settings,
+    secrets: row.secrets as Envelope | null,
+    secretTimes: row.secret_times,
+    sandbox: row.sandbox,
+    updatedAt: row.updated_at
+  }
+}

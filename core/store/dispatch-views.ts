@@ -1,0 +1,103 @@
+import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
+import type { CompanyQueries, Database } from './database.ts'
+import type { DispatchStatus, Tables } from './schema.ts'
+
+export type DispatchRow = Selectable<Tables['dispatches']>
+export type StepRow = Selectable<Tables['steps']>
+export type DocumentRow = Selectable<Tables['documents']>
+export type EventRow = Selectable<Tables['events']>
+
+/** A dispatch with its steps in order, each with its document. */
+export type DispatchRecord = DispatchRow & { steps: StepRecord[] }
+export type StepRecord = StepRow & { document: DocumentRow | undefined }
+
+/** One dispatch of the company, or undefined. */
+export async function findDispatch (database: Database, companyId: number, dispatchId: string): Promise<DispatchRecord | undefined> {
+  return database.company(companyId, async (queries) => {
+    const row = await queries.selectFrom('dispatches').selectAll().where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).executeTakeFirst()
+    return row === undefined ? undefined : (await withSteps(queries, companyId, [row]))[0]
+  })
+}
+
+/** What dispatches are filtered by; times are inclusive from, exclusive to. */
+export type DispatchFilter = {
+  status?: DispatchStatus
+  service?: string
+  documentNumber?: string
+  /** Case does not matter. */
+  recipient?: string
+  metadata?: Readonly<Record<string, string>>
+  from?: Date
+  to?: Date
+}
+
+/** A page of the company's dispatches, the newest first. Ids grow with time, so the last id of a page is its cursor. */
+export async function listDispatches (database: Database, companyId: number, filter: DispatchFilter, page: { limit: number, after?: string }): Promise<DispatchRecord[]> {
+  return database.company(companyId, async (queries) => {
+    const rows = await queries.selectFrom('dispatches').selectAll()
+      .where('company_id', '=', companyId)
+      .where((where) => where.and(conditions(where, filter)))
+      .$if(page.after !== undefined, (query) => query.where('dispatch_id', '<', page.after ?? ''))
+      .orderBy('dispatch_id', 'desc').limit(page.limit).execute()
+    return withSteps(queries, companyId, rows)
+  })
+}
+
+function conditions (where: ExpressionBuilder<Tables, 'dispatches'>, { status, service, documentNumber, recipient, metadata, from, to }: DispatchFilter) {
+  return [
+    ...(status === undefined ? [] : [where('status', '=', status)]),
+    ...(service === undefined ? [] : [sql<boolean>`${service} = any (services)`]),
+    ...(documentNumber === undefined ? [] : [where('document_number', '=', documentNumber)]),
+    ...(recipient === undefined ? [] : [sql<boolean>`lower(recipient) = lower(${recipient})`]),
+    ...(metadata === undefined ? [] : [sql<boolean>`metadata <> '{}' and metadata @> ${JSON.stringify(metadata)}::jsonb`]),
+    ...(from === undefined ? [] : [where('created_at', '>=', from)]),
+    ...(to === undefined ? [] : [where('created_at', '<', to)])
+  ]
+}
+
+async function withSteps (queries: CompanyQueries, companyId: number, rows: readonly DispatchRow[]): Promise<DispatchRecord[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map((row) => row.dispatch_id)
+  const steps = await queries.selectFrom('steps').selectAll().where('company_id', '=', companyId).where('dispatch_id', 'in', ids).orderBy('position').execute()
+  const documents = await queries.selectFrom('documents').selectAll().where('company_id', '=', companyId).where('dispatch_id', 'in', ids).execute()
+  return rows.map((row) => ({
+    ...row,
+    steps: steps.filter((step) => step.dispatch_id === row.dispatch_id)
+      .map((step) => ({ ...step, document: documents.find((document) => document.document_id === step.document_id) }))
+  }))
+}
+
+/** A page of a dispatch's timeline, the oldest first. */
+export async function listEvents (database: Database, companyId: number, dispatchId: string, page: { limit: number, after?: string }): Promise<EventRow[]> {
+  return database.company(companyId, (queries) => queries.selectFrom('events').selectAll()
+    .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId)
+    .$if(page.after !== undefined, (query) => query.where('event_id', '>', page.after ?? ''))
+    .orderBy('event_id').limit(page.limit).execute())
+}
+
+/** How long a key is kept after the final state of its dispatch. */
+const keyKeptFor = '24 hours'
+
+/** The dispatch that an idempotency key is bound to. A key whose time is over is forgotten here. */
+export async function findIdempotencyKey (database: Database, companyId: number, key: string, now: Date): Promise<{ fingerprint: string, dispatchId: string } | undefined> {
+  return database.company(companyId, async (queries) => {
+    const row = await queries.selectFrom('idempotency_keys').innerJoin('dispatches', 'dispatches.dispatch_id', 'idempotency_keys.dispatch_id')
+      .select(['fingerprint', 'dispatches.dispatch_id', sql<boolean>`coalesce(finished_at + ${keyKeptFor}::interval < ${now}, false)`.as('expired')])
+      .where('idempotency_keys.company_id', '=', companyId).where('key', '=', key).executeTakeFirst()
+    if (row === undefined) return undefined
+    if (!row.expired) return { fingerprint: row.fingerprint, dispatchId: row.dispatch_id }
+    await queries.deleteFrom('idempotency_keys').where('company_id', '=', companyId).where('key', '=', key).where('dispatch_id', '=', row.dispatch_id).execute()
+    return undefined
+  })
+}
+
+/** One document of the company, or undefined. */
+export async function findDocument (database: Database, companyId: number, documentId: string): Promise<DocumentRow | undefined> {
+  return database.company(companyId, (queries) => queries.selectFrom('documents').selectAll()
+    .where('company_id', '=', companyId).where('document_id', '=', documentId).executeTakeFirst())
+}
+
+/** A document by its id alone, for a link whose signature has been checked: the link stands in for the credentials. */
+export async function findLinkedDocument ({ owner }: Database, documentId: string): Promise<DocumentRow | undefined> {
+  return owner.selectFrom('documents').selectAll().where('document_id', '=', documentId).executeTakeFirst()
+}
