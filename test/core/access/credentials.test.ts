@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { createCredentials, hashPassword, passwordMatches, type Account } from '@dispatch/core'
+import { accountWith, createAccounts, createClock } from './fixtures/access.ts'
+
+function setUp (...list: Account[]) {
+  const clock = createClock()
+  const accounts = createAccounts(...list)
+  const checks = { count: 0, running: 0, most: 0 }
+  const matches: typeof passwordMatches = async (hash, password) => {
+    checks.count++
+    checks.most = Math.max(checks.most, ++checks.running)
+    return await passwordMatches(hash, password).finally(() => checks.running--)
+  }
+  const { verify } = createCredentials({ accounts, now: clock.now, matches })
+  return { clock, accounts, checks, verify }
+}
+
+await t.test('an e-mail and its password give the account', async (t) => {
+  const { verify } = setUp(accountWith())
+  t.match(await verify('ada@example.com', 'correct horse'), { userId: 7, companyId: 3 })
+})
+
+await t.test('the case and the composition of an e-mail do not matter', async (t) => {
+  const { verify } = setUp(accountWith({ email: 'rené@example.com' }))
+  t.match(await verify('Rene\u0301@EXAMPLE.com', 'correct horse'), { userId: 7 })
+})
+
+await t.test('nothing but the e-mail with its password is right', async (t) => {
+  const { verify } = setUp(accountWith(), accountWith({ userId: 8, email: 'bob@example.com', passwordHash: await hashPassword('another') }))
+  await verify('ada@example.com', 'correct horse')
+  const wrong: [string, string][] = [
+    ['ada@example.com', 'correct hors'], ['ada@example.com', 'Correct horse'], ['ada@example.com', ''], ['', 'correct horse'], ['', ''],
+    ['bob@example.com', 'correct horse'], ['eve@example.com', 'correct horse'], ['ada@example.com\0', 'correct horse'], ['ada@example.comcorrect', ' horse']
+  ]
+  for (const [email, password] of wrong) t.equal(await verify(email, password), undefined, JSON.stringify([email, password]))
+})
+
+await t.test('a right password is checked once a minute, a wrong one every time', async (t) => {
+  const { verify, checks, clock } = setUp(accountWith())
+  await verify('ada@example.com', 'correct horse')
+  clock.advance(59.999)
+  t.match(await verify('ADA@example.com', 'correct horse'), { userId: 7 })
+  t.equal(checks.count, 1)
+  clock.advance(0.001)
+  await verify('ada@example.com', 'correct horse')
+  t.equal(checks.count, 2, 'after 60 s it is checked again')
+  await verify('ada@example.com', 'wrong')
+  t.equal(await verify('ada@example.com', 'wrong'), undefined)
+  t.equal(checks.count, 4)
+})
+
+await t.test('a changed password ends the old one at once, remembered or not', async (t) => {
+  const { verify, accounts } = setUp(accountWith())
+  await verify('ada@example.com', 'correct horse')
+  accounts.change(7, { passwordHash: await hashPassword('new'), passwordVersion: 2 })
+  t.equal(await verify('ada@example.com', 'correct horse'), undefined)
+  t.match(await verify('ada@example.com', 'new'), { userId: 7, passwordVersion: 2 })
+})
+
+await t.test('what is remembered is the password, never the account', async (t) => {
+  const { verify, accounts } = setUp(accountWith())
+  await verify('ada@example.com', 'correct horse')
+  accounts.change(7, { disabled: true, services: [] })
+  t.match(await verify('ada@example.com', 'correct horse'), { disabled: true, services: [] })
+  accounts.remove(7)
+  t.equal(await verify('ada@example.com', 'correct horse'), undefined)
+})
+
+await t.test('an address that passes to another user takes no remembered password with it', async (t) => {
+  const { verify, accounts } = setUp(accountWith(), accountWith({ userId: 8, email: 'bob@example.com', passwordHash: await hashPassword('another') }))
+  await verify('ada@example.com', 'correct horse')
+  accounts.remove(7)
+  accounts.change(8, { email: 'ada@example.com' })
+  t.equal(await verify('ada@example.com', 'correct horse'), undefined)
+})
+
+await t.test('the same credentials arriving together are checked once', async (t) => {
+  const { verify, checks } = setUp(accountWith())
+  const answers = await Promise.all(Array.from({ length: 20 }, () => verify('ada@example.com', 'correct horse')))
+  t.ok(answers.every((account) => account?.userId === 7))
+  t.equal(checks.count, 1)
+})
+
+await t.test('an unknown e-mail costs a check like a known one, alone and together', async (t) => {
+  for (const email of ['ada@example.com', 'eve@example.com', 'eve\0@example.com', `${'e'.repeat(300)}@example.com`]) {
+    const { verify, checks } = setUp(accountWith())
+    await verify(email, 'wrong')
+    await verify(email, 'wrong')
+    t.equal(checks.count, 2)
+    await Promise.all([verify(email, 'wrong'), verify(email, 'wrong'), verify(email, 'other')])
+    t.equal(checks.count, 4)
+  }
+})
+
+await t.test('an address that cannot exist never reaches the accounts', async (t) => {
+  const asked: string[] = []
+  const accounts = { byEmail: (email: string) => { asked.push(email); return Promise.resolve(undefined) }, byId: () => Promise.resolve(undefined) }
+  const { verify } = createCredentials({ accounts, now: createClock().now })
+  for (const email of ['a\0@example.com', 'a\n@example.com', 'a'.repeat(255)]) await verify(email, 'any')
+  t.same(asked, [])
+  await verify('a'.repeat(254), 'any')
+  t.equal(asked.length, 1)
+})
+
+await t.test('a flood of logins runs two checks at a time', async (t) => {
+  const { verify, checks } = setUp(accountWith())
+  await Promise.all(Array.from({ length: 30 }, (_, guess) => verify('ada@example.com', `guess ${guess}`)))
+  t.equal(checks.count, 30)
+  t.equal(checks.most, 2)
+})
+
+await t.test('a check that fails is not remembered and does not stop the next', async (t) => {
+  const { verify, accounts } = setUp(accountWith({ passwordHash: 'broken' }))
+  await t.rejects(verify('ada@example.com', 'correct horse'))
+  accounts.change(7, accountWith())
+  t.match(await verify('ada@example.com', 'correct horse'), { userId: 7 })
+})
+
+await t.test('no other division of the same characters into e-mail and password is remembered', async () => {
+  const { verify } = setUp(accountWith())
+  await verify('ada@example.com', 'correct horse')
+  const whole = 'ada@example.comcorrect horse'
+  await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: whole.length }).filter((at) => at !== 'ada@example.com'.length), async (at) =>
+    await verify(whole.slice(0, at), whole.slice(at)) === undefined), { numRuns: 20 })
+})

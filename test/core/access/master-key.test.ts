@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { MasterKeyError, readMasterKey } from '@dispatch/core'
+
+const key = randomBytes(32)
+
+await t.test('the variable holds the key in base64, and wins over the file', async (t) => {
+  const file = join(t.testdir({ 'master.key': randomBytes(32).toString('base64') }), 'master.key')
+  t.same(await readMasterKey({ value: key.toString('base64'), file }), key)
+  t.same(await readMasterKey({ value: ` ${key.toString('base64')}\n` }), key)
+})
+
+await t.test('without the variable the file holds the key', async (t) => {
+  const file = join(t.testdir({ 'master.key': `${key.toString('base64')}\n` }), 'master.key')
+  t.same(await readMasterKey({ file }), key)
+  t.same(await readMasterKey({ value: '', file }), key)
+})
+
+await t.test('an absent file is made for its owner alone, and nothing is left beside it', async (t) => {
+  const folder = t.testdir()
+  const file = join(folder, 'master.key')
+  const made = await readMasterKey({ file })
+  t.equal(made.length, 32)
+  t.equal((await stat(file)).mode & 0o777, 0o600)
+  t.same(await readdir(folder), ['master.key'])
+  t.same(await readMasterKey({ file }), made)
+})
+
+await t.test('processes that start together agree on one key', async (t) => {
+  const folder = t.testdir()
+  const keys = await Promise.all(Array.from({ length: 10 }, () => readMasterKey({ file: join(folder, 'master.key') })))
+  t.equal(new Set(keys.map((each) => each.toString('hex'))).size, 1)
+  t.same(await readdir(folder), ['master.key'])
+})
+
+await t.test('neither variable nor file is refused with what to do', async (t) => {
+  await t.rejects(readMasterKey({}), { name: 'MasterKeyError', message: /DISPATCH_MASTER_KEY is not set.*openssl rand -base64 32/ })
+})
+
+await t.test('anything but 32 bytes in base64 is refused without being shown', async (t) => {
+  const malformed = ['hunter22', randomBytes(31).toString('base64'), randomBytes(33).toString('base64'), key.toString('hex'), `${key.toString('base64')}A`, `!${key.toString('base64').slice(1)}`]
+  for (const value of malformed) {
+    await t.rejects(readMasterKey({ value }), { name: 'MasterKeyError', message: /^DISPATCH_MASTER_KEY does not hold 32 bytes/ })
+    const error: unknown = await readMasterKey({ value }).catch((cause: unknown) => cause)
+    t.notOk(error instanceof MasterKeyError && error.message.includes(value))
+  }
+})
+
+await t.test('a malformed file is refused and kept as it is', async (t) => {
+  const file = join(t.testdir(), 'master.key')
+  await writeFile(file, 'half a k')
+  await t.rejects(readMasterKey({ file }), { name: 'MasterKeyError', message: /master\.key does not hold 32 bytes/ })
+  t.equal(await readFile(file, 'utf8'), 'half a k')
+})
+
+await t.test('a file that cannot be read or made is named', async (t) => {
+  const folder = t.testdir({ directory: {}, file: '' })
+  await t.rejects(readMasterKey({ file: join(folder, 'directory') }), { name: 'MasterKeyError', message: /directory cannot be read \(EISDIR\)/ })
+  await t.rejects(readMasterKey({ file: join(folder, 'absent', 'master.key') }), { name: 'MasterKeyError', message: /master\.key cannot be created \(ENOENT\)/ })
+})

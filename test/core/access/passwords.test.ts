@@ -1,0 +1,30 @@
+import { parseOptions } from '@node-rs/argon2'
+import t from 'tap'
+import { hashPassword, passwordMatches, unusableHash } from '@dispatch/core'
+
+await t.test('a password matches its own hash and no other', async (t) => {
+  const hash = await hashPassword('correct horse')
+  t.equal(await passwordMatches(hash, 'correct horse'), true)
+  t.equal(await passwordMatches(hash, 'Correct horse'), false)
+  t.equal(await passwordMatches(hash, 'correct horse '), false)
+  t.equal(await passwordMatches(hash, ''), false)
+})
+
+await t.test('a hash is argon2id with 19 MiB, two passes, one lane, and a salt of its own', async (t) => {
+  const [one, other] = [await hashPassword('same'), await hashPassword('same')]
+  t.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  t.not(one, other)
+})
+
+await t.test('a password typed in another Unicode composition is the same password', async (t) => {
+  t.equal(await passwordMatches(await hashPassword('caf\u00e9'), 'cafe\u0301'), true)
+})
+
+await t.test('the unusable hash costs what a real one costs and has no password', async (t) => {
+  t.same(parseOptions(unusableHash), parseOptions(await hashPassword('anything')))
+  for (const password of ['', 'anything', '\0', 'A'.repeat(43)]) t.equal(await passwordMatches(unusableHash, password), false)
+})
+
+await t.test('a stored hash that is none is a fault, not a wrong password', async (t) => {
+  await t.rejects(passwordMatches('not a hash', 'anything'))
+})
