@@ -20,7 +20,7 @@ const composites: Record<string, true> = { if: true, propertyNames: true }
 function problemOf (error: ErrorObject, base: string): Problem {
   const { code, message, at } = (sentences[error.keyword] ?? fallback)(error)
   const path = base + error.instancePath
-  if (error.propertyName !== undefined) return { path: pointer(path, error.propertyName.slice(0, 60)), code: `key_${code}`, message: `The key: ${message}` }
+  if (error.propertyName !== undefined) return { path: pointer(path, error.propertyName.slice(0, 60)), code: `key_${code}`, message: `The key "${error.propertyName.slice(0, 60)}": ${message}` }
   return { path: at === undefined ? path : pointer(path, at), code, message }
 }
 
@@ -53,6 +53,7 @@ const sentences: Record<string, (error: ErrorObject) => Reading> = {
 
 const formatNames: Record<string, string> = {
   date: 'date (YYYY-MM-DD)',
+  'iso-8601': 'ISO 8601 date or time (for example 2026-03-14)',
   'date-time': 'time (RFC 3339, for example 2026-03-14T09:30:00Z)',
   email: 'e-mail address',
   uri: 'URL',
@@ -109,6 +110,6 @@ function words (types: unknown): string {
 }
 
 function kindOf (data: unknown): string {
-  if (data === null) return 'null'
+  if (data === null || typeof data === 'number') return String(data)
   return Array.isArray(data) ? 'array' : typeof data
 }
