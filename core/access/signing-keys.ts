@@ -26,7 +26,7 @@ export type SigningKeys = {
   find: (kid: string) => Promise<SigningKey | undefined>
 }
 
-/** An unknown key id may be one that another process has just made; a forger's must not cost a query each, so: milliseconds between two looks. */
+/** Milliseconds between two looks for an unknown key: another process may have made it, but forged ids must not cost a query each. */
 const reloadAfter = 60_000
 
 /** The token keys of the service; makes the first one. Throws a SealError when they are sealed under another master key. */

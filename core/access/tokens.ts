@@ -24,7 +24,7 @@ export type Claims = Holder & {
 export type Tokens = {
   issue: (account: Account, session?: { impersonator?: Holder | undefined, loggedInAt?: Date }) => Promise<string>
   verify: (token: string) => Promise<Claims>
-  /** Also takes a token that expired less than 24 hours ago; none of which the login is more than 30 days past. */
+  /** Also takes a token that expired less than 24 hours ago; refuses every one whose login is more than 30 days past. */
   verifyForRefresh: (token: string) => Promise<Claims>
 }
 

@@ -119,7 +119,7 @@ await t.test('a token that was signed otherwise is not valid', async (t) => {
   t.match(await tokens.verify(genuine), { userId: 7 }, 'no forgery has spoiled the genuine one')
 })
 
-await t.test('no character of a token can be changed, although the genuine one is remembered', async (t) => {
+await t.test('no character of a token can be changed, although the genuine one is remembered', async () => {
   const { tokens } = await createAccess()
   const token = await tokens.issue(account)
   await tokens.verify(token)
