@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Envelope } from '../access/keyring.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { StoredSettings } from '../host/settings.ts'
 import type { Database } from './database.ts'
 import { createFreshCache } from './fresh-cache.ts'
 import type { Freshness } from './freshness.ts'
@@ -11,13 +10,11 @@ export type Owner = { companyId: number, userId: number | null }
 
 export type Choice = { userId: number | null, service: string, providerCode: string }
 
-/** A provider's configuration as it is stored: secrets apart and sealed, with the time (RFC 3339) at which each was set. */
+/** A provider's configuration as it is stored. */
 export type StoredConfiguration = {
   userId: number | null
   providerCode: string
-  settings: JsonObject
-  secrets: Envelope | null
-  secretTimes: Readonly<Record<string, string>>
+  settings: StoredSettings
   sandbox: boolean
   updatedAt: Date
 }
@@ -55,9 +52,8 @@ export function createConfigurations (database: Database, freshness: Freshness):
         .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).forUpdate().executeTakeFirst()
       const edited = edit(row && configurationOf(row))
       const values = {
-        settings: JSON.stringify(edited.settings),
-        secrets: edited.secrets && JSON.stringify(edited.secrets),
-        secret_times: JSON.stringify(edited.secretTimes),
+        settings: JSON.stringify(edited.settings.plain),
+        secrets: JSON.stringify(edited.settings.secrets),
         sandbox: edited.sandbox,
         updated_at: edited.updatedAt
       }
@@ -89,9 +85,7 @@ function configurationOf (row: Selectable<Tables['configurations']>): StoredConf
   return {
     userId: row.user_id,
     providerCode: row.provider_code,
-    settings: row.settings,
-    secrets: row.secrets as Envelope | null,
-    secretTimes: row.secret_times,
+    settings: { plain: row.settings, secrets: row.secrets },
     sandbox: row.sandbox,
     updatedAt: row.updated_at
   }

@@ -1,6 +1,9 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { ErrorWord, Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
+import type { TemplateSource } from '../documents/model.ts'
+import type { StoredSecrets } from '../host/settings.ts'
+import type { ChosenBy, DispatchStatus, StepStatus } from '../contract/states.ts'
 
 /** The tables, as queries see them. The migrations hold the truth; the store's tests hold the two together. */
 export type Tables = {
@@ -12,12 +15,12 @@ export type Tables = {
   }
   choices: { company_id: number, user_id: number | null, service: string, provider_code: string, updated_at: Date }
   configurations: {
-    company_id: number, user_id: number | null, provider_code: string, settings: Plain<JsonObject>, secrets: Plain<JsonObject> | null,
-    secret_times: Plain<Record<string, string>>, sandbox: boolean, updated_at: Date
+    company_id: number, user_id: number | null, provider_code: string, settings: Plain<JsonObject>, secrets: Plain<StoredSecrets>,
+    sandbox: boolean, updated_at: Date
   }
   templates: { template_id: number, company_id: number | null, name: string, version: number, updated_at: Date }
   template_versions: {
-    template_id: number, version: number, company_id: number | null, digest: string, source: Plain<JsonObject>,
+    template_id: number, version: number, company_id: number | null, digest: string, source: Plain<TemplateSource>,
     schema: Plain<JsonObject>, sample: Plain<JsonObject>, created_at: Date
   }
   dispatches: {
@@ -56,10 +59,6 @@ export type Tables = {
 
 /** A jsonb column: read as the value, written as its JSON text. */
 type Plain<T> = ColumnType<T, string, string>
-
-export type DispatchStatus = 'running' | 'succeeded' | 'failed' | 'uncertain'
-export type StepStatus = 'planned' | 'calling' | 'accepted' | 'rejected' | 'unavailable' | 'uncertain'
-export type ChosenBy = 'request' | 'user' | 'company'
 
 /** Why a step was not accepted: the word of the error table, the sentence for the client, the vendor's own words in the details. */
 export type StepError = { word: ErrorWord, message: string, details?: readonly Problem[] }

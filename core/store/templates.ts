@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { JsonObject } from '../contract/json.ts'
+import type { TemplateSource } from '../documents/model.ts'
 import type { CompanyQueries, Database } from './database.ts'
 import { createFreshCache } from './fresh-cache.ts'
 import type { Freshness } from './freshness.ts'
@@ -12,7 +13,7 @@ export type StoredTemplate = {
   name: string
   version: number
   digest: string
-  source: JsonObject
+  source: TemplateSource
   schema: JsonObject
   sample: JsonObject
   updatedAt: Date

@@ -74,8 +74,7 @@ create table configurations (
   user_id integer references users,
   provider_code text not null,
   settings jsonb not null,
-  secrets jsonb,
-  secret_times jsonb not null,
+  secrets jsonb not null,
   sandbox boolean not null,
   updated_at timestamptz not null,
   unique nulls not distinct (company_id, user_id, provider_code)
