@@ -1,0 +1,51 @@
+import { Type } from 'typebox'
+import type { Problem } from '../contract/errors.ts'
+import { inspectJson, type JsonObject } from '../contract/json.ts'
+import { compile, type Fit } from '../contract/schema.ts'
+import type { Accepted } from './definition.ts'
+import { mapTexts } from './redact.ts'
+
+/** What a dispatch answers with; its other fields are the provider's own. */
+const fitAnswer = compile(Type.Unsafe<Accepted>(Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 500 }),
+  status: Type.String({ minLength: 1, maxLength: 200 }),
+  url: Type.Optional(Type.String({ maxLength: 2048 }))
+})))
+
+/** The largest answer, in characters of JSON: it is stored, and shown to the client. */
+const mostCharacters = 65_536
+
+/** A copy of what a provider returned, if that is an answer: plain JSON of bounded size with the vendor's id and status. */
+export function readAnswer (returned: unknown): Fit<Accepted> {
+  const copied = copyJson(returned)
+  if (!copied.ok) return copied
+  const problems = inspectJson(copied.value)
+  return problems.length > 0 ? { ok: false, problems } : fitAnswer(copied.value)
+}
+
+function copyJson (value: unknown): Fit<unknown> {
+  try {
+    if (value === undefined) return unreadable('Nothing was returned.')
+    const text = JSON.stringify(value, refuseUnplain)
+    if (text.length > mostCharacters) return unreadable(`More than ${mostCharacters} characters of JSON.`)
+    return { ok: true, value: mapTexts(JSON.parse(text) as JsonObject, printable) }
+  } catch {
+    return unreadable('Not plain JSON data.')
+  }
+}
+
+/** JSON.stringify would drop these without a word. */
+function refuseUnplain (_key: string, value: unknown): unknown {
+  const plain = typeof value !== 'object' || value === null || Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
+  if (!plain || typeof value === 'function' || typeof value === 'symbol' || Number.isNaN(value)) throw new TypeError('not plain data')
+  return value
+}
+
+/** A text that PostgreSQL and UTF-8 can hold: a vendor's stray character must not lose an accepted dispatch. */
+export function printable (text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+function unreadable (message: string): { ok: false, problems: Problem[] } {
+  return { ok: false, problems: [{ path: '', code: 'unreadable', message }] }
+}

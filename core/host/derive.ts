@@ -1,0 +1,49 @@
+import type { Fit } from '../contract/schema.ts'
+import { readManifest, type Manifest } from './manifest.ts'
+import { isVerb } from './verbs.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * The manifest of what a provider's module exports by default: its data, checked, without its verbs. `version` is
+ * that of the package. Takes anything: plain JavaScript exports what it likes.
+ */
+export function deriveManifest (definition: unknown, version: string): Fit<Manifest> {
+  if (!isRecord(definition)) return { ok: false, problems: [{ path: '', code: 'type', message: 'The default export is not a provider: write "export default defineProvider({ … })".' }] }
+  const { requestSettings = { type: 'object', properties: {} }, errors = { map: {} }, ...data } = definition
+  const manifest = {
+    ...data,
+    version,
+    settings: closeForm(data['settings']),
+    requestSettings: closeForm(requestSettings),
+    errors,
+    services: isRecord(data['services']) ? mapFields(data['services'], serviceData) : data['services']
+  }
+  return readManifest(JSON.parse(JSON.stringify(manifest)))
+}
+
+/** A form has the fields that it names and no others. */
+function closeForm (schema: unknown): unknown {
+  return isRecord(schema) ? { ...schema, additionalProperties: false } : schema
+}
+
+/** A service as it is written has data and verbs side by side; what is neither verb nor the host's own is the service's vocabulary. */
+function serviceData (service: unknown): unknown {
+  if (!isRecord(service)) return service
+  const { idempotency, timeLimit, ...rest } = service
+  const fields = Object.entries(rest)
+  return {
+    capabilities: Object.fromEntries(fields.filter(([, value]) => !isVerb(value))),
+    idempotency,
+    timeLimit,
+    verbs: fields.filter(([, value]) => isVerb(value)).map(([name]) => name)
+  }
+}
+
+function mapFields (record: Fields, change: (value: unknown) => unknown): Fields {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
+}
+
+function isRecord (value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

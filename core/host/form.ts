@@ -1,0 +1,59 @@
+import { Type, type Static } from 'typebox'
+import type { Problem } from '../contract/errors.ts'
+import { pointer } from '../contract/json.ts'
+import { compileJsonSchema } from '../contract/schema.ts'
+import { reasonOf } from './refusal.ts'
+
+/** A field of a form; what else it says is JSON Schema. */
+const Field = Type.Object({
+  type: Type.Optional(Type.Unknown()),
+  title: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  'x-secret': Type.Optional(Type.Literal(true)),
+  'x-destination': Type.Optional(Type.Literal(true))
+})
+
+/**
+ * The JSON Schema (2020-12) of a provider's settings, or of its request settings: an object that has no other fields
+ * than the named ones, which is what makes it a form.
+ */
+export const SettingsForm = Type.Object({
+  type: Type.Literal('object'),
+  properties: Type.Record(Type.String(), Field),
+  required: Type.Optional(Type.Array(Type.String())),
+  additionalProperties: Type.Literal(false),
+  $id: Type.Optional(Type.Never({ description: 'no "$id": the name would be taken when the provider is reloaded' }))
+})
+export type SettingsForm = Static<typeof SettingsForm>
+
+/** The names of the fields that are secrets. */
+export function secretNames (form: SettingsForm): string[] {
+  return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-secret'] === true)
+}
+
+/** The names of the fields that say where requests go. */
+export function destinationNames (form: SettingsForm): string[] {
+  return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-destination'] === true)
+}
+
+/** What is wrong with a form beyond its shape. Paths begin with `base`. */
+export function formProblems (form: SettingsForm, base: string): Problem[] {
+  const fields = Object.entries(form.properties).flatMap(([name, field]) => fieldProblems(field, pointer(`${base}/properties`, name)))
+  return [...fields, ...schemaProblems(form, base)]
+}
+
+function fieldProblems ({ 'x-secret': secret, 'x-destination': destination, ...field }: Static<typeof Field>, path: string): Problem[] {
+  const problems: Problem[] = []
+  if ((secret ?? destination) === true && field.type !== 'string') problems.push({ path, code: 'type', message: 'A secret or a destination is a string.' })
+  if (/"x-(secret|destination)":/.test(JSON.stringify(field))) problems.push({ path, code: 'nested', message: 'Secrets and destinations stand at the top of the settings, not inside another field.' })
+  return problems
+}
+
+function schemaProblems (form: SettingsForm, path: string): Problem[] {
+  try {
+    compileJsonSchema(form)
+    return []
+  } catch (cause) {
+    return [{ path, code: 'schema', message: `Not a JSON Schema: ${reasonOf(cause)}` }]
+  }
+}

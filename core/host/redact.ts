@@ -1,0 +1,69 @@
+import type { Json, JsonObject } from '../contract/json.ts'
+import type { Log } from './log.ts'
+
+/** Replaces known secrets, wherever they stand. */
+export type Redactor = {
+  text: (text: string) => string
+  json: <Value extends Json>(value: Value) => Value
+}
+
+const marker = '[redacted]'
+
+/** A redactor of these secrets: as they are, percent-encoded, and inside base64 (as in a Basic header). */
+export function createRedactor (secrets: readonly string[]): Redactor {
+  const forms = [...new Set(secrets.filter(({ length }) => length >= shortestSecret).flatMap(formsOf))].sort((a, b) => b.length - a.length)
+  if (forms.length === 0) return { text: (text) => text, json: (value) => value }
+  const pattern = new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
+  const text = (plain: string): string => plain.replace(pattern, marker)
+  return { text, json: (value) => mapTexts(value, text) }
+}
+
+/** The log, with secrets replaced in every message and fact. What JSON cannot carry is left out. */
+export function redactLog (log: Log, redact: Redactor): Log {
+  const line = (level: keyof Log) => (facts: object, message: string): void => {
+    log[level](redact.json(plainFacts(facts)), redact.text(message))
+  }
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
+}
+
+/** A copy of a JSON value with every text in it, keys included, replaced; numbers that read as a secret become text. */
+export function mapTexts<Value extends Json> (value: Value, text: (text: string) => string): Value
+export function mapTexts (value: Json, text: (text: string) => string): Json {
+  if (typeof value === 'string') return text(value)
+  if (typeof value === 'number') return text(String(value)) === String(value) ? value : text(String(value))
+  if (Array.isArray(value)) return value.map((item: Json) => mapTexts(item, text))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [text(key), mapTexts(item, text)]))
+}
+
+/** Characters. Anything shorter stands in every text by chance, and protects nothing. */
+const shortestSecret = 4
+const shortestInner = 6
+
+function formsOf (secret: string): string[] {
+  return [secret, encodeURIComponent(secret.toWellFormed()), ...innerBase64(secret)]
+}
+
+/** The characters of base64 that a secret alone determines, for each of the three places where it can begin in a group of three bytes. */
+function innerBase64 (secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  return [0, 1, 2].flatMap((before) => {
+    const from = Math.ceil(before * 8 / 6)
+    const to = Math.floor((before + bytes.length) * 8 / 6)
+    const shifted = Buffer.concat([Buffer.alloc(before), bytes])
+    return [shifted.toString('base64').slice(from, to), shifted.toString('base64url').slice(from, to)]
+  }).filter((inner) => inner.length >= shortestInner)
+}
+
+function plainFacts (facts: object): JsonObject {
+  try {
+    return JSON.parse(JSON.stringify(facts, errorFacts)) as JsonObject
+  } catch (cause) {
+    return { unreadable: String(cause) }
+  }
+}
+
+/** JSON.stringify finds nothing in an error. */
+function errorFacts (_key: string, value: unknown): unknown {
+  return value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value
+}

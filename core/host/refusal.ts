@@ -1,0 +1,16 @@
+/** Why a folder is not taken as a provider: one sentence for the operator. */
+export class Refusal extends Error {
+  override name = 'Refusal'
+  /** The code that the provider would have had, once that is known. */
+  readonly code: string | undefined
+
+  constructor (reason: string, { code, cause }: { code?: string, cause?: unknown } = {}) {
+    super(reason, { cause })
+    this.code = code
+  }
+}
+
+/** The sentence of anything that was thrown. */
+export function reasonOf (thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Envelope, Keyring } from '../access/keyring.ts'
+import type { Problem } from '../contract/errors.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
+import { compileJsonSchema, type Check } from '../contract/schema.ts'
+import { destinationNames, secretNames, type SettingsForm } from './form.ts'
+
+/** Settings as they are stored: every secret sealed by itself, the rest as it is. */
+export type StoredSettings = { plain: JsonObject, secrets: StoredSecrets }
+export type StoredSecrets = Readonly<Record<string, { sealed: Envelope, updatedAt: string }>>
+
+/** Secrets in the clear, by the name of their field. */
+export type Secrets = Readonly<Record<string, string>>
+
+/** Whose secrets are sealed; what is sealed for one opens for no other. `scope` says whether company's or which user's. */
+export type Vault = { keyring: Pick<Keyring, 'seal' | 'open'>, company: number, provider: string, scope: string }
+
+const checks = new WeakMap<SettingsForm, Check<unknown>>()
+
+/** What is wrong with complete settings (or request settings); unknown fields too. Paths begin with `base`. */
+export function checkSettings (form: SettingsForm, settings: JsonObject, base = ''): Problem[] {
+  const check = checks.get(form) ?? compileJsonSchema(form)
+  checks.set(form, check)
+  const fit = check(settings, base)
+  return fit.ok ? [] : fit.problems
+}
+
+/** Settings apart from their secrets. A secret that is not a text stays with the rest, where the check finds it. */
+export function splitSecrets (form: SettingsForm, settings: JsonObject): { plain: JsonObject, secrets: Secrets } {
+  const names = new Set(secretNames(form))
+  const isSecret = (field: [string, Json]): field is [string, string] => names.has(field[0]) && typeof field[1] === 'string'
+  const fields = Object.entries(settings)
+  return {
+    plain: Object.fromEntries(fields.filter((field) => !isSecret(field))),
+    secrets: Object.fromEntries(fields.filter(isSecret))
+  }
+}
+
+/** Stored settings as they may be shown: a secret reads as `{ set: true, updatedAt }`. */
+export function maskSettings (form: SettingsForm, { plain, secrets }: StoredSettings): JsonObject {
+  // A field that became a secret in a newer version of the provider may still be stored as it was.
+  const exposed = secretNames(form).filter((name) => Object.hasOwn(plain, name))
+  return {
+    ...plain,
+    ...Object.fromEntries(exposed.map((name) => [name, { set: true }])),
+    ...Object.fromEntries(Object.entries(secrets).map(([name, { updatedAt }]) => [name, { set: true, updatedAt }]))
+  }
+}
+
+/**
+ * What a client's new settings make of the stored ones. A secret left out is kept, `null` deletes it, and none is kept
+ * when a destination changes: it was meant for the old one.
+ */
+export function mergeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject): { plain: JsonObject, fresh: Secrets, kept: StoredSecrets } {
+  const names = secretNames(form)
+  const given = Object.fromEntries(Object.entries(incoming).filter(([name, value]) => value !== null || !names.includes(name)))
+  const { plain, secrets: fresh } = splitSecrets(form, given)
+  const sameDestination = destinationNames(form).every((name) => isDeepStrictEqual(plain[name], stored.plain[name]))
+  const kept = Object.entries(stored.secrets).filter(([name]) => sameDestination && names.includes(name) && !Object.hasOwn(incoming, name))
+  return { plain, fresh, kept: Object.fromEntries(kept) }
+}
+
+/** Seals secrets, given at `now`. */
+export function sealSecrets (secrets: Secrets, vault: Vault, now: Date): StoredSecrets {
+  const updatedAt = now.toISOString()
+  return mapValues(secrets, (secret, name) => ({ sealed: vault.keyring.seal(secret, contextOf(vault, name)), updatedAt }))
+}
+
+/** Opens sealed secrets. Throws a SealError when one was altered or sealed for another vault or field. */
+export function openSecrets (secrets: StoredSecrets, vault: Vault): Secrets {
+  return mapValues(secrets, ({ sealed }, name) => vault.keyring.open(sealed, contextOf(vault, name)).toString())
+}
+
+/** Stored settings, complete with their secrets, for a call. */
+export function openSettings ({ plain, secrets }: StoredSettings, vault: Vault): JsonObject {
+  return { ...plain, ...openSecrets(secrets, vault) }
+}
+
+/** The stored settings after a client's change (see {@link mergeSettings}), or what is wrong with the complete result. */
+export function changeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject, { vault, now, base = '' }: { vault: Vault, now: Date, base?: string }): { ok: true, value: StoredSettings } | { ok: false, problems: Problem[] } {
+  const { plain, fresh, kept } = mergeSettings(form, stored, incoming)
+  const problems = checkSettings(form, { ...plain, ...openSecrets(kept, vault), ...fresh }, base)
+  if (problems.length > 0) return { ok: false, problems }
+  return { ok: true, value: { plain, secrets: { ...kept, ...sealSecrets(fresh, vault, now) } } }
+}
+
+function contextOf ({ company, provider, scope }: Vault, name: string): string {
+  return `${company}|${provider}|${scope}|${name}`
+}
+
+function mapValues<In, Out> (record: Readonly<Record<string, In>>, change: (value: In, name: string) => Out): Record<string, Out> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]))
+}

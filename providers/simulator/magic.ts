@@ -1,0 +1,30 @@
+import { refused, unavailable, type Json } from '@dispatch/core/provider'
+import type { Call } from './settings.ts'
+
+const words = ['reject', 'unavailable', 'uncertain', 'slow'] as const
+type Word = typeof words[number]
+
+/** How often a step is unavailable before it is accepted. */
+const unavailableTimes = 2
+const slowSeconds = 5
+
+/** The first magic word among the places where it may stand; an e-mail address carries it before the @. */
+export function magicWord (...places: readonly (Json | undefined)[]): Word | undefined {
+  const texts = places.map((place) => typeof place === 'string' ? place.replace(/@.*$/s, '').toLowerCase() : '')
+  return texts.map((text) => words.find((word) => word === text)).find((word) => word !== undefined)
+}
+
+/** What a magic word does before the request is accepted; `uncertain` is accepted first. */
+export async function perform (word: Word | undefined, call: Call): Promise<void> {
+  if (word === 'reject') throw refused('declined', 'The simulator declines what says "reject".')
+  if (word === 'unavailable') await beUnavailable(call)
+  if (word === 'slow') await call.wait(call.settings.slowSeconds ?? slowSeconds)
+}
+
+async function beUnavailable ({ reference, state }: Call): Promise<void> {
+  const key = `unavailable:${reference}`
+  const times = Number(await state.get(key) ?? 0)
+  if (times === unavailableTimes) return
+  await state.put(key, times + 1)
+  throw unavailable(`The simulator is unavailable: ${times + 1} of ${unavailableTimes} times.`)
+}
