@@ -1,0 +1,72 @@
+/**
+ * Runs the tests: all of them, or the files and tap options given as arguments, on one shared database server.
+ * A passing file is one line, a failing one shows what failed. The last line is `N passed, N failed`.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { openTestServer, shareServer, type TestServer } from '../test/support/postgres.ts'
+
+type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
+
+async function runTap (files: string[], server: TestServer): Promise<Outcome> {
+  const tap = spawn('tap', ['run', '--reporter=tap', ...files], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...shareServer(server) }
+  })
+  // Ctrl-C reaches tap by itself; this process outlives it to close the server.
+  process.on('SIGINT', () => undefined).on('SIGTERM', () => tap.kill())
+  const closed = once(tap, 'close')
+  const summary = await report(tap.stdout)
+  await closed
+  return outcomeOf(summary, tap.exitCode ?? 1)
+}
+
+/** Prints the TAP of a run file by file and returns its closing `# { total: …, pass: … }`. */
+async function report (output: Readable): Promise<string> {
+  let summary = ''
+  let lines: string[] = []
+  let failed = false
+  for await (const line of createInterface({ input: output })) {
+    if (line.startsWith('# {')) summary = line
+    if (line.startsWith('# Subtest')) [lines, failed] = [[], false]
+    // How a failed file ended (its exit code, a time-out) stands below its result.
+    if (failed && isTelling(line)) console.log(line)
+    lines.push(line)
+    failed ||= line.startsWith('not ok ')
+    if (line.startsWith('ok ')) console.log(line)
+    if (line.startsWith('not ok ')) console.log(lines.filter(isTelling).join('\n'))
+  }
+  return summary
+}
+
+/** What passed inside a failing file is left out. */
+const isTelling = (line: string) => !/^\s*(ok |1\.\.\d+$|# |TAP version|$)/.test(line)
+
+/** tap does not count its own failures (a crash, no test at all): whatever does not end well is one failure at least. */
+function outcomeOf (summary: string, exitCode: number): Outcome {
+  const count = (kind: string) => Number(new RegExp(`\\b${kind}: (\\d+)`).exec(summary)?.[1] ?? 0)
+  const passed = count('pass')
+  const failed = Math.max(count('fail'), exitCode === 0 && passed > 0 ? 0 : 1)
+  return { exitCode: exitCode === 0 && failed > 0 ? 1 : exitCode, passed, failed, skipped: count('skip') + count('todo') }
+}
+
+async function runOnServer (files: string[]): Promise<Outcome> {
+  const server = await openTestServer()
+  try {
+    return await runTap(files, server)
+  } finally {
+    await server.close()
+  }
+}
+
+const given = process.argv.slice(2)
+const { exitCode, passed, failed, skipped } = await runOnServer(given.length > 0 ? given : globSync('test/**/*.test.ts').sort())
+  .catch((error: unknown) => {
+    console.error(error)
+    return outcomeOf('', 1)
+  })
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+process.exitCode = exitCode
