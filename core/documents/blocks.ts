@@ -1,0 +1,106 @@
+import { Type, type Static } from 'typebox'
+
+/** Text with `{{ expressions }}`, Liquid tags and inline markup (`**bold**`, `*italic*`, `[text](url)`, line breaks). */
+export const Prose = Type.String({ maxLength: 20_000 })
+
+/** What stands between `{{` and `}}`: a path into the data, or a Liquid expression with filters. */
+export const Expression = Type.String({ minLength: 1, maxLength: 500 })
+
+/** A name of the style (`text`, `accent`, `muted`) or `#rrggbb`. */
+export const Color = Type.String({ pattern: '^(text|accent|muted|#[0-9a-fA-F]{6})$', description: 'text, accent, muted or #rrggbb' })
+
+/** `#rrggbb`. */
+export const Hex = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: '#rrggbb' })
+
+export const Align = Type.Enum(['left', 'center', 'right'])
+export type Align = Static<typeof Align>
+
+/** Millimetres on the page. */
+const Distance = Type.Number({ minimum: 0, maximum: 1000 })
+/** Points (1/72 inch) of type. */
+export const TypeSize = Type.Number({ minimum: 4, maximum: 96 })
+/** A share of the width, beside the shares of the others. */
+const Share = Type.Number({ exclusiveMinimum: 0, maximum: 1000 })
+
+const closed = { additionalProperties: false } as const
+
+const TextStyle = {
+  align: Type.Optional(Align),
+  color: Type.Optional(Color),
+  size: Type.Optional(TypeSize)
+}
+
+export const ValueType = Type.Enum(['text', 'money', 'number', 'percent', 'date'])
+export type ValueType = Static<typeof ValueType>
+
+/** What a cell shows: `text` (prose), or `value` (an expression) of a `type`; `digits` bounds the decimals of a number. */
+const Content = {
+  text: Type.Optional(Prose),
+  value: Type.Optional(Expression),
+  type: Type.Optional(ValueType),
+  digits: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 }))
+}
+export const CellSource = Type.Object(Content)
+export type CellSource = Static<typeof CellSource>
+
+const If = Type.Optional(Expression)
+
+export const Heading = Type.Object({ text: Prose, level: Type.Optional(Type.Integer({ minimum: 1, maximum: 3 })), ...TextStyle }, closed)
+export type Heading = Static<typeof Heading>
+
+export const Paragraph = Type.Object({ text: Prose, ...TextStyle }, closed)
+export type Paragraph = Static<typeof Paragraph>
+
+const Entry = Type.Object({ label: Prose, if: If, ...Content }, closed)
+export const KeyValues = Type.Object({ entries: Type.Array(Entry, { minItems: 1, maxItems: 100 }), labels: Type.Optional(Share), values: Type.Optional(Share) }, closed)
+export type KeyValues = Static<typeof KeyValues>
+
+const Column = Type.Object({ header: Prose, width: Type.Optional(Share), align: Type.Optional(Align), if: If, ...Content }, closed)
+export type Column = Static<typeof Column>
+
+const Total = Type.Object({ label: Prose, strong: Type.Optional(Type.Boolean()), if: If, ...Content }, closed)
+export type Total = Static<typeof Total>
+
+/** The name of a loop's variable. */
+const Name = Type.String({ pattern: '^[a-z][A-Za-z0-9]{0,40}$', description: 'a name of letters and digits, beginning with a lowercase letter' })
+
+export const Table = Type.Object({
+  each: Expression,
+  as: Name,
+  columns: Type.Array(Column, { minItems: 1, maxItems: 30 }),
+  totals: Type.Optional(Type.Array(Total, { maxItems: 30 }))
+}, closed)
+export type Table = Static<typeof Table>
+
+/** An asset of the template, or an expression that gives a data URI; the size in millimetres, the other side follows. */
+export const Image = Type.Object({
+  asset: Type.Optional(Type.String()),
+  value: Type.Optional(Expression),
+  width: Type.Optional(Distance),
+  height: Type.Optional(Distance),
+  align: Type.Optional(Align)
+}, closed)
+export type Image = Static<typeof Image>
+
+export const Rule = Type.Object({ color: Type.Optional(Color), thickness: Type.Optional(Type.Number({ minimum: 0.1, maximum: 20 })) }, closed)
+export type Rule = Static<typeof Rule>
+
+const Blocks = Type.Array(Type.Ref('Block'), { maxItems: 1000 })
+
+/** One block of a template: an object with the one key that names its kind, beside `then`, `else`, `as` and `do`. */
+export const Block = Type.Cyclic({
+  Block: Type.Union([
+    Type.Object({ heading: Type.Union([Prose, Heading]) }, closed),
+    Type.Object({ paragraph: Type.Union([Prose, Paragraph]) }, closed),
+    Type.Object({ columns: Type.Object({ gap: Type.Optional(Distance), items: Type.Array(Type.Object({ width: Type.Optional(Share), do: Blocks }, closed), { minItems: 1, maxItems: 12 }) }, closed) }, closed),
+    Type.Object({ keyValues: KeyValues }, closed),
+    Type.Object({ table: Table }, closed),
+    Type.Object({ image: Image }, closed),
+    Type.Object({ spacer: Distance }, closed),
+    Type.Object({ pageBreak: Type.Literal(true) }, closed),
+    Type.Object({ rule: Rule }, closed),
+    Type.Object({ if: Expression, then: Blocks, else: Type.Optional(Blocks) }, closed),
+    Type.Object({ each: Expression, as: Name, do: Blocks }, closed)
+  ])
+}, 'Block')
+export type Block = Static<typeof Block>

@@ -1,0 +1,122 @@
+import type { Block, KeyValues } from './blocks.ts'
+import { compileCell } from './cell.ts'
+import { compileCondition } from './condition.ts'
+import { compileImage, type Assets } from './compile-image.ts'
+import { compileTable } from './compile-table.ts'
+import type { ResolvedBlock, ResolvedStyle } from './document.ts'
+import { limits } from './limits.ts'
+import { compileLoop } from './loop.ts'
+import { compileProse } from './prose.ts'
+import { spend, type Scope } from './scope.ts'
+import { below, fault, type Site } from './site.ts'
+import { colorOf, points } from './style.ts'
+
+/** What is the same for all blocks of a template. */
+export type Setting = { readonly style: ResolvedStyle, readonly assets: Assets }
+
+/** Adds what the block comes to, with these data, to a list of resolved blocks. */
+export type CompiledBlock = (scope: Scope, out: ResolvedBlock[]) => void
+
+/** Compiles blocks in their order. */
+export function compileBlocks (blocks: readonly Block[], site: Site, setting: Setting): CompiledBlock {
+  const inside = { ...site, depth: site.depth + 1 }
+  if (inside.depth > limits.depth) {
+    fault(site, `Blocks may stand inside each other ${limits.depth} levels deep at most.`)
+    return () => undefined
+  }
+  const compiled = blocks.map((block, index) => compileBlock(block, below(inside, index), setting))
+  return (scope, out) => {
+    for (const block of compiled) block(scope, out)
+  }
+}
+
+/** The blocks that these blocks come to. */
+export function resolveBlocks (block: CompiledBlock, scope: Scope): ResolvedBlock[] {
+  const out: ResolvedBlock[] = []
+  block(scope, out)
+  return out
+}
+
+function compileBlock (block: Block, site: Site, setting: Setting): CompiledBlock {
+  if ('if' in block) return compileIf(block, site, setting)
+  if ('each' in block) return compileEach(block, site, setting)
+  const resolve = compileLeaf(block, site, setting)
+  return (scope, out) => {
+    spend(scope, 'blocks', 1)
+    const resolved = resolve(scope)
+    if (resolved !== undefined) out.push(resolved)
+  }
+}
+
+type Leaf = Exclude<Block, { if: string } | { each: string }>
+type Resolve = (scope: Scope) => ResolvedBlock | undefined
+
+function compileLeaf (block: Leaf, site: Site, setting: Setting): Resolve {
+  if ('heading' in block) return compileHeading(block.heading, below(site, 'heading'), setting)
+  if ('paragraph' in block) return compileText(block.paragraph, below(site, 'paragraph'), setting)
+  if ('columns' in block) return compileColumns(block.columns, below(site, 'columns'), setting)
+  if ('keyValues' in block) return compileKeyValues(block.keyValues, below(site, 'keyValues'))
+  if ('table' in block) return compileTable(block.table, below(site, 'table'))
+  if ('image' in block) return compileImage(block.image, below(site, 'image'), setting.assets)
+  if ('spacer' in block) return always({ kind: 'spacer', height: points(block.spacer) })
+  if ('rule' in block) return always({ kind: 'rule', color: colorOf(block.rule.color ?? 'muted', setting.style), thickness: block.rule.thickness ?? 0.5 })
+  return always({ kind: 'pageBreak' })
+}
+
+function always (block: ResolvedBlock): Resolve {
+  return () => block
+}
+
+function compileIf (block: Extract<Block, { if: string }>, site: Site, setting: Setting): CompiledBlock {
+  const holds = compileCondition(block.if, below(site, 'if'))
+  const then = compileBlocks(block.then, below(site, 'then'), setting)
+  const otherwise = compileBlocks(block.else ?? [], below(site, 'else'), setting)
+  return (scope, out) => { (holds(scope) ? then : otherwise)(scope, out) }
+}
+
+function compileEach (block: Extract<Block, { each: string }>, site: Site, setting: Setting): CompiledBlock {
+  const { turns, inside } = compileLoop(block, site)
+  const blocks = compileBlocks(block.do, below(inside, 'do'), setting)
+  return (scope, out) => {
+    for (const turn of turns(scope)) blocks(turn, out)
+  }
+}
+
+type TextSource = Extract<Leaf, { heading: unknown }>['heading'] | Extract<Leaf, { paragraph: unknown }>['paragraph']
+
+function compileHeading (source: TextSource, site: Site, setting: Setting): Resolve {
+  const level = typeof source === 'object' && 'level' in source ? source.level ?? 1 : 1
+  const text = compileText(source, site, setting)
+  return (scope) => {
+    const block = text(scope)
+    return block?.kind === 'paragraph' ? { ...block, kind: 'heading', level } : undefined
+  }
+}
+
+/** A paragraph that comes out empty is left out. */
+function compileText (source: TextSource, site: Site, { style }: Setting): Resolve {
+  const { text, align = 'left', color = 'text', size } = typeof source === 'string' ? { text: source } : source
+  const prose = compileProse(text, typeof source === 'string' ? site : below(site, 'text'))
+  const look = { align, color: colorOf(color, style), ...(size === undefined ? {} : { size }) }
+  return (scope) => {
+    const runs = prose(scope)
+    return runs.length === 0 ? undefined : { kind: 'paragraph', runs, ...look }
+  }
+}
+
+function compileColumns (source: Extract<Leaf, { columns: unknown }>['columns'], site: Site, setting: Setting): Resolve {
+  const columns = source.items.map((item, index) => ({ width: item.width ?? 1, blocks: compileBlocks(item.do, below(site, 'items', index, 'do'), setting) }))
+  const gap = points(source.gap ?? 5)
+  return (scope) => ({ kind: 'columns', gap, columns: columns.map(({ width, blocks }) => ({ width, blocks: resolveBlocks(blocks, scope) })) })
+}
+
+function compileKeyValues (source: KeyValues, site: Site): Resolve {
+  const entries = source.entries.map((entry, index) => {
+    const place = below(site, 'entries', index)
+    return { holds: compileCondition(entry.if, below(place, 'if')), label: compileProse(entry.label, below(place, 'label')), cell: compileCell(entry, place) }
+  })
+  return (scope) => {
+    const shown = entries.filter(({ holds }) => holds(scope)).map(({ label, cell }) => ({ label: label(scope), cell: cell(scope) }))
+    return shown.length === 0 ? undefined : { kind: 'keyValues', labels: source.labels ?? 1, values: source.values ?? 1, entries: shown }
+  }
+}

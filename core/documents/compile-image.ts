@@ -1,0 +1,51 @@
+import { didYouMean } from '../contract/problems.ts'
+import type { Image } from './blocks.ts'
+import type { ImageBlock, ImageData } from './document.ts'
+import { renderError } from './errors.ts'
+import { compileExpression } from './expression.ts'
+import { readImage } from './image.ts'
+import type { Scope } from './scope.ts'
+import { below, fault, type Site } from './site.ts'
+import { points } from './style.ts'
+
+/** The pictures of a template, read once. */
+export type Assets = Readonly<Record<string, ImageData>>
+
+/** Reads the assets of a template, which are data URIs by now. */
+export function readAssets (source: Readonly<Record<string, string>>, site: Site): Assets {
+  return Object.fromEntries(Object.entries(source).flatMap(([name, uri]) => {
+    const image = readImage(uri)
+    if (typeof image !== 'string') return [[name, image]]
+    fault(below(site, name), image)
+    return []
+  }))
+}
+
+/** Compiles a picture: an asset of the template, or a data URI of the data; one that the data do not have is left out. */
+export function compileImage (source: Image, site: Site, assets: Assets): (scope: Scope) => ImageBlock | undefined {
+  const { asset, value, align = 'left', width, height } = source
+  const size = { ...(width === undefined ? {} : { width: points(width) }), ...(height === undefined ? {} : { height: points(height) }) }
+  if ((asset === undefined) === (value === undefined)) fault(site, 'Expected either "asset" (a name of "assets") or "value" (an expression that gives a data URI).')
+  const picture = value === undefined ? compileAsset(asset ?? '', below(site, 'asset'), assets) : compileValue(value, below(site, 'value'))
+  return (scope) => {
+    const image = picture(scope)
+    return image === undefined ? undefined : { kind: 'image', image, align, ...size }
+  }
+}
+
+function compileAsset (name: string, site: Site, assets: Assets): (scope: Scope) => ImageData | undefined {
+  const image = Object.hasOwn(assets, name) ? assets[name] : undefined
+  if (image === undefined) fault(site, `The template has no asset "${name}"${didYouMean(name, Object.keys(assets))}.`)
+  return () => image
+}
+
+function compileValue (value: string, site: Site): (scope: Scope) => ImageData | undefined {
+  const expression = compileExpression(value, site, 'whole')
+  return (scope) => {
+    const uri = expression.find(scope)
+    if (uri === undefined || uri === null || uri === '') return undefined
+    const image = typeof uri === 'string' ? readImage(uri) : 'Expected an image as a data URI (data:image/png;base64,…).'
+    if (typeof image === 'string') throw renderError(expression.pointer(scope), 'bad_image', image)
+    return image
+  }
+}

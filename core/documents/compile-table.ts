@@ -1,0 +1,49 @@
+import type { Align, Column, Table, Total } from './blocks.ts'
+import { compileCell } from './cell.ts'
+import { compileCondition } from './condition.ts'
+import type { Cell, ResolvedColumn, ResolvedTotal, Run, TableBlock } from './document.ts'
+import { compileLoop } from './loop.ts'
+import { compileProse } from './prose.ts'
+import type { Scope } from './scope.ts'
+import { below, type Site } from './site.ts'
+
+type When = { holds: (scope: Scope) => boolean }
+type CompiledColumn = When & { header: (scope: Scope) => Run[], width: number, align: Align, cell: (scope: Scope) => Cell }
+type CompiledTotal = When & { label: (scope: Scope) => Run[], strong: boolean, cell: (scope: Scope) => Cell }
+
+/** Compiles a table: a row for each item of its list, the columns and totals whose `if` holds. Without any column it is left out. */
+export function compileTable (table: Table, site: Site): (scope: Scope) => TableBlock | undefined {
+  const { turns, inside } = compileLoop(table, site)
+  const columns = table.columns.map((column, index) => compileColumn(column, below(site, 'columns', index), below(inside, 'columns', index)))
+  const totals = (table.totals ?? []).map((total, index) => compileTotal(total, below(site, 'totals', index)))
+  return (scope) => {
+    const shown = columns.filter(({ holds }) => holds(scope))
+    if (shown.length === 0) return undefined
+    return {
+      kind: 'table',
+      columns: shown.map(({ header, width, align }): ResolvedColumn => ({ header: header(scope), width, align })),
+      rows: Array.from(turns(scope), (turn) => shown.map(({ cell }) => cell(turn))),
+      totals: totals.filter(({ holds }) => holds(scope)).map(({ label, cell, strong }): ResolvedTotal => ({ label: label(scope), cell: cell(scope), strong }))
+    }
+  }
+}
+
+/** `outside` is where the header and the condition are read, `inside` where the cells are. */
+function compileColumn (column: Column, outside: Site, inside: Site): CompiledColumn {
+  return {
+    holds: compileCondition(column.if, below(outside, 'if')),
+    header: compileProse(column.header, below(outside, 'header')),
+    width: column.width ?? 1,
+    align: column.align ?? (column.type === 'money' || column.type === 'number' || column.type === 'percent' ? 'right' : 'left'),
+    cell: compileCell(column, inside)
+  }
+}
+
+function compileTotal (total: Total, site: Site): CompiledTotal {
+  return {
+    holds: compileCondition(total.if, below(site, 'if')),
+    label: compileProse(total.label, below(site, 'label')),
+    strong: total.strong ?? false,
+    cell: compileCell(total, site)
+  }
+}

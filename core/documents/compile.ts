@@ -1,0 +1,88 @@
+import { compileBlocks, resolveBlocks } from './compile-blocks.ts'
+import { readAssets } from './compile-image.ts'
+import type { ResolvedDocument } from './document.ts'
+import { renderError, TemplateError } from './errors.ts'
+import type { TemplateSource } from './model.ts'
+import { compileProse, plainText } from './prose.ts'
+import { isRecord } from './records.ts'
+import { newScope, type Scope } from './scope.ts'
+import { below, fault, type Read, type Site } from './site.ts'
+import { pageOf, styleOf } from './style.ts'
+import { noUses, type Uses } from './uses.ts'
+import { isCurrency } from './values.ts'
+
+/** A template ready for any number of documents. */
+export type CompiledTemplate = {
+  /** Puts the data in; a RenderError when they do not fit the template. */
+  readonly resolve: (data: unknown) => ResolvedDocument
+  /** The fields of the data that it reads. */
+  readonly uses: Uses
+  readonly reads: readonly Read[]
+}
+
+/** Compiles a template, for every output format. A TemplateError lists all its faults, as JSON pointers into template.yaml. */
+export function compileTemplate (source: TemplateSource): CompiledTemplate {
+  const site: Site = { at: '', names: {}, pageFields: false, depth: 0, uses: noUses(), reads: [], faults: [] }
+  const locale = readLocale(source.locale, below(site, 'locale'))
+  const resolve = compileDocument(source, locale, site)
+  if (site.faults.length > 0) throw new TemplateError(site.faults)
+  return {
+    uses: site.uses,
+    reads: site.reads,
+    resolve (data) {
+      if (!isRecord(data)) throw renderError('', 'type', 'The data of a template are an object.')
+      return resolve(newScope(data, locale))
+    }
+  }
+}
+
+function compileDocument (source: TemplateSource, locale: string, site: Site): (scope: Scope) => ResolvedDocument {
+  const style = styleOf(source.style ?? {})
+  const page = pageOf(source.page ?? {})
+  const setting = { style, assets: readAssets(source.assets ?? {}, below(site, 'assets')) }
+  const edge = { ...site, pageFields: true }
+  const title = compileText(source.title ?? source.name, below(site, 'title'))
+  const author = compileText(source.author ?? '', below(site, 'author'))
+  const currency = compileCurrency(source.currency ?? 'EUR', below(site, 'currency'))
+  const header = compileBlocks(source.header ?? [], below(edge, 'header'), setting)
+  const footer = compileBlocks(source.footer ?? [], below(edge, 'footer'), setting)
+  const body = compileBlocks(source.body, below(site, 'body'), setting)
+  return (start) => {
+    const scope = { ...start, currency: currency(start) }
+    return {
+      title: title(scope),
+      author: author(scope),
+      locale,
+      page,
+      style,
+      header: resolveBlocks(header, scope),
+      footer: resolveBlocks(footer, scope),
+      body: resolveBlocks(body, scope)
+    }
+  }
+}
+
+function compileText (text: string, site: Site): (scope: Scope) => string {
+  const prose = compileProse(text, site)
+  return (scope) => plainText(prose(scope))
+}
+
+function compileCurrency (text: string, site: Site): (scope: Scope) => string {
+  const currency = compileText(text, site)
+  return (scope) => {
+    const code = currency(scope)
+    if (isCurrency(code)) return code
+    throw renderError('', 'unknown_currency', `Expected an ISO 4217 currency code, such as EUR, got "${code.slice(0, 20)}".`)
+  }
+}
+
+/** The locale in its canonical form. */
+function readLocale (tag: string, site: Site): string {
+  try {
+    return new Intl.Locale(tag).toString()
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    fault(site, `"${tag}" is no language tag (BCP 47), such as en-GB.`)
+    return 'en'
+  }
+}

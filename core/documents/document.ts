@@ -1,0 +1,64 @@
+import type { Align } from './blocks.ts'
+
+/**
+ * What a template and its data become before any output format is chosen: no expressions, no conditions, no loops.
+ * Values keep their type: a format that has numbers and dates of its own (XLSX) takes them as they are, the others
+ * print them with {@link import('./format.ts').formatCell}.
+ */
+export type ResolvedDocument = {
+  title: string
+  author: string
+  locale: string
+  page: PageBox
+  style: ResolvedStyle
+  header: ResolvedBlock[]
+  footer: ResolvedBlock[]
+  body: ResolvedBlock[]
+}
+
+/** Points. */
+export type PageBox = { width: number, height: number, top: number, right: number, bottom: number, left: number }
+
+/** `size` in points; `lineHeight` times the size; colours `#rrggbb`. */
+export type ResolvedStyle = { font: FontFamily, size: number, lineHeight: number, text: string, accent: string, muted: string }
+export type FontFamily = 'sans' | 'serif' | 'mono'
+
+/** A piece of text in one style, or (in headers and footers) the number of the page or of all pages. `\n` is a line break. */
+export type Run = Emphasis & ({ text: string } | { field: PageField })
+export type Emphasis = { bold?: boolean, italic?: boolean, link?: string }
+export type PageField = 'page' | 'pages'
+
+/** A decimal number as the data had it: never computed with as a binary float. */
+export type Decimal = number | string
+
+export type Cell =
+  | { type: 'empty' }
+  | { type: 'text', runs: Run[] }
+  | { type: 'money', value: Decimal, currency: string, digits?: number }
+  | { type: 'number' | 'percent', value: Decimal, digits?: number }
+  /** YYYY-MM-DD or RFC 3339. */
+  | { type: 'date', value: string }
+
+/** `size` in points, `color` as `#rrggbb`. */
+export type TextBlock = { runs: Run[], align: Align, color: string, size?: number }
+export type ResolvedColumn = { header: Run[], width: number, align: Align }
+export type ResolvedTotal = { label: Run[], cell: Cell, strong: boolean }
+export type TableBlock = { kind: 'table', columns: ResolvedColumn[], rows: Cell[][], totals: ResolvedTotal[] }
+export type ImageBlock = { kind: 'image', image: ImageData, width?: number, height?: number, align: Align }
+export type ColumnsBlock = { kind: 'columns', gap: number, columns: { width: number, blocks: ResolvedBlock[] }[] }
+export type KeyValuesBlock = { kind: 'keyValues', labels: number, values: number, entries: { label: Run[], cell: Cell }[] }
+
+/** Distances in points, widths of columns in shares. */
+export type ResolvedBlock =
+  | { kind: 'heading', level: number } & TextBlock
+  | { kind: 'paragraph' } & TextBlock
+  | ColumnsBlock
+  | KeyValuesBlock
+  | TableBlock
+  | ImageBlock
+  | { kind: 'spacer', height: number }
+  | { kind: 'pageBreak' }
+  | { kind: 'rule', color: string, thickness: number }
+
+/** A picture that was checked: size in pixels. */
+export type ImageData = { format: 'png' | 'jpeg', bytes: Uint8Array, width: number, height: number }

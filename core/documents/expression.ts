@@ -1,0 +1,110 @@
+import { Context, LiquidError, toValueSync, UndefinedVariableError, Value } from 'liquidjs'
+import { RenderError, renderError } from './errors.ts'
+import { engine, pageFields, settingNames } from './liquid.ts'
+import { environment, lookUp, pointerOf, type Scope } from './scope.ts'
+import { fault, read, type Path, type Read, type Site } from './site.ts'
+
+/** A compiled expression. */
+export type Expression = {
+  /** Its value; a RenderError that names the path where the data has nothing. */
+  readonly value: (scope: Scope) => unknown
+  /** Its value, or undefined (null) where the data has nothing. */
+  readonly find: (scope: Scope) => unknown
+  /** JSON pointer of the first field that it reads, `''` when it reads none. */
+  readonly pointer: (scope: Scope) => string
+  /** Whether it is a path and nothing else. */
+  readonly isPath: boolean
+  /** The first field that it reads, from the root of the data. */
+  readonly source: Path
+}
+
+const plainPath = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/
+/** Words of Liquid that are no field of the data, and its computed ends of a path. */
+const liquidWords = /(^|\.)(true|false|nil|null|empty|blank|size|first|last)(\.|$)/
+
+/** Compiles what stands between `{{` and `}}`. `as` says what the template does with the value. */
+export function compileExpression (text: string, site: Site, as: Read['as']): Expression {
+  const trimmed = text.trim()
+  if (plainPath.test(trimmed) && !liquidWords.test(trimmed)) return compilePath(trimmed.split('.'), site, as)
+  return compileLiquid(trimmed, site, as)
+}
+
+function compilePath (path: Path, site: Site, as: Read['as']): Expression {
+  const source = read(site, path, as)
+  const find = (scope: Scope): unknown => lookUp(scope, path)
+  const pointer = (scope: Scope): string => pointerOf(scope, path)
+  const value = (scope: Scope): unknown => {
+    const found = find(scope)
+    if (found === undefined) throw missing(path.join('.'), pointer(scope), site)
+    return found
+  }
+  return { value, find, pointer, source, isPath: true }
+}
+
+function compileLiquid (text: string, site: Site, as: Read['as']): Expression {
+  const parsed = parseValue(text, site)
+  const paths = parsed === undefined ? [] : pathsOf(`{{ ${text} }}`)
+  const sources = paths.map((path) => read(site, path, as))
+  const pointer = (scope: Scope): string => paths[0] === undefined ? '' : pointerOf(scope, paths[0])
+  const evaluate = (scope: Scope, lenience: 'strict' | 'lenient'): unknown => guarded(scope, site, pointer, () =>
+    parsed === undefined ? undefined : toValueSync(parsed.value(liquidContext(scope, site), lenience === 'lenient')))
+  return { value: (scope) => evaluate(scope, 'strict'), find: (scope) => evaluate(scope, 'lenient'), pointer, source: sources[0] ?? [], isPath: false }
+}
+
+function parseValue (text: string, site: Site): Value | undefined {
+  try {
+    const value = new Value(text, engine)
+    if (value.initial.postfix.length > 0 && value.initial.valid()) return value
+    fault(site, `"${text}" is not an expression: expected a path such as customer.name, with operators or filters.`)
+  } catch (error) {
+    fault(site, parseMessage(error, text))
+  }
+  return undefined
+}
+
+/** A Liquid error's own sentence, without its place, which would be counted from the start of the expression. */
+export function parseMessage (error: unknown, text: string): string {
+  if (!(error instanceof Error)) throw error
+  return `"${text}" cannot be read: ${error.message.split(', line:')[0] ?? error.message}.`
+}
+
+/** The paths that Liquid reads from outside, without indexes; parts that are known only at run time end a path. */
+export function pathsOf (template: string): string[][] {
+  return engine.globalVariableSegmentsSync(template).map((segments) => {
+    const dynamic = segments.findIndex((segment) => Array.isArray(segment))
+    const fixed = dynamic === -1 ? segments : segments.slice(0, dynamic)
+    return fixed.filter((segment): segment is string => typeof segment === 'string').filter((name, index) => index === 0 || !liquidWords.test(name))
+  })
+}
+
+/** The variables, locale and currency of one evaluation. */
+export function liquidContext (scope: Scope, site: Site): Context {
+  const globals = { [settingNames.locale]: scope.locale, [settingNames.currency]: scope.currency }
+  const fields = site.pageFields ? pageFields : {}
+  return new Context({ ...environment(scope), ...fields }, engine.options, { sync: true, globals }, { liquid: engine })
+}
+
+/** Runs Liquid; its errors become RenderErrors that say which field of the data is concerned. */
+export function guarded<T> (scope: Scope, site: Site, pointer: (scope: Scope) => string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw translated(error, scope, site, pointer)
+  }
+}
+
+function translated (error: unknown, scope: Scope, site: Site, pointer: (scope: Scope) => string): unknown {
+  const cause: unknown = LiquidError.is(error) && 'originalError' in error ? error.originalError : error
+  if (cause instanceof RenderError) return new RenderError(cause.problems.map((problem) => problem.path === '' ? { ...problem, path: pointer(scope) } : problem), { cause: error })
+  if (error instanceof UndefinedVariableError) {
+    const name = /undefined variable: ([^,]*)/.exec(error.message)?.[1] ?? ''
+    return missing(name, plainPath.test(name) ? pointerOf(scope, name.split('.')) : pointer(scope), site)
+  }
+  if (!(error instanceof Error)) return error
+  const code = error.message.includes('limit exceeded') ? 'too_large' : 'template_error'
+  return renderError(pointer(scope), code, `The template's expression at ${site.at} failed: ${error.message.split(', line:')[0] ?? error.message}.`, error)
+}
+
+function missing (name: string, at: string, site: Site): RenderError {
+  return renderError(at, 'missing_value', `The template shows "${name}" (at ${site.at}), and the data has no such value.`)
+}

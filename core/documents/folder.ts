@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { compileJsonSchema } from '../contract/schema.ts'
+import { TemplateError } from './errors.ts'
+import type { TemplateSource } from './model.ts'
+import { isRecord } from './records.ts'
+import { checkExpressions, readSource } from './source.ts'
+import type { Place } from './yaml.ts'
+
+/** A template as it stands in a folder: `template.yaml`, `schema.json`, `sample.json` and the pictures that it names. */
+export type TemplateFolder = Pick<TemplateSource, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> & {
+  id: number
+  formats: ['PDF']
+  /** The template with its assets inside, as data URIs: complete, and what the renderer takes. */
+  source: TemplateSource
+  /** The text of template.yaml. */
+  yaml: string
+  /** JSON Schema 2020-12 of the data. */
+  schema: Record<string, unknown>
+  sample: Record<string, unknown>
+  /** SHA-256, hexadecimal, of source, schema and sample, whatever their layout and the order of their fields. */
+  digest: string
+}
+
+/**
+ * Reads a template's folder and checks all of it: the YAML, the model, the expressions against the schema of the data,
+ * the sample against the schema. A TemplateError lists the faults with file, line and column.
+ */
+export async function readTemplateFolder (path: string): Promise<TemplateFolder> {
+  const yaml = await readFile(join(path, 'template.yaml'), 'utf8')
+  const schema = await readJson(join(path, 'schema.json'))
+  const sample = await readJson(join(path, 'sample.json'))
+  const { source: named, place } = readSource(yaml, join(path, 'template.yaml'))
+  const source = await withAssets(named, path, place)
+  checkExpressions(source, schema, place)
+  checkSample(schema, sample, path)
+  if (source.id === undefined) throw new TemplateError([place({ path: '', message: 'A shared template needs an "id", from 1 to 999.' })])
+  const digest = createHash('sha256').update(canonical({ source, schema, sample })).digest('hex')
+  return { ...factsOf(source), id: source.id, formats: ['PDF'], source, yaml, schema, sample, digest }
+}
+
+function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateSource): Pick<TemplateFolder, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> {
+  return { name, service, locale, ...(documentType === undefined ? {} : { documentType }), ...(vocabulary === undefined ? {} : { vocabulary }) }
+}
+
+async function readJson (file: string): Promise<Record<string, unknown>> {
+  const value = parseJson(await readFile(file, 'utf8'), file)
+  if (isRecord(value)) return value
+  throw new TemplateError([{ path: '', message: 'Expected a JSON object.', file }])
+}
+
+function parseJson (text: string, file: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new TemplateError([{ path: '', message: error instanceof Error ? `${error.message}.` : 'Not JSON.', file }], { cause: error })
+  }
+}
+
+const mediaTypes: Readonly<Record<string, string>> = { '.png': 'image/png', '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg' }
+
+/** The template with each asset that names a file of the folder replaced by the file's content. */
+async function withAssets (source: TemplateSource, path: string, place: Place): Promise<TemplateSource> {
+  if (source.assets === undefined) return source
+  const assets = await Promise.all(Object.entries(source.assets).map(async ([name, file]) => [name, await readAsset(file, path, `/assets/${name}`, place)] as const))
+  return { ...source, assets: Object.fromEntries(assets) }
+}
+
+async function readAsset (file: string, path: string, at: string, place: Place): Promise<string> {
+  if (file.startsWith('data:')) return file
+  const mediaType = mediaTypes[extname(file).toLowerCase()]
+  if (mediaType === undefined || basename(file) !== file) throw new TemplateError([place({ path: at, message: `Expected the name of a PNG or JPEG file in the template's folder, got "${file}".` })])
+  try {
+    return `data:${mediaType};base64,${await readFile(join(path, file), 'base64')}`
+  } catch (error) {
+    throw new TemplateError([place({ path: at, message: `The file "${file}" cannot be read from the template's folder.` })], { cause: error })
+  }
+}
+
+function checkSample (schema: Record<string, unknown>, sample: Record<string, unknown>, path: string): void {
+  const fit = compileData(schema, join(path, 'schema.json'))(sample)
+  if (!fit.ok) throw new TemplateError(fit.problems.map(({ path: at, message }) => ({ path: at, message: `${at} ${message}`, file: join(path, 'sample.json') })))
+}
+
+function compileData (schema: Record<string, unknown>, file: string): ReturnType<typeof compileJsonSchema> {
+  try {
+    return compileJsonSchema(schema)
+  } catch (error) {
+    throw new TemplateError([{ path: '', message: error instanceof Error ? `${error.message}.` : 'Not a JSON Schema.', file }], { cause: error })
+  }
+}
+
+/** JSON with the fields of every object in the order of their names. */
+function canonical (value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1)) : inner)
+}

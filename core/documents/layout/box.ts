@@ -1,0 +1,56 @@
+import type { Surface } from './surface.ts'
+
+/**
+ * Something that takes room on a page, in points. A box that is higher than the room left may be cut in two: what fits,
+ * and the rest (nothing, when the rest is empty). A box that cannot be cut there gives undefined, and moves on whole.
+ */
+export type Box = {
+  readonly height: number
+  readonly paint: (surface: Surface, x: number, y: number) => void
+  /** `room` is what is left on this page, `page` the height of a whole fresh one. */
+  readonly cut?: (room: number, page: number) => Cut | undefined
+  /** Must not be the last one on a page when something follows it. */
+  readonly keep?: true
+  /** Distance only: where it does not fit, the page ends, and it does not come again on the next. */
+  readonly gap?: true
+}
+
+/** What fits on the page, and the rest. */
+export type Cut = readonly [now: Box, later: Box | undefined]
+
+export const nothing: Box = { height: 0, paint: () => undefined }
+
+/** Distance between two boxes. */
+export function gap (height: number): Box {
+  return { height, gap: true, paint: () => undefined }
+}
+
+/** Ends the page: a distance that fits nowhere. */
+export const pageBreak: Box = gap(Infinity)
+
+/** A box that is not the last of its page unless nothing follows it. */
+export function kept (box: Box): Box {
+  return { ...box, keep: true }
+}
+
+/** The box moved to the right. */
+export function shifted (box: Box, by: number): Box {
+  return { ...box, paint: (surface, x, y) => { box.paint(surface, x + by, y) } }
+}
+
+/** Boxes side by side, each at its distance from the left. They stay together while a page can hold them, and are cut together when not. */
+export function beside (boxes: readonly Box[]): Box {
+  const height = Math.max(0, ...boxes.map((box) => box.height))
+  return {
+    height,
+    paint: (surface, x, y) => { for (const box of boxes) box.paint(surface, x, y) },
+    cut: (room, page) => height <= page ? undefined : cutAll(boxes, room, page)
+  }
+}
+
+function cutAll (boxes: readonly Box[], room: number, page: number): Cut | undefined {
+  const cuts = boxes.map((box) => box.height <= room ? [box, undefined] as const : box.cut?.(room, page))
+  if (!cuts.every((cut) => cut !== undefined)) return undefined
+  const rest = cuts.map(([, later]) => later)
+  return [beside(cuts.map(([now]) => now)), rest.every((box) => box === undefined) ? undefined : beside(rest.map((box) => box ?? nothing))]
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { create, type Font, type GlyphRun } from 'fontkit'
+import { LRUCache } from 'lru-cache'
+import type { Emphasis, FontFamily } from '../document.ts'
+
+/** One font file, read once per process. Sizes are in thousandths of the size of the type. */
+export type Face = {
+  /** The PostScript name, which is also its name in the PDF. */
+  readonly name: string
+  /** The font as pdfkit takes it; its layouts are remembered across documents. */
+  readonly font: Font
+  readonly ascent: number
+  readonly descent: number
+  readonly has: (codePoint: number) => boolean
+  readonly advance: (text: string) => number
+}
+
+/** DejaVu covers Latin, Greek and Cyrillic; the files of its families by weight and slant. */
+const files: Record<FontFamily, readonly [regular: string, bold: string, italic: string, boldItalic: string]> = {
+  sans: ['DejaVuSans', 'DejaVuSans-Bold', 'DejaVuSans-Oblique', 'DejaVuSans-BoldOblique'],
+  serif: ['DejaVuSerif', 'DejaVuSerif-Bold', 'DejaVuSerif-Italic', 'DejaVuSerif-BoldItalic'],
+  mono: ['DejaVuSansMono', 'DejaVuSansMono-Bold', 'DejaVuSansMono-Oblique', 'DejaVuSansMono-BoldOblique']
+}
+
+/** Layouts of words that are remembered for each face: about a kilobyte each. */
+const rememberedLayouts = 5000
+
+const faces = new Map<string, Face>()
+
+/** The faces to try for a text, in this order: its own, then the ones that have more characters. */
+export function facesFor (family: FontFamily, { bold = false, italic = false }: Emphasis): readonly Face[] {
+  const index = (bold ? 1 : 0) + (italic ? 2 : 0)
+  const names = [files[family][index], files.sans[bold ? 1 : 0], files.sans[0]]
+  return [...new Set(names)].map((name) => faceNamed(name ?? 'DejaVuSans'))
+}
+
+function faceNamed (name: string): Face {
+  const face = faces.get(name) ?? load(name)
+  faces.set(name, face)
+  return face
+}
+
+function load (name: string): Face {
+  const path = createRequire(import.meta.url).resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)
+  const parsed = create(readFileSync(path))
+  if (!('layout' in parsed)) throw new TypeError(`${path} is a collection of fonts; expected one font.`)
+  const font = withMemory(parsed)
+  const characters = new Set(parsed.characterSet)
+  const scale = 1000 / parsed.unitsPerEm
+  return {
+    name,
+    font,
+    ascent: parsed.ascent * scale,
+    descent: parsed.descent * scale,
+    has: (codePoint) => characters.has(codePoint),
+    advance: (text) => font.layout(text).advanceWidth * scale
+  }
+}
+
+/** The font with a memory of the layouts of words: shaping costs most of a document's time, and documents share their words. */
+function withMemory (font: Font): Font {
+  const memory = new LRUCache<string, GlyphRun>({ max: rememberedLayouts })
+  const layout: Font['layout'] = (text, ...settings) => {
+    if (settings.some((setting) => setting !== undefined)) return font.layout(text, ...settings)
+    const run = memory.get(text) ?? font.layout(text)
+    memory.set(text, run)
+    return copyOf(run)
+  }
+  return Object.assign(Object.create(font) as Font, { layout })
+}
+
+/** pdfkit scales the positions that it is given, and then reads the advance computed from them. */
+function copyOf (run: GlyphRun): GlyphRun {
+  return Object.assign(Object.create(run) as GlyphRun, { positions: run.positions.map((position) => ({ ...position })) })
+}

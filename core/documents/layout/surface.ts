@@ -1,0 +1,16 @@
+import type { ImageData } from '../document.ts'
+import type { Face } from './fonts.ts'
+
+/** What layout draws on: one page, in points from its top left corner. */
+export type Surface = {
+  /** A piece of text in one face, its baseline at `y`; `width` is what was measured. */
+  readonly text: (piece: Piece, x: number, y: number) => void
+  /** A horizontal line whose middle is at `y`. */
+  readonly rule: (x: number, y: number, width: number, thickness: number, color: string) => void
+  readonly image: (image: ImageData, x: number, y: number, width: number, height: number) => void
+  /** Makes a rectangle a link. */
+  readonly link: (x: number, y: number, width: number, height: number, url: string) => void
+}
+
+/** Text in one face, size (points) and colour (`#rrggbb`). */
+export type Piece = { text: string, face: Face, size: number, color: string, width: number }

@@ -1,0 +1,65 @@
+import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock } from '../document.ts'
+import { formatCell } from '../format.ts'
+import { beside, kept, shifted, type Box } from './box.ts'
+import { framed } from './frame.ts'
+import { numbered, typography, type Setting } from './setting.ts'
+import { stack } from './stack.ts'
+import { text } from './text.ts'
+import { shares, type Extent } from './widths.ts'
+
+/** Points between two columns, and above and below the text of a row. */
+const columnGap = 10
+const rowPadding = 3.5
+
+/** Hairlines between rows. */
+const hairline = { thickness: 0.4, color: '#d5dbe1' }
+
+type Grid = { columns: readonly ResolvedColumn[], places: readonly Extent[], width: number, setting: Setting }
+
+/** A table: its header stands on every page, a row stays on one page while it can, and the totals stay with the last row. */
+export function table (block: TableBlock, width: number, setting: Setting): Box {
+  const grid: Grid = { columns: block.columns, places: shares(block.columns, width, columnGap), width, setting }
+  const rows = block.rows.map((row) => bodyRow(row, grid))
+  const totals = block.totals.map((total) => totalRow(total, grid))
+  const last = rows.length - (totals.length > 0 ? 1 : 0)
+  const boxes = [...rows.slice(0, last), ...rows.slice(last).map(kept), ...totals.slice(0, -1).map(kept), ...totals.slice(-1)]
+  return stack(boxes, headerRow(grid))
+}
+
+function headerRow (grid: Grid): Box {
+  const { style } = grid.setting
+  const type = { ...typography(grid.setting, { color: style.accent, size: style.size * 0.92 }), bold: true }
+  const cells = grid.columns.map(({ header, align }, index) => inPlace(index, grid, (width) => text(numbered(header, grid.setting), type, width, align)))
+  return framed(beside(cells), { padding: rowPadding, width: grid.width, below: { thickness: 0.8, color: style.accent } })
+}
+
+function bodyRow (row: readonly Cell[], grid: Grid): Box {
+  const type = typography(grid.setting, {})
+  const cells = row.map((cell, index) => inPlace(index, grid, (width) => text(formatCell(cell, grid.setting.locale), type, width, grid.columns[index]?.align ?? 'left')))
+  return framed(beside(cells), { padding: rowPadding, width: grid.width, below: hairline })
+}
+
+/** The totals stand in the right half of the table: the labels at its left, the values under the last column. */
+function totalRow ({ label, cell, strong }: ResolvedTotal, grid: Grid): Box {
+  const { style, locale } = grid.setting
+  const type = { ...typography(grid.setting, { size: style.size * (strong ? 1.15 : 1) }), bold: strong }
+  const [half, labels, values] = totalExtents(grid)
+  const cells = beside([
+    shifted(text(numbered(label, grid.setting), type, labels.width, 'left'), labels.x),
+    shifted(text(formatCell(cell, locale), type, values.width, grid.columns.at(-1)?.align ?? 'right'), values.x)
+  ])
+  return framed(cells, { padding: rowPadding, ...half, ...(strong ? { above: { thickness: 0.8, color: style.accent } } : {}) })
+}
+
+/** The extents of the totals as a whole, of their labels and of their values. The values are at least as wide as the last column. */
+function totalExtents ({ places, width }: Grid): [Extent, Extent, Extent] {
+  const last = places.at(-1) ?? { x: 0, width }
+  const left = Math.min(width * 0.55, last.x)
+  const values = Math.max(last.width, (width - left) * 0.45)
+  return [{ x: left, width: width - left }, { x: left, width: Math.max(0, width - left - values - columnGap) }, { x: width - values, width: values }]
+}
+
+function inPlace (index: number, { places }: Grid, make: (width: number) => Box): Box {
+  const { x, width } = places[index] ?? { x: 0, width: 0 }
+  return shifted(make(width), x)
+}

@@ -1,0 +1,45 @@
+import type { Align } from '../blocks.ts'
+import type { Run } from '../document.ts'
+import type { Box } from './box.ts'
+import { facesFor } from './fonts.ts'
+import { breakLines, type Line } from './lines.ts'
+import type { Typography } from './words.ts'
+
+/** A text in a column of a width (points), one line below the other. A cut leaves two lines or more on each side. */
+export function text (runs: readonly Run[], type: Typography, width: number, align: Align): Box {
+  return linesBox(breakLines(runs, type, width), { type, width, align })
+}
+
+type Setting = { type: Typography, width: number, align: Align }
+
+function linesBox (lines: readonly Line[], setting: Setting): Box {
+  const lineHeight = setting.type.size * setting.type.lineHeight
+  return {
+    height: lines.length * lineHeight,
+    paint (surface, x, y) {
+      const baseline = y + baselineOf(setting.type)
+      for (const [index, line] of lines.entries()) {
+        const left = x + indent(line, setting)
+        for (const piece of line.pieces) {
+          surface.text(piece, left + piece.x, baseline + index * lineHeight)
+          if (piece.link !== undefined) surface.link(left + piece.x, y + index * lineHeight, piece.width, lineHeight, piece.link)
+        }
+      }
+    },
+    cut (room) {
+      const count = Math.min(Math.floor(room / lineHeight), lines.length - 2)
+      return count < 2 ? undefined : [linesBox(lines.slice(0, count), setting), linesBox(lines.slice(count), setting)]
+    }
+  }
+}
+
+function indent (line: Line, { width, align }: Setting): number {
+  if (align === 'left') return 0
+  return align === 'right' ? width - line.width : (width - line.width) / 2
+}
+
+/** The type stands in the middle of its line. */
+function baselineOf ({ font, size, lineHeight }: Typography): number {
+  const { ascent = 0, descent = 0 } = facesFor(font, {})[0] ?? {}
+  return size * (lineHeight + (ascent + descent) / 1000) / 2
+}

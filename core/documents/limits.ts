@@ -1,0 +1,14 @@
+/** Bounds of one document: far above any real one, far below what would hurt the process. */
+export const limits = {
+  /** Levels of blocks inside blocks, in a template. */
+  depth: 12,
+  /** Blocks and table rows of one document, after loops. */
+  blocks: 100_000,
+  /** Characters of text of one document. */
+  characters: 5_000_000,
+  pages: 2_000,
+  /** Bytes of one image. */
+  imageBytes: 2 * 1024 * 1024,
+  /** Width times height of one image. */
+  imagePixels: 4_000_000
+} as const

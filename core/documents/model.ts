@@ -1,0 +1,46 @@
+import { Type, type Static } from 'typebox'
+import { Block, Hex, Prose, TypeSize } from './blocks.ts'
+
+const closed = { additionalProperties: false } as const
+
+/** Millimetres from the edge of the paper. */
+const Margin = Type.Number({ minimum: 0, maximum: 100 })
+
+export const Page = Type.Object({
+  size: Type.Optional(Type.Enum(['A4', 'Letter'])),
+  orientation: Type.Optional(Type.Enum(['portrait', 'landscape'])),
+  margins: Type.Optional(Type.Object({ top: Type.Optional(Margin), right: Type.Optional(Margin), bottom: Type.Optional(Margin), left: Type.Optional(Margin) }, closed))
+}, closed)
+
+export const Style = Type.Object({
+  font: Type.Optional(Type.Enum(['sans', 'serif', 'mono'])),
+  size: Type.Optional(TypeSize),
+  lineHeight: Type.Optional(Type.Number({ minimum: 1, maximum: 3, description: 'times the size of the type' })),
+  text: Type.Optional(Hex),
+  accent: Type.Optional(Hex),
+  muted: Type.Optional(Hex)
+}, closed)
+
+/**
+ * The model of template.yaml, for every output format. Distances on the page are millimetres, sizes of type and
+ * thicknesses of rules are points, widths of columns are shares.
+ */
+export const TemplateSource = Type.Object({
+  id: Type.Optional(Type.Integer({ minimum: 1, maximum: 999, description: 'the fixed number of a shared template, 1 to 999' })),
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  description: Type.Optional(Type.String({ maxLength: 500 })),
+  service: Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file']),
+  documentType: Type.Optional(Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'])),
+  vocabulary: Type.Optional(Type.Literal('invoice')),
+  locale: Type.String({ minLength: 2, maxLength: 35, description: 'a BCP 47 language tag, such as en-GB' }),
+  currency: Type.Optional(Prose),
+  title: Type.Optional(Prose),
+  author: Type.Optional(Prose),
+  page: Type.Optional(Page),
+  style: Type.Optional(Style),
+  assets: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z][A-Za-z0-9-]{0,40}$' }), Type.String({ minLength: 1 }))),
+  header: Type.Optional(Type.Array(Block, { maxItems: 100 })),
+  footer: Type.Optional(Type.Array(Block, { maxItems: 100 })),
+  body: Type.Array(Block, { minItems: 1, maxItems: 1000 })
+}, closed)
+export type TemplateSource = Static<typeof TemplateSource>

@@ -1,0 +1,83 @@
+import { finished } from 'node:stream/promises'
+import PDFDocument from 'pdfkit'
+import type { ResolvedDocument } from './document.ts'
+import type { Face } from './layout/fonts.ts'
+import { layOutPages } from './layout/pages.ts'
+import type { Surface } from './layout/surface.ts'
+
+/** A PDF as bytes that own their memory, so that they can be moved to another thread. */
+export type Pdf = { bytes: Uint8Array<ArrayBuffer>, pages: number }
+
+/**
+ * Makes a PDF with its fonts embedded as subsets; the same document and time give the same bytes. A RenderError when it
+ * does not fit on pages, an UnshowableText when it has characters that no font can show.
+ */
+export async function renderPdf (document: ResolvedDocument, now: Date): Promise<Pdf> {
+  const pages = layOutPages(document)
+  const pdf = open(document, now)
+  const bytes = collect(pdf)
+  const surface = surfaceOf(pdf)
+  for (const page of pages) {
+    pdf.addPage()
+    page.paint(surface)
+  }
+  pdf.end()
+  return { bytes: await bytes, pages: pages.length }
+}
+
+function open ({ title, author, locale, page }: ResolvedDocument, now: Date): PDFKit.PDFDocument {
+  return new PDFDocument({
+    size: [page.width, page.height],
+    margin: 0,
+    autoFirstPage: false,
+    // No standard font: those are not embedded, and print garbage outside of Windows-1252.
+    font: '',
+    lang: locale,
+    displayTitle: true,
+    info: { Title: title, ...(author === '' ? {} : { Author: author }), Producer: 'Document Dispatch', Creator: 'Document Dispatch', CreationDate: now }
+  })
+}
+
+function surfaceOf (pdf: PDFKit.PDFDocument): Surface {
+  const registered = new Set<string>()
+  return {
+    text ({ text, face, size, color, width }, x, y) {
+      // The third argument is pdfkit's cache key: without it every use would parse and embed the font again.
+      if (!registered.has(face.name)) pdf.registerFont(face.name, fontSource(face), face.name)
+      registered.add(face.name)
+      const measured = { textWidth: width, wordCount: 1 }
+      pdf.font(face.name, size).fillColor(color).text(text, x, y, { lineBreak: false, baseline: 'alphabetic', ...measured })
+    },
+    rule (x, y, width, thickness, color) {
+      pdf.moveTo(x, y).lineTo(x + width, y).lineWidth(thickness).strokeColor(color).stroke()
+    },
+    image ({ bytes }, x, y, width, height) {
+      pdf.image(Buffer.from(bytes), x, y, { width, height })
+    },
+    link (x, y, width, height, url) {
+      pdf.link(x, y, width, height, url)
+    }
+  }
+}
+
+/** pdfkit takes any object that lays text out as a font; its types know only the bytes of a font file. */
+function fontSource ({ font }: Face): PDFKit.Mixins.PDFFontSource {
+  return font as unknown as PDFKit.Mixins.PDFFontSource
+}
+
+async function collect (pdf: PDFKit.PDFDocument): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  pdf.on('data', (chunk: Uint8Array) => {
+    chunks.push(chunk)
+    size += chunk.length
+  })
+  await finished(pdf, { writable: false })
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}

@@ -1,0 +1,73 @@
+import type { Template } from 'liquidjs'
+import type { Run } from './document.ts'
+import { compileExpression, guarded, liquidContext, parseMessage, pathsOf, type Expression } from './expression.ts'
+import { engine, textOf } from './liquid.ts'
+import { escapeMarkup, hasMarkup, pageMark, parseMarkup } from './markup.ts'
+import { pointerOf, spend, type Scope } from './scope.ts'
+import { fault, read, type Site } from './site.ts'
+
+/** Compiled prose: the runs of text that it comes to. */
+export type Prose = (scope: Scope) => Run[]
+
+const output = /\{\{([^{}]*)\}\}/
+const needsLiquid = /\{%|\{\{-|-\}\}/
+
+/** Compiles text with `{{ expressions }}`, Liquid tags and inline markup; what the data hold is never read as markup. */
+export function compileProse (text: string, site: Site): Prose {
+  const source = text.trimEnd()
+  return needsLiquid.test(source) ? compileTags(source, site) : compileOutputs(source, site)
+}
+
+/** Prose as one text without styles, for titles and names. */
+export function plainText (runs: readonly Run[]): string {
+  return runs.map((run) => 'text' in run ? run.text : '').join('')
+}
+
+type Part = { text: string } | { field: 'page' | 'pages' } | { expression: Expression }
+
+/** Text and outputs alone need no Liquid: the usual case, and much faster. */
+function compileOutputs (source: string, site: Site): Prose {
+  const parts = source.split(output).map((piece, index) => index % 2 === 0 ? { text: piece } : compileOutput(piece, site))
+  const marked = parts.some((part) => 'field' in part || ('text' in part && hasMarkup(part.text)))
+  if (marked) return (scope) => parseMarkup(join(parts, scope, escapeMarkup))
+  return (scope) => {
+    const text = join(parts, scope, String)
+    return text === '' ? [] : [{ text }]
+  }
+}
+
+function compileOutput (text: string, site: Site): Part {
+  const name = text.trim()
+  if (site.pageFields && (name === 'page' || name === 'pages')) return { field: name }
+  return { expression: compileExpression(name, site, 'whole') }
+}
+
+function join (parts: readonly Part[], scope: Scope, escape: (text: string) => string): string {
+  const text = parts.map((part) => {
+    if ('text' in part) return part.text
+    return 'field' in part ? pageMark(part.field) : escape(textOf(part.expression.value(scope), part.expression.pointer(scope)))
+  }).join('')
+  spend(scope, 'characters', text.length)
+  return text
+}
+
+function compileTags (source: string, site: Site): Prose {
+  const templates = parseTags(source, site)
+  const paths = templates === undefined ? [] : pathsOf(source).filter(([name = '']) => !(site.pageFields && /^pages?$/.test(name)))
+  for (const path of paths) read(site, path, 'whole')
+  const pointer = (scope: Scope): string => paths[0] === undefined ? '' : pointerOf(scope, paths[0])
+  return (scope) => {
+    const text = guarded(scope, site, pointer, () => String(engine.renderSync(templates ?? [], liquidContext(scope, site))))
+    spend(scope, 'characters', text.length)
+    return parseMarkup(text)
+  }
+}
+
+function parseTags (source: string, site: Site): Template[] | undefined {
+  try {
+    return engine.parse(source)
+  } catch (error) {
+    fault(site, parseMessage(error, source))
+    return undefined
+  }
+}

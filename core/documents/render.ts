@@ -1,0 +1,39 @@
+import { pointer } from '../contract/json.ts'
+import type { CompiledTemplate } from './compile.ts'
+import type { FontFamily } from './document.ts'
+import { RenderError, renderError } from './errors.ts'
+import { facesFor } from './layout/fonts.ts'
+import { nameOf, unshowable, UnshowableText } from './layout/shape.ts'
+import { renderPdf, type Pdf } from './pdf.ts'
+import { isRecord } from './records.ts'
+
+/** Makes the PDF of a template with data. Everything that is wrong with the data is a RenderError with pointers into them. */
+export async function render (template: CompiledTemplate, data: unknown, now: Date): Promise<Pdf & { title: string }> {
+  const document = template.resolve(data)
+  try {
+    return { ...await renderPdf(document, now), title: document.title }
+  } catch (error) {
+    throw error instanceof UnshowableText ? unshowableData(error, data, document.style.font) : error
+  }
+}
+
+/** The places of characters that cannot be shown; of the template itself when the data have none. */
+function unshowableData (error: UnshowableText, data: unknown, font: FontFamily): RenderError {
+  const faces = facesFor(font, {})
+  const problems = textsOf(data, '').flatMap(({ text, at }) => {
+    const characters = unshowable(text, faces)
+    return characters.length === 0 ? [] : [{ path: at, code: 'unsupported_characters', message: sentence(characters) }]
+  })
+  return problems.length > 0 ? new RenderError(problems.slice(0, 100), { cause: error }) : renderError('', 'unsupported_characters', sentence(error.characters), error)
+}
+
+function sentence (characters: readonly string[]): string {
+  const named = characters.slice(0, 20).map(nameOf).join(', ')
+  return `The PDF cannot show ${named}${characters.length > 20 ? ', …' : ''}: its fonts have Latin, Greek and Cyrillic letters, and text runs from left to right.`
+}
+
+function textsOf (value: unknown, at: string): { text: string, at: string }[] {
+  if (typeof value === 'string') return [{ text: value, at }]
+  if (Array.isArray(value)) return value.flatMap((item, index) => textsOf(item, pointer(at, index)))
+  return isRecord(value) ? Object.entries(value).flatMap(([name, field]) => textsOf(field, pointer(at, name))) : []
+}

@@ -1,0 +1,56 @@
+import { pointer } from '../contract/json.ts'
+import { renderError } from './errors.ts'
+import { limits } from './limits.ts'
+import type { Path } from './site.ts'
+import { ownField } from './records.ts'
+
+/** What expressions see while one document is made. */
+export type Scope = {
+  readonly data: Readonly<Record<string, unknown>>
+  /** The variables of the loops around, with the JSON pointer of what they hold. */
+  readonly variables: Readonly<Record<string, Variable>>
+  readonly locale: string
+  readonly currency: string
+  readonly budget: Budget
+}
+type Variable = { value: unknown, at: string }
+
+/** What the document may still use up. */
+export type Budget = { characters: number, blocks: number }
+
+export function newScope (data: Record<string, unknown>, locale: string): Scope {
+  return { data, variables: {}, locale, currency: 'EUR', budget: { characters: limits.characters, blocks: limits.blocks } }
+}
+
+/** The scope of one turn of a loop. */
+export function withVariable (scope: Scope, name: string, value: unknown, at: string): Scope {
+  return { ...scope, variables: { ...scope.variables, [name]: { value, at } } }
+}
+
+/** The value of a path, or undefined where there is none. Only own fields are followed. */
+export function lookUp (scope: Scope, path: Path): unknown {
+  const [first = '', ...rest] = path
+  const variable = Object.hasOwn(scope.variables, first) ? scope.variables[first] : undefined
+  let value = variable === undefined ? ownField(scope.data, first) : variable.value
+  for (const name of rest) value = ownField(value, name)
+  return value
+}
+
+/** JSON pointer of a path into the data. */
+export function pointerOf (scope: Scope, path: Path): string {
+  const [first = '', ...rest] = path
+  const variable = Object.hasOwn(scope.variables, first) ? scope.variables[first] : undefined
+  return rest.reduce<string>((at, name) => pointer(at, name), variable === undefined ? pointer('', first) : variable.at)
+}
+
+/** All variables as one object, for Liquid. */
+export function environment (scope: Scope): Record<string, unknown> {
+  const variables = Object.entries(scope.variables).map(([name, { value }]) => [name, value] as const)
+  return { ...scope.data, ...Object.fromEntries(variables) }
+}
+
+/** Takes from the budget; a RenderError when nothing is left. */
+export function spend (scope: Scope, what: keyof Budget, amount: number): void {
+  scope.budget[what] -= amount
+  if (scope.budget[what] < 0) throw renderError('', 'too_large', `The document has more than ${limits[what]} ${what}.`)
+}

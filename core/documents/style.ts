@@ -1,0 +1,28 @@
+import type { PageBox, ResolvedStyle } from './document.ts'
+import type { TemplateSource } from './model.ts'
+
+/** Points (1/72 inch) of a distance in millimetres. */
+export function points (millimetres: number): number {
+  return millimetres * 72 / 25.4
+}
+
+/** Width and height, in points, of paper standing upright. */
+const papers = { A4: [points(210), points(297)], Letter: [612, 792] } as const
+
+/** Paper and margins, in points; margins are 20 mm unless given. */
+export function pageOf ({ size = 'A4', orientation = 'portrait', margins = {} }: NonNullable<TemplateSource['page']>): PageBox {
+  const [short, long] = papers[size]
+  const [width, height] = orientation === 'portrait' ? [short, long] : [long, short]
+  const { top = 20, right = 20, bottom = 20, left = 20 } = margins
+  return { width, height, top: points(top), right: points(right), bottom: points(bottom), left: points(left) }
+}
+
+/** The style, with what is not given filled in. */
+export function styleOf (style: NonNullable<TemplateSource['style']>): ResolvedStyle {
+  return { font: 'sans', size: 9, lineHeight: 1.35, text: '#1f2933', accent: '#1d4e89', muted: '#66727f', ...style }
+}
+
+/** The colour behind a name of the style. */
+export function colorOf (color: string, style: ResolvedStyle): string {
+  return color === 'text' || color === 'accent' || color === 'muted' ? style[color] : color
+}
