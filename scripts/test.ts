@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { assertNode } from './node-version.mjs'
 import { openTestServer, shareServer, type TestServer } from '../test/support/postgres.ts'
 
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
@@ -62,6 +63,7 @@ async function runOnServer (files: string[]): Promise<Outcome> {
   }
 }
 
+assertNode()
 const given = process.argv.slice(2)
 const { exitCode, passed, failed, skipped } = await runOnServer(given.length > 0 ? given : globSync('test/**/*.test.ts').sort())
   .catch((error: unknown) => {
