@@ -5,7 +5,7 @@ import type { Json, JsonObject } from './json.ts'
 export const AnyJson = Type.Unsafe<Json>({})
 
 /** A JSON object whose fields are checked by their own rules elsewhere. */
-export const AnyJsonObject = Type.Unsafe<JsonObject>({ type: 'object' })
+export const AnyJsonObject = Type.Unsafe<JsonObject>({ type: 'object', additionalProperties: true })
 
 /** The code of a provider: its folder's name in every path, setting and log. */
 export const ProviderCode = Type.String({

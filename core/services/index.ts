@@ -1,9 +1,12 @@
 import { invoicing } from './invoicing.ts'
+import type { AnyService } from './service.ts'
 
-/** Every service, by its name in the path. A new service is added here and nowhere else. */
-export const services = { invoicing } as const
+const all = { invoicing }
 
-export type ServiceName = keyof typeof services
+export type ServiceName = keyof typeof all
+
+/** Every service, by its name in the path. */
+export const services: Readonly<Record<ServiceName, AnyService>> = all
 
 export const serviceNames = Object.keys(services) as readonly ServiceName[]
 

@@ -22,7 +22,7 @@ type Invoice = {
  */
 export function checkInvoice (invoice: Invoice): Findings {
   const { data } = invoice
-  const currency = at(data, '/currency') ?? invoice.template.currency
+  const currency = at(data, '/currency') ?? literalCurrency(invoice.template)
   const half = minorUnit(currency).div(2)
   const dates = checkDates(invoice)
   return {
@@ -37,6 +37,11 @@ export function checkInvoice (invoice: Invoice): Findings {
     ],
     warnings: dates.warnings
   }
+}
+
+/** A template's currency may also be an expression: then the data has it. */
+function literalCurrency ({ currency }: Invoice['template']): string | undefined {
+  return currency !== undefined && currencies.has(currency) ? currency : undefined
 }
 
 function checkDates ({ data, fields, at: where, today }: Invoice): Findings {

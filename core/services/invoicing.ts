@@ -58,11 +58,9 @@ export const invoicing: Service<'invoicing', InvoicingFields, InvoicingCapabilit
     }
   },
 
-  facts: ({ documentType }, data) => ({
-    documentType,
-    ...textAt(data, '/number', 'documentNumber'),
-    ...textAt(data, '/customer/name', 'recipient')
-  })
+  facts ({ documentType }, data) {
+    return { documentType, ...textAt(data, '/number', 'documentNumber'), ...textAt(data, '/customer/name', 'recipient') }
+  }
 }
 
 type InvoicingSubject = Subject<InvoicingFields, InvoicingCapabilities>

@@ -20,10 +20,13 @@ export type Service<Name extends string, Fields, Capabilities> = {
   /** Credits for one accepted dispatch. */
   price: number
   /** Business rules, and what the chosen provider can do. Paths point into the request. */
-  check: (subject: Subject<Fields, Capabilities>) => Findings
+  check (subject: Subject<Fields, Capabilities>): Findings
   /** What the dispatch can be found by later. */
-  facts: (fields: Fields, data: JsonObject) => Facts
+  facts (fields: Fields, data: JsonObject): Facts
 }
+
+/** A service as the pipeline sees it: its schema has vouched for the fields, the manifest for the capabilities. */
+export type AnyService = Service<string, JsonObject, JsonObject>
 
 /** What the rules of a service look at. `today` is the date in UTC, YYYY-MM-DD. */
 export type Subject<Fields, Capabilities> = {

@@ -1,6 +1,7 @@
 import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
+import type { DispatchStatus } from '../contract/states.ts'
 import type { CompanyQueries, Database } from './database.ts'
-import type { DispatchStatus, Tables } from './schema.ts'
+import type { Tables } from './schema.ts'
 
 export type DispatchRow = Selectable<Tables['dispatches']>
 export type StepRow = Selectable<Tables['steps']>

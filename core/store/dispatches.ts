@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
+import type { ProviderResponse } from '../contract/response.ts'
+import type { ChosenBy, DispatchStatus } from '../contract/states.ts'
 import type { CompanyQueries, Database } from './database.ts'
-import type { ChosenBy, DispatchStatus, EventActor, StepError } from './schema.ts'
+import type { EventActor, StepError } from './schema.ts'
 
 /** A dispatch as it is first recorded; its steps in their order. */
 export type NewDispatch = {
@@ -48,7 +50,7 @@ export type NewDocument = {
 
 /** What came of a step: what the provider answered, or why it could not be asked. */
 export type Settlement =
-  | { outcome: 'accepted', response: JsonObject & { id: string } }
+  | { outcome: 'accepted', response: ProviderResponse }
   | { outcome: 'rejected' | 'unavailable' | 'uncertain', error: StepError }
 
 /** Another dispatch of the company was recorded under the same idempotency key first. */

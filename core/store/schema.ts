@@ -3,6 +3,7 @@ import type { ErrorWord, Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import type { TemplateSource } from '../documents/model.ts'
 import type { StoredSecrets } from '../host/settings.ts'
+import type { ProviderResponse } from '../contract/response.ts'
 import type { ChosenBy, DispatchStatus, StepStatus } from '../contract/states.ts'
 
 /** The tables, as queries see them. The migrations hold the truth; the store's tests hold the two together. */
@@ -37,7 +38,7 @@ export type Tables = {
     step_id: string, company_id: number, dispatch_id: string, position: number, service: string, provider_code: string,
     provider_version: string, chosen_by: ChosenBy, configured_by: 'user' | 'company', sandbox: boolean, fields: Plain<JsonObject>,
     request_settings: Plain<JsonObject>, price: number, held: number, charged: Generated<number>, status: StepStatus, document_id: string | null,
-    remote_id: string | null, response: Plain<JsonObject> | null, error: Plain<StepError> | null
+    remote_id: string | null, response: Plain<ProviderResponse> | null, error: Plain<StepError> | null
   }
   attempts: {
     step_id: string, number: number, company_id: number, provider_version: string, started_at: Date, answered_at: Date | null,

@@ -1,0 +1,70 @@
+import type { Actor } from '../access/account.ts'
+import type { Problem } from '../contract/errors.ts'
+import { didYouMean } from '../contract/problems.ts'
+import type { ChosenBy } from '../contract/states.ts'
+import type { Host } from '../host/host.ts'
+import type { Installed } from '../host/load.ts'
+import type { ServiceName } from '../services/index.ts'
+import type { CompanyConfiguration, StoredConfiguration } from '../store/configurations.ts'
+
+/** What a choice is made from. `problemsOf` says what is wrong with a stored configuration, today. */
+export type Chooser = {
+  host: Host
+  company: CompanyConfiguration
+  problemsOf: (provider: Installed, configuration: StoredConfiguration) => readonly Problem[]
+}
+
+/** The provider of a step, or why there is none. */
+export type Choice =
+  | { chosen: true, chosenBy: ChosenBy, provider: Installed, configuration: StoredConfiguration }
+  | { chosen: false, provider?: Installed, problem: Problem }
+
+/** The provider of a service for an actor: the request's, else the user's own choice, else the company's. */
+export function chooseProvider (chooser: Chooser, actor: Pick<Actor, 'userId'>, service: ServiceName, requested: string | undefined): Choice {
+  const choice = choiceOf(chooser.company, actor, service, requested)
+  if (choice === undefined) return missing(`No provider is chosen for "${service}": name one in "providerName", or choose a default with PUT /api/v1/company/defaults/${service}.`)
+  const { code, chosenBy } = choice
+  const provider = chooser.host.find(code)
+  if (provider === undefined) return missing(`There is no provider "${code}" installed${didYouMean(code, installedCodes(chooser.host))}.`)
+  if (provider.manifest.services[service] === undefined) {
+    return { chosen: false, problem: { path, code: 'not_supported_by_provider', message: `The provider "${code}" does not offer "${service}"; it offers ${Object.keys(provider.manifest.services).join(', ')}.` } }
+  }
+  return configured(chooser, actor, provider, chosenBy)
+}
+
+/** The choice that holds for a user when the request names no provider. */
+export function choiceOf (company: CompanyConfiguration, { userId }: Pick<Actor, 'userId'>, service: ServiceName, requested?: string): { code: string, chosenBy: ChosenBy } | undefined {
+  if (requested !== undefined) return { code: requested, chosenBy: 'request' }
+  const choices = company.choices.filter((choice) => choice.service === service)
+  const own = choices.find((choice) => choice.userId === userId)
+  if (own !== undefined) return { code: own.providerCode, chosenBy: 'user' }
+  const shared = choices.find((choice) => choice.userId === null)
+  return shared === undefined ? undefined : { code: shared.providerCode, chosenBy: 'company' }
+}
+
+/** The configuration of a provider that holds for a user: the own one, which stands alone, else the company's. */
+export function configurationOf (company: CompanyConfiguration, { userId }: Pick<Actor, 'userId'>, code: string): StoredConfiguration | undefined {
+  const all = company.configurations.filter((configuration) => configuration.providerCode === code)
+  return all.find((configuration) => configuration.userId === userId) ?? all.find((configuration) => configuration.userId === null)
+}
+
+function configured ({ company, problemsOf }: Chooser, actor: Pick<Actor, 'userId'>, provider: Installed, chosenBy: ChosenBy): Choice {
+  const { code } = provider
+  const configuration = configurationOf(company, actor, code)
+  if (configuration === undefined) return { ...missing(`The provider "${code}" has no configuration: set one with PUT /api/v1/company/providers/${code}.`), provider }
+  const [problem] = problemsOf(provider, configuration)
+  if (problem === undefined) return { chosen: true, chosenBy, provider, configuration }
+  const whose = configuration.userId === null ? 'company/providers' : 'my/providers'
+  return { ...missing(`The configuration of the provider "${code}" is not valid (${problem.path} ${problem.message}): correct it with PUT /api/v1/${whose}/${code}.`), provider }
+}
+
+const path = '/providerName'
+
+function missing (message: string): Extract<Choice, { chosen: false }> {
+  return { chosen: false, problem: { path, code: 'configuration_missing', message } }
+}
+
+/** The codes of all installed providers. */
+export function installedCodes (host: Host): string[] {
+  return host.entries().flatMap((entry) => entry.state === 'installed' ? [entry.code] : [])
+}

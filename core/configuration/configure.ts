@@ -1,0 +1,99 @@
+import type { Actor } from '../access/account.ts'
+import type { Keyring } from '../access/keyring.ts'
+import { DispatchError } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import { didYouMean } from '../contract/problems.ts'
+import type { ConfigurationView, MyConfig } from '../contract/response.ts'
+import type { Host } from '../host/host.ts'
+import type { Installed } from '../host/load.ts'
+import { changeSettings, checkSettings, maskSettings } from '../host/settings.ts'
+import { serviceNames, type ServiceName } from '../services/index.ts'
+import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configurations.ts'
+import { choiceOf, configurationOf, installedCodes } from './choose.ts'
+import { openConfiguration, vaultOf } from './vault.ts'
+
+/** What admins and users do with choices and configurations; all of it holds for the next request in every process. */
+export type Configuring = {
+  /** What holds for the actor. Secrets are masked. */
+  mine: (actor: Actor) => Promise<MyConfig>
+  /** Chooses the provider of a service; null takes the choice back. */
+  choose: (owner: Owner, service: ServiceName, providerName: string | null) => Promise<void>
+  /** Stores settings: secrets left out are kept, null deletes one. Throws `validation_failed` for what does not fit the provider. */
+  configure: (owner: Owner, code: string, given: { settings: JsonObject, sandbox?: boolean }) => Promise<ConfigurationView>
+  /** Throws `not_found` when there is none. */
+  remove: (owner: Owner, code: string) => Promise<void>
+}
+
+export function createConfiguring ({ configurations, host, keyring, now }: { configurations: Configurations, host: Host, keyring: Keyring, now: () => Date }): Configuring {
+  const view = (companyId: number, stored: StoredConfiguration): ConfigurationView => viewOf(keyring, companyId, host.find(stored.providerCode), stored)
+
+  function installed (code: string, word: 'not_found' | 'configuration_missing'): Installed {
+    const provider = host.find(code)
+    if (provider === undefined) throw new DispatchError(word, `There is no provider "${code}" installed${didYouMean(code, installedCodes(host))}.`)
+    return provider
+  }
+
+  return {
+    async mine (actor) {
+      const company = await configurations.of(actor.companyId)
+      const of = (userId: number | null) => ({
+        choices: Object.fromEntries(company.choices.filter((choice) => choice.userId === userId).map((choice) => [choice.service, choice.providerCode])),
+        providers: company.configurations.filter((stored) => stored.userId === userId).map((stored) => view(actor.companyId, stored))
+      })
+      return {
+        user: { id: actor.userId, email: actor.email, ...of(actor.userId) },
+        company: { id: actor.companyId, ...of(null) },
+        services: Object.fromEntries(serviceNames.map((service) => [service, holding(company, actor, service, host, view)]))
+      }
+    },
+
+    async choose (owner, service, providerName) {
+      if (providerName !== null && installed(providerName, 'configuration_missing').manifest.services[service] === undefined) {
+        throw refusal('/providerName', 'not_supported_by_provider', `The provider "${providerName}" does not offer "${service}".`)
+      }
+      await configurations.choose(owner, { service, providerCode: providerName }, now())
+    },
+
+    async configure (owner, code, { settings, sandbox }) {
+      const form = installed(code, 'not_found').manifest.settings
+      const vault = vaultOf(keyring, owner, code)
+      const stored = await configurations.edit(owner, code, (before) => {
+        const changed = changeSettings(form, before?.settings ?? { plain: {}, secrets: {} }, settings, { vault, now: now(), base: '/settings' })
+        if (!changed.ok) throw new DispatchError('validation_failed', `The settings do not fit the provider "${code}": see the details.`, { details: changed.problems })
+        return { userId: owner.userId, providerCode: code, settings: changed.value, sandbox: sandbox ?? before?.sandbox ?? false, updatedAt: now() }
+      })
+      return view(owner.companyId, stored)
+    },
+
+    async remove (owner, code) {
+      if (!await configurations.remove(owner, code)) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here.`)
+    }
+  }
+}
+
+type View = (companyId: number, stored: StoredConfiguration) => ConfigurationView
+
+/** What a service comes to for an actor, and which providers could be chosen for it. */
+function holding (company: CompanyConfiguration, actor: Actor, service: ServiceName, host: Host, view: View): MyConfig['services'][string] {
+  const choice = choiceOf(company, actor, service)
+  const available = host.entries().flatMap((entry) => {
+    if (entry.state !== 'installed' || entry.manifest.services[service] === undefined) return []
+    const stored = configurationOf(company, actor, entry.code)
+    return stored !== undefined && view(actor.companyId, stored).valid ? [entry.code] : []
+  })
+  return { providerName: choice?.code ?? null, chosenBy: choice === undefined || choice.chosenBy === 'request' ? null : choice.chosenBy, available }
+}
+
+function viewOf (keyring: Keyring, companyId: number, provider: Installed | undefined, stored: StoredConfiguration): ConfigurationView {
+  const { providerCode: code, sandbox, settings } = stored
+  if (provider === undefined) {
+    return { code, settings: {}, sandbox, valid: false, problems: [{ path: '', code: 'not_installed', message: `There is no provider "${code}" installed.` }] }
+  }
+  const form = provider.manifest.settings
+  const problems = checkSettings(form, openConfiguration(keyring, companyId, stored), '/settings')
+  return { code, settings: maskSettings(form, settings), sandbox, valid: problems.length === 0, ...(problems.length === 0 ? {} : { problems }) }
+}
+
+function refusal (path: string, code: string, message: string): DispatchError {
+  return new DispatchError('validation_failed', message, { details: [{ path, code, message }] })
+}

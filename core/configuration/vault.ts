@@ -1,0 +1,28 @@
+import type { Keyring } from '../access/keyring.ts'
+import type { Problem } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { Installed } from '../host/load.ts'
+import { checkSettings, openSettings, type Vault } from '../host/settings.ts'
+import type { Owner, StoredConfiguration } from '../store/configurations.ts'
+
+/** The vault of an owner's configuration of a provider: nobody else's secrets open in it. */
+export function vaultOf (keyring: Keyring, { companyId, userId }: Owner, providerCode: string): Vault {
+  return { keyring, company: companyId, provider: providerCode, scope: userId === null ? 'company' : `user ${userId}` }
+}
+
+/** A configuration complete with its secrets, for one call. */
+export function openConfiguration (keyring: Keyring, companyId: number, configuration: StoredConfiguration): JsonObject {
+  return openSettings(configuration.settings, vaultOf(keyring, { companyId, userId: configuration.userId }, configuration.providerCode))
+}
+
+/** Tells what is wrong with stored configurations, and remembers it for as long as neither they nor the provider change. */
+export function createConfigurationCheck (keyring: Keyring): (companyId: number, provider: Installed, configuration: StoredConfiguration) => readonly Problem[] {
+  const known = new WeakMap<StoredConfiguration, WeakMap<Installed, readonly Problem[]>>()
+  return (companyId, provider, configuration) => {
+    const byProvider = known.get(configuration) ?? new WeakMap<Installed, readonly Problem[]>()
+    known.set(configuration, byProvider)
+    const problems = byProvider.get(provider) ?? checkSettings(provider.manifest.settings, openConfiguration(keyring, companyId, configuration), '/settings')
+    byProvider.set(provider, problems)
+    return problems
+  }
+}

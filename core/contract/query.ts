@@ -1,0 +1,49 @@
+import { Type, type Static } from 'typebox'
+import { AnyJsonObject, Metadata, ProviderCode } from './common.ts'
+import { dispatchStatuses } from './states.ts'
+
+const closed = { additionalProperties: false } as const
+
+/** Which page of a list: `cursor` is the `nextCursor` of the page before. */
+const paging = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[0-9a-f-]+$', description: 'the nextCursor of the page before' }))
+}
+
+export const PageQuery = Type.Object(paging, closed)
+export type PageQuery = Static<typeof PageQuery>
+
+export const DispatchQuery = Type.Object({
+  status: Type.Optional(Type.Enum(dispatchStatuses)),
+  service: Type.Optional(Type.String({ maxLength: 50 })),
+  invoiceNumber: Type.Optional(Type.String({ maxLength: 200 })),
+  recipient: Type.Optional(Type.String({ maxLength: 200, description: 'The name of the recipient; case does not matter.' })),
+  metadata: Type.Optional(Metadata),
+  from: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created at this time or later.' })),
+  to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created before this time.' })),
+  ...paging
+}, closed)
+export type DispatchQuery = Static<typeof DispatchQuery>
+
+export const TemplateQuery = Type.Object({
+  service: Type.Optional(Type.String({ maxLength: 50 })),
+  documentType: Type.Optional(Type.String({ maxLength: 50 })),
+  ...paging
+}, closed)
+export type TemplateQuery = Static<typeof TemplateQuery>
+
+/** The body of a choice; null takes it back. */
+export const ChoiceBody = Type.Object({ providerName: Type.Union([ProviderCode, Type.Null()]) }, closed)
+
+/** The body of a configuration. A secret that is left out is kept, null deletes it. */
+export const ConfigurationBody = Type.Object({
+  settings: AnyJsonObject,
+  sandbox: Type.Optional(Type.Boolean({ description: 'Nothing real happens and nothing is charged.' })),
+  useSandbox: Type.Optional(Type.Boolean({ description: 'Another name of "sandbox".' }))
+}, closed)
+
+/** The headers of a dispatch. */
+export const DispatchHeaders = Type.Object({
+  'x-idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'A repeat with the same key answers with the dispatch that the first request created.' })),
+  'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Another name of X-Idempotency-Key.' }))
+})

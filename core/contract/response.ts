@@ -1,0 +1,191 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { AnyJson, AnyJsonObject, DocumentHandle, Metadata, ProblemSchema, ProviderCode, Timestamp, Uuid } from './common.ts'
+import type { JsonObject } from './json.ts'
+import { errorTable, type ErrorWord } from './errors.ts'
+import { choosers, dispatchStatuses, stepStatuses } from './states.ts'
+
+const Word = Type.Enum(Object.keys(errorTable) as [ErrorWord, ...ErrorWord[]])
+const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+
+/** The body of every error. */
+export const ErrorBody = Type.Object({
+  error: Word,
+  message: Type.String({ description: 'What was wrong, where, and what would be right.' }),
+  requestId: Type.String(),
+  details: Type.Optional(Type.Array(ProblemSchema)),
+  dispatchId: Type.Optional(Uuid),
+  result: Type.Optional(Type.Literal('error', { description: 'On validation only.' }))
+})
+export type ErrorBody = Static<typeof ErrorBody>
+
+/** The generated document, with a signed link that needs no credentials and ends with the document. */
+export const GeneratedDocument = Type.Interface([DocumentHandle], {
+  url: Type.String({ format: 'uri' }),
+  pages: Type.Optional(Type.Integer({ minimum: 1 })),
+  expiresAt: Timestamp
+})
+export type GeneratedDocument = Static<typeof GeneratedDocument>
+
+/** What the provider answered: its own identifier and status, and whatever else it gave. */
+export const ProviderResponse = Type.Unsafe<JsonObject & { readonly id: string, readonly status: string }>(
+  Type.Object({ id: Type.String(), status: Type.String(), url: Type.Optional(Type.String()) }, { additionalProperties: true })
+)
+export type ProviderResponse = Static<typeof ProviderResponse>
+
+/** A dispatch of one service that succeeded. */
+export const DispatchResponse = Type.Object({
+  success: Type.Literal(true),
+  dispatchId: Uuid,
+  status: Type.Literal('succeeded'),
+  service: Type.String(),
+  providerName: ProviderCode,
+  providerResponse: ProviderResponse,
+  generatedDocument: nullable(GeneratedDocument),
+  metadata: Metadata,
+  executionTime: Type.Number({ minimum: 0, description: 'Seconds.' })
+})
+export type DispatchResponse = Static<typeof DispatchResponse>
+
+/** A request that would be dispatched; nothing was contacted, rendered or charged. */
+export const ValidationResponse = Type.Object({
+  success: Type.Literal(true),
+  result: Type.Enum(['success', 'warning']),
+  warnings: Type.Array(ProblemSchema),
+  plan: Type.Array(Type.Object({
+    service: Type.String(),
+    providerName: ProviderCode,
+    chosenBy: Type.Enum(choosers),
+    documentType: Type.Optional(Type.String()),
+    credits: Type.Integer({ minimum: 0 })
+  })),
+  metadata: Metadata
+})
+export type ValidationResponse = Static<typeof ValidationResponse>
+
+const StepView = Type.Object({
+  service: Type.String(),
+  status: Type.Enum(stepStatuses),
+  providerName: ProviderCode,
+  providerVersion: Type.String(),
+  chosenBy: Type.Enum(choosers),
+  sandbox: Type.Boolean(),
+  providerResponse: nullable(ProviderResponse),
+  generatedDocument: nullable(GeneratedDocument),
+  creditsCharged: Type.Integer({ minimum: 0 }),
+  error: Type.Optional(Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) }))
+})
+
+/** A dispatch as it is now. */
+export const DispatchView = Type.Object({
+  dispatchId: Uuid,
+  status: Type.Enum(dispatchStatuses),
+  services: Type.Array(Type.String()),
+  userId: Type.Integer(),
+  template: Type.Object({ id: Type.Integer(), version: Type.Integer() }),
+  documentType: Type.Optional(Type.String()),
+  documentNumber: Type.Optional(Type.String()),
+  recipient: Type.Optional(Type.String()),
+  metadata: Metadata,
+  creditsCharged: Type.Integer({ minimum: 0 }),
+  steps: Type.Array(StepView),
+  requestId: Type.String(),
+  createdAt: Timestamp,
+  finishedAt: nullable(Timestamp)
+})
+export type DispatchView = Static<typeof DispatchView>
+
+/** One entry of a dispatch's timeline. */
+export const EventView = Type.Object({
+  id: Type.String(),
+  kind: Type.String({ description: 'planned, rendered, calling, answered, resumed.' }),
+  service: Type.Optional(Type.String()),
+  actor: AnyJsonObject,
+  facts: AnyJsonObject,
+  at: Timestamp
+})
+export type EventView = Static<typeof EventView>
+
+export const CreditsView = Type.Object({
+  balance: Type.Integer(),
+  held: Type.Integer({ minimum: 0, description: 'Reserved by dispatches under way.' }),
+  ledger: Type.Array(Type.Object({
+    id: Type.String(),
+    kind: Type.Enum(['grant', 'debit']),
+    amount: Type.Integer({ description: 'Positive for grants, negative for debits.' }),
+    balance: Type.Integer({ description: 'After the entry.' }),
+    dispatchId: Type.Optional(Uuid),
+    reason: Type.String(),
+    at: Timestamp
+  })),
+  nextCursor: nullable(Type.String())
+})
+export type CreditsView = Static<typeof CreditsView>
+
+export const TemplateView = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  version: Type.Integer(),
+  service: Type.String(),
+  documentType: Type.Optional(Type.String()),
+  formats: Type.Array(Type.String()),
+  locale: Type.String(),
+  schema: AnyJsonObject,
+  sample: AnyJsonObject,
+  updatedAt: Timestamp,
+  companyId: nullable(Type.Integer({ description: 'null: shared by all companies.' }))
+})
+export type TemplateView = Static<typeof TemplateView>
+
+/** A page of a list: its items, and the cursor of the next page or null at the end. */
+export function page<S extends TSchema> (item: S) {
+  return Type.Object({ data: Type.Array(item), nextCursor: nullable(Type.String()) })
+}
+
+export const ConfigurationView = Type.Object({
+  code: ProviderCode,
+  settings: Type.Record(Type.String(), AnyJson, { description: 'Secrets read as { "set": true, "updatedAt": … }.' }),
+  sandbox: Type.Boolean(),
+  valid: Type.Boolean({ description: 'false: it no longer fits the installed provider.' }),
+  problems: Type.Optional(Type.Array(ProblemSchema))
+})
+export type ConfigurationView = Static<typeof ConfigurationView>
+
+const ConfigurationsOf = Type.Object({
+  choices: Type.Record(Type.String(), ProviderCode),
+  providers: Type.Array(ConfigurationView)
+})
+
+/** What holds for a user: the own and the company's choices and configurations, and what they come to for each service. */
+export const MyConfig = Type.Object({
+  user: Type.Interface([ConfigurationsOf], { id: Type.Integer(), email: Type.String() }),
+  company: Type.Interface([ConfigurationsOf], { id: Type.Integer() }),
+  services: Type.Record(Type.String(), Type.Object({
+    providerName: nullable(ProviderCode),
+    chosenBy: nullable(Type.Enum(['user', 'company'])),
+    available: Type.Array(ProviderCode)
+  }))
+})
+export type MyConfig = Static<typeof MyConfig>
+
+/** A provider as it is installed, or a folder that was refused and why. */
+export const ProviderView = Type.Object({
+  state: Type.Enum(['installed', 'refused']),
+  folder: Type.String({ description: 'The name of its folder.' }),
+  code: Type.Optional(ProviderCode),
+  name: Type.Optional(Type.String()),
+  version: Type.Optional(Type.String()),
+  docs: Type.Optional(Type.String()),
+  services: Type.Optional(Type.Record(Type.String(), Type.Object({
+    capabilities: AnyJsonObject,
+    idempotency: AnyJsonObject,
+    timeLimit: Type.Optional(Type.Number()),
+    verbs: Type.Array(Type.String())
+  }))),
+  settings: Type.Optional(AnyJsonObject),
+  requestSettings: Type.Optional(AnyJsonObject),
+  health: Type.Object({ state: Type.Enum(['ok', 'refused']), reason: Type.Optional(Type.String()) })
+})
+export type ProviderView = Static<typeof ProviderView>
+
+/** Answer of the health check. */
+export const HealthView = Type.Object({ status: Type.Literal('ok') })

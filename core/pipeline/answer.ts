@@ -1,0 +1,110 @@
+import { DispatchError } from '../contract/errors.ts'
+import type { DispatchResponse, DispatchView, EventView, GeneratedDocument, ProviderResponse } from '../contract/response.ts'
+import type { DispatchStatus, StepStatus } from '../contract/states.ts'
+import type { DispatchRecord, EventRow } from '../store/dispatch-views.ts'
+import type { StepError } from '../store/schema.ts'
+import { storedDocument, type StoredDocument } from './run.ts'
+
+/** Gives a document the link under which it can be fetched without credentials. */
+export type DocumentUrl = (document: StoredDocument) => string
+
+/** What a dispatch of one service has come to: from a run that has just ended, or from its record. */
+export type Result = {
+  dispatchId: string
+  status: DispatchStatus
+  metadata: Readonly<Record<string, string>>
+  step: { service: string, providerName: string, status: StepStatus, response: ProviderResponse | null, document: StoredDocument | null, error: StepError | null }
+  createdAt: Date
+  finishedAt: Date
+}
+
+/** The body of a dispatch that succeeded; throws the error of one that did not. */
+export function answerOf ({ dispatchId, metadata, step, createdAt, finishedAt }: Result, documentUrl: DocumentUrl): DispatchResponse {
+  if (step.response === null) {
+    const { word = 'internal_error', message = 'The dispatch failed.', details } = step.error ?? {}
+    throw new DispatchError(word, message, { dispatchId, ...(details === undefined ? {} : { details }) })
+  }
+  return {
+    success: true,
+    dispatchId,
+    status: 'succeeded',
+    service: step.service,
+    providerName: step.providerName,
+    providerResponse: step.response,
+    generatedDocument: step.document === null ? null : generatedDocument(step.document, documentUrl),
+    metadata,
+    executionTime: (finishedAt.getTime() - createdAt.getTime()) / 1000
+  }
+}
+
+/** The result of a recorded dispatch that is not running. */
+export function resultOf (record: DispatchRecord): Result {
+  const step = record.steps.find(({ status }) => status !== 'accepted') ?? record.steps.at(-1)
+  if (step === undefined) throw new Error(`The dispatch ${record.dispatch_id} has no steps.`)
+  return {
+    dispatchId: record.dispatch_id,
+    status: record.status,
+    metadata: record.metadata,
+    step: {
+      service: step.service,
+      providerName: step.provider_code,
+      status: step.status,
+      response: step.response,
+      document: step.document === undefined ? null : storedDocument(step.document),
+      error: step.error
+    },
+    createdAt: record.created_at,
+    finishedAt: record.finished_at ?? record.created_at
+  }
+}
+
+/** A recorded dispatch as clients read it. */
+export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): DispatchView {
+  return {
+    dispatchId: record.dispatch_id,
+    status: record.status,
+    services: record.services,
+    userId: record.user_id,
+    template: { id: record.template_id, version: record.template_version },
+    ...optional('documentType', record.document_type),
+    ...optional('documentNumber', record.document_number),
+    ...optional('recipient', record.recipient),
+    metadata: record.metadata,
+    creditsCharged: record.steps.reduce((sum, step) => sum + step.charged, 0),
+    steps: record.steps.map((step) => ({
+      service: step.service,
+      status: step.status,
+      providerName: step.provider_code,
+      providerVersion: step.provider_version,
+      chosenBy: step.chosen_by,
+      sandbox: step.sandbox,
+      providerResponse: step.response,
+      generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),
+      creditsCharged: step.charged,
+      ...(step.error === null ? {} : { error: { error: step.error.word, message: step.error.message, ...(step.error.details === undefined ? {} : { details: [...step.error.details] }) } })
+    })),
+    requestId: record.request_id,
+    createdAt: record.created_at.toISOString(),
+    finishedAt: record.finished_at?.toISOString() ?? null
+  }
+}
+
+/** An entry of a timeline as clients read it. */
+export function eventViewOf (row: EventRow, services: ReadonlyMap<string, string>): EventView {
+  return {
+    id: row.event_id,
+    kind: row.kind,
+    ...optional('service', services.get(row.step_id ?? '')),
+    actor: { ...row.actor },
+    facts: row.facts,
+    at: row.at.toISOString()
+  }
+}
+
+function generatedDocument ({ expiresAt, ...document }: StoredDocument, documentUrl: DocumentUrl): GeneratedDocument {
+  return { ...document, url: documentUrl({ expiresAt, ...document }), expiresAt: expiresAt.toISOString() }
+}
+
+function optional<Name extends string> (name: Name, value: string | null | undefined): Partial<Record<Name, string>> {
+  return value === null || value === undefined ? {} : { [name]: value } as Record<Name, string>
+}

@@ -1,0 +1,23 @@
+import type { Keyring } from '../access/keyring.ts'
+import type { Renderer } from '../documents/renderer.ts'
+import type { Host } from '../host/host.ts'
+import type { Log } from '../host/log.ts'
+import type { Configurations } from '../store/configurations.ts'
+import type { Database } from '../store/database.ts'
+import type { Files } from '../store/files.ts'
+import type { Templates } from '../store/templates.ts'
+
+/** What the pipeline works with. */
+export type Parts = {
+  database: Database
+  configurations: Configurations
+  templates: Templates
+  files: Files
+  host: Host
+  renderer: Renderer
+  keyring: Keyring
+  log: Log
+  now: () => Date
+  /** A UUIDv7. */
+  newId: () => string
+}

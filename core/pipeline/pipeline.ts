@@ -1,0 +1,118 @@
+import type { Actor } from '../access/account.ts'
+import { createConfigurationCheck } from '../configuration/vault.ts'
+import type { ValidationResponse } from '../contract/response.ts'
+import type { ServiceName } from '../services/index.ts'
+import { createRequestReader, type DispatchRequest } from '../services/request.ts'
+import { findIdempotencyKey } from '../store/dispatch-views.ts'
+import { IdempotencyKeyTaken, openDispatch } from '../store/dispatches.ts'
+import type { Result } from './answer.ts'
+import { check } from './check.ts'
+import { fingerprintOf, replay, type IdempotencyKey } from './idempotency.ts'
+import { createInFlight } from './in-flight.ts'
+import type { Parts } from './parts.ts'
+import type { Plan } from './plan.ts'
+import { requireServices, resolve } from './resolve.ts'
+import { beginRun, type Run } from './run.ts'
+import { runSteps } from './steps.ts'
+import { createTemplateChecks } from './template-checks.ts'
+
+/** A request for one or more services, before anything about it is known. */
+export type Call = { actor: Actor, services: readonly [ServiceName, ...ServiceName[]], body: unknown, requestId: string, idempotencyKey?: string }
+
+/** What came of a call. `replayed`: the dispatch was there before it. */
+export type Dispatched = { result: Result, replayed: boolean }
+
+export type Pipeline = {
+  /** Everything that a dispatch checks, and nothing that it does. */
+  validate: (call: Call) => Promise<ValidationResponse>
+  /** Checks, records, renders, calls the provider and settles. Throws a DispatchError for whatever keeps a dispatch from being recorded. */
+  dispatch: (call: Call) => Promise<Dispatched>
+  /** Resolves when no dispatch is under way in this process. */
+  drain: () => Promise<void>
+}
+
+/** `prices` in credits by service, where they differ from the services' own; `synchronousLimit` in seconds. */
+export type PipelineOptions = { prices?: Readonly<Record<string, number>>, synchronousLimit?: number }
+
+/** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
+export function createPipeline (parts: Parts, { prices = {}, synchronousLimit = 120 }: PipelineOptions = {}): Pipeline {
+  const { database, now } = parts
+  const readers = new Map<string, (body: unknown) => DispatchRequest>()
+  const catalogs = { ...parts, problemsOf: createConfigurationCheck(parts.keyring) }
+  const rules = { templateChecks: createTemplateChecks(), prices, now }
+  const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
+  const go = (run: Run): Promise<Result> => inFlight.within(runSteps(parts, run), run.dispatchId)
+
+  function read ({ actor, services, body }: Call): DispatchRequest {
+    const path = services.join('/')
+    const reader = readers.get(path) ?? createRequestReader(services)
+    readers.set(path, reader)
+    const request = reader(body)
+    requireServices(actor, services)
+    return request
+  }
+
+  async function plan ({ actor }: Call, request: DispatchRequest): Promise<Plan> {
+    return check(await resolve(catalogs, actor, request), rules)
+  }
+
+  /** The repeat of a request whose key is bound, if it is. */
+  async function repeat ({ actor }: Call, given: IdempotencyKey): Promise<Dispatched | undefined> {
+    const { companyId } = actor
+    const bound = await findIdempotencyKey(database, companyId, given.key, now())
+    return bound && { result: await replay(parts, { companyId, actor: userOf(actor), given, bound }, go), replayed: true }
+  }
+
+  async function begin (call: Call, request: DispatchRequest, idempotency?: IdempotencyKey): Promise<Dispatched> {
+    const { actor: { companyId }, requestId } = call
+    const planned = await plan(call, request)
+    const time = now()
+    const { run, record } = beginRun(planned, { companyId, actor: userOf(call.actor), requestId, newId: parts.newId, now: time })
+    await openDispatch(database, { ...record, ...(idempotency === undefined ? {} : { idempotency }) }, time)
+    return { result: await go(run), replayed: false }
+  }
+
+  return {
+    async validate (call) {
+      const request = read(call)
+      return validationOf(await plan(call, request))
+    },
+
+    async dispatch (call) {
+      const request = read(call)
+      const { idempotencyKey: key } = call
+      if (key === undefined) return begin(call, request)
+      const idempotency = { key, fingerprint: fingerprintOf(call.services, call.body) }
+      try {
+        return await repeat(call, idempotency) ?? await begin(call, request, idempotency)
+      } catch (error) {
+        // Another request with the key was recorded between the look and the try.
+        const repeated = error instanceof IdempotencyKeyTaken ? await repeat(call, idempotency) : undefined
+        if (repeated === undefined) throw error
+        return repeated
+      }
+    },
+
+    drain: inFlight.drain
+  }
+}
+
+function userOf ({ userId, impersonatorId }: Actor): Run['actor'] {
+  return { kind: 'user', userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) }
+}
+
+function validationOf ({ request, steps, warnings, facts }: Plan): ValidationResponse {
+  return {
+    success: true,
+    result: warnings.length === 0 ? 'success' : 'warning',
+    warnings: [...warnings],
+    plan: steps.map(({ service, provider, chosenBy, price }) => ({
+      service,
+      providerName: provider.code,
+      chosenBy,
+      ...(facts.documentType === undefined ? {} : { documentType: facts.documentType }),
+      credits: price
+    })),
+    metadata: request.metadata
+  }
+}

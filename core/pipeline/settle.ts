@@ -1,0 +1,53 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { DispatchError } from '../contract/errors.ts'
+import type { DispatchStatus } from '../contract/states.ts'
+import { RenderError } from '../documents/errors.ts'
+import type { Outcome } from '../host/call.ts'
+import { settleStep, type Settlement } from '../store/dispatches.ts'
+import type { EventActor } from '../store/schema.ts'
+import type { Parts } from './parts.ts'
+import type { Run, RunStep } from './run.ts'
+
+/** What a dispatch becomes when one of its steps came to this and no other follows. */
+export const statusAfter: Record<Settlement['outcome'], DispatchStatus> = {
+  accepted: 'succeeded',
+  rejected: 'failed',
+  unavailable: 'failed',
+  uncertain: 'uncertain'
+}
+
+/** Milliseconds between the tries to record an outcome: what a provider has accepted must not be lost to a blink of the database. */
+const pauses = [50, 250, 1000]
+
+/** Records what came of a step, and its price. Throws `outcome_unknown` when it cannot be recorded after the provider was called. */
+export async function settle ({ database, log, now }: Pick<Parts, 'database' | 'log' | 'now'>, run: Run, step: RunStep, settlement: Settlement, actor: EventActor): Promise<void> {
+  const { companyId, dispatchId } = run
+  const record = (): Promise<void> => settleStep(database, { companyId, dispatchId, stepId: step.stepId, actor }, settlement, statusAfter[settlement.outcome], now())
+  for (const milliseconds of pauses) {
+    try {
+      await record()
+      return
+    } catch (error) {
+      if (error instanceof DispatchError) throw error
+      log.warn({ err: error, companyId, dispatchId }, 'the outcome could not be recorded; trying again')
+      await pause(milliseconds)
+    }
+  }
+  await record().catch((cause: unknown) => {
+    throw new DispatchError('outcome_unknown', 'The provider was called, but its answer could not be recorded. The request must not be sent again before it is known what became of it.', { dispatchId, cause })
+  })
+}
+
+/** A provider's answer as it is recorded: the vendor's own code goes into the details. */
+export function settlementOf (outcome: Outcome): Settlement {
+  if (outcome.outcome === 'accepted') return outcome
+  const { word, code, message } = outcome.error
+  return { outcome: outcome.outcome, error: { word, message, ...(code === undefined ? {} : { details: [{ path: '', code, message }] }) } }
+}
+
+/** A document that could not be made: the data's fault is final, ours may pass. Either way nothing was sent. */
+export function settlementOfRendering (error: unknown): Settlement {
+  if (!(error instanceof RenderError)) return { outcome: 'unavailable', error: { word: 'internal_error', message: 'The document could not be made; nothing was sent.' } }
+  const details = error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` }))
+  return { outcome: 'rejected', error: { word: 'validation_failed', message: error.message, details } }
+}
