@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { create, type Font, type GlyphRun } from 'fontkit'
 import { LRUCache } from 'lru-cache'
 import type { Emphasis, FontFamily } from '../document.ts'
+import { subsetter, type Subset } from './subset.ts'
 
 /** One font file, read once per process. Sizes are in thousandths of the size of the type. */
 export type Face = {
@@ -43,9 +44,10 @@ function faceNamed (name: string): Face {
 
 function load (name: string): Face {
   const path = createRequire(import.meta.url).resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)
-  const parsed = create(readFileSync(path))
+  const file = readFileSync(path)
+  const parsed = create(file)
   if (!('layout' in parsed)) throw new TypeError(`${path} is a collection of fonts; expected one font.`)
-  const font = withMemory(parsed)
+  const font = withMemory(parsed, subsetter(file))
   const characters = new Set(parsed.characterSet)
   const scale = 1000 / parsed.unitsPerEm
   return {
@@ -58,8 +60,8 @@ function load (name: string): Face {
   }
 }
 
-/** The font with a memory of the layouts of words: shaping costs most of a document's time, and documents share their words. */
-function withMemory (font: Font): Font {
+/** The font with subsets of its own and a memory of the layouts of words: shaping costs most of a document's time, and documents share their words. */
+function withMemory (font: Font, createSubset: () => Subset): Font {
   const memory = new LRUCache<string, GlyphRun>({ max: rememberedLayouts })
   const layout: Font['layout'] = (text, ...settings) => {
     if (settings.some((setting) => setting !== undefined)) return font.layout(text, ...settings)
@@ -67,7 +69,7 @@ function withMemory (font: Font): Font {
     memory.set(text, run)
     return copyOf(run)
   }
-  return Object.assign(Object.create(font) as Font, { layout })
+  return Object.assign(Object.create(font) as Font, { layout, createSubset })
 }
 
 /** pdfkit scales the positions that it is given, and then reads the advance computed from them. */

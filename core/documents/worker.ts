@@ -1,0 +1,35 @@
+import { LRUCache } from 'lru-cache'
+import { move, transferableSymbol, valueSymbol } from 'piscina'
+import { compileTemplate, type CompiledTemplate } from './compile.ts'
+import { RenderError } from './errors.ts'
+import type { Outcome, RenderJob } from './job.ts'
+import { facesFor } from './layout/fonts.ts'
+import { render } from './render.ts'
+
+const templates = new LRUCache<string, CompiledTemplate>({ max: 200 })
+
+// The first document should not wait for the fonts that nearly all use.
+facesFor('sans', {})
+facesFor('sans', { bold: true })
+
+/** Makes one document, in a thread of the renderer's pool. The pool gives an {@link Outcome}, its bytes moved and not copied. */
+export default async function work (job: RenderJob): Promise<unknown> {
+  const outcome = await attempt(job)
+  return outcome.ok ? move({ [transferableSymbol]: [outcome.rendered.bytes.buffer], [valueSymbol]: outcome }) : outcome
+}
+
+async function attempt ({ template, data, now }: RenderJob): Promise<Outcome> {
+  try {
+    const { bytes, pages, title } = await render(compiled(template), data, new Date(now))
+    return { ok: true, rendered: { bytes, contentType: 'application/pdf', pages, title } }
+  } catch (error) {
+    if (error instanceof RenderError) return { ok: false, problems: error.problems }
+    throw error
+  }
+}
+
+function compiled ({ digest, source }: RenderJob['template']): CompiledTemplate {
+  const template = templates.get(digest) ?? compileTemplate(source)
+  templates.set(digest, template)
+  return template
+}
