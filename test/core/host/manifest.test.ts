@@ -1,0 +1,102 @@
+import t from 'tap'
+import { Host, Secret, Type } from '../../../core/provider.ts'
+import { deriveManifest } from '../../../core/host/derive.ts'
+import { readManifest } from '../../../core/host/manifest.ts'
+
+const sample = {
+  code: 'acme',
+  name: 'Acme',
+  docs: 'https://docs.example/invoices',
+  settings: Type.Object({ token: Secret({ title: 'Token' }), server: Host({ title: 'Server' }) }),
+  requestSettings: Type.Object({ label: Type.Optional(Type.String()) }),
+  errors: { map: { 21211: 'provider_error' } },
+  services: {
+    invoicing: {
+      documentTypes: ['INVOICE', 'QUOTE'],
+      sendByEmail: true,
+      requires: ['/number'],
+      idempotency: { kind: 'lookup', visibleAfter: 30 },
+      timeLimit: 20,
+      dispatch: () => undefined,
+      lookup: () => undefined
+    }
+  }
+}
+
+const expected = {
+  code: 'acme',
+  name: 'Acme',
+  version: '1.2.3',
+  docs: 'https://docs.example/invoices',
+  settings: {
+    type: 'object',
+    required: ['token', 'server'],
+    properties: { token: { type: 'string', minLength: 1, title: 'Token', 'x-secret': true }, server: { type: 'string', minLength: 1, title: 'Server', 'x-destination': true } },
+    additionalProperties: false
+  },
+  requestSettings: { type: 'object', properties: { label: { type: 'string' } }, additionalProperties: false },
+  errors: { map: { 21211: 'provider_error' } },
+  services: {
+    invoicing: {
+      capabilities: { documentTypes: ['INVOICE', 'QUOTE'], sendByEmail: true, requires: ['/number'] },
+      idempotency: { kind: 'lookup', visibleAfter: 30 },
+      timeLimit: 20,
+      verbs: ['dispatch', 'lookup']
+    }
+  }
+}
+
+await t.test('the manifest is the definition without its verbs, as plain JSON', (t) => {
+  t.strictSame(deriveManifest(sample, '1.2.3'), { ok: true, value: expected })
+  t.end()
+})
+
+await t.test('a manifest that went through JSON is the same manifest', (t) => {
+  t.strictSame(readManifest(JSON.parse(JSON.stringify(expected))), { ok: true, value: expected })
+  t.end()
+})
+
+await t.test('what a definition leaves out is empty', (t) => {
+  const { code, name, settings, services } = sample
+  t.match(deriveManifest({ code, name, settings, services }, '1.2.3'), { ok: true, value: { requestSettings: { properties: {}, additionalProperties: false }, errors: { map: {} } } })
+  t.end()
+})
+
+const invoicing = sample.services.invoicing
+const withInvoicing = (changes: object): object => ({ services: { invoicing: { ...invoicing, ...changes } } })
+
+const refused: [string, object, string][] = [
+  ['no service at all', { services: {} }, '/services Needs at least 1 fields.'],
+  ['a service that is no object', { services: { invoicing: true } }, '/services/invoicing Expected object, got boolean.'],
+  ['services as a list', { services: [] }, '/services Expected object, got array.'],
+  ['no settings', { settings: undefined }, '/settings The field "settings" is required.'],
+  ['documentation that is not a web page', { docs: 'http://docs.example' }, '/docs Does not match the pattern ^https://.'],
+  ['an unknown kind of idempotency', withInvoicing({ idempotency: { kind: 'keys' } }), '/services/invoicing/idempotency/kind Expected one of "key", "lookup", "none" (did you mean "key"?).'],
+  ['a look-up without its delay', withInvoicing({ idempotency: { kind: 'lookup' } }), '/services/invoicing/idempotency/visibleAfter The field "visibleAfter" is required.'],
+  ['a key that never lives', withInvoicing({ idempotency: { kind: 'key', ttl: 0 } }), '/services/invoicing/idempotency/ttl Must be more than 0.'],
+  ['a time limit beyond ten minutes', withInvoicing({ timeLimit: 601 }), '/services/invoicing/timeLimit Must be at most 600.'],
+  ['no document type', withInvoicing({ documentTypes: [] }), '/services/invoicing/capabilities/documentTypes Must not be empty.'],
+  ['a misspelt capability', withInvoicing({ sendByMail: true }), '/services/invoicing/capabilities/sendByMail Unknown field "sendByMail" (did you mean "sendByEmail"?).'],
+  ['a verb that is no function', withInvoicing({ lookup: {} }), '/services/invoicing/capabilities/lookup Unknown field "lookup".'],
+  ['a secret that is no text', { settings: Type.Object({ pin: Type.Number({ 'x-secret': true }) }) }, '/settings/properties/pin A secret or a destination is a string.'],
+  ['a destination that is no text', { settings: Type.Object({ port: Type.Number({ 'x-destination': true }) }) }, '/settings/properties/port A secret or a destination is a string.'],
+  ['a secret inside another field', { settings: Type.Object({ login: Type.Object({ password: Secret() }) }) }, '/settings/properties/login Secrets and destinations stand at the top of the settings, not inside another field.'],
+  ['a destination in a list', { settings: Type.Object({ servers: Type.Array(Host()) }) }, '/settings/properties/servers Secrets and destinations stand at the top of the settings, not inside another field.'],
+  ['a schema with an unknown keyword', { settings: Type.Object({ a: Type.String({ maxLenght: 5 }) }) }, '/settings Not a JSON Schema: strict mode: unknown keyword: "maxLenght"'],
+  ['request settings that are no schema', { requestSettings: Type.Object({ a: Type.String({ pattern: '(' }) }) }, '/requestSettings Not a JSON Schema: '],
+  ['a schema that claims a name for itself', { settings: Type.Object({}, { $id: 'acme' }) }, '/settings/$id ']
+]
+
+for (const [fault, changes, sentence] of refused) {
+  await t.test(`${fault} is refused`, (t) => {
+    const fit = deriveManifest({ ...sample, ...changes }, '1.2.3')
+    t.match(fit.ok ? 'accepted' : fit.problems.map(({ path, message }) => `${path} ${message}`), [new RegExp(`^${RegExp.escape(sentence)}`)])
+    t.equal(fit.ok ? 0 : fit.problems.length, 1)
+    t.end()
+  })
+}
+
+await t.test('a definition cannot choose its version: the package does', (t) => {
+  t.match(deriveManifest({ ...sample, version: '9.9.9' }, '1.2.3'), { value: { version: '1.2.3' } })
+  t.end()
+})

@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { createRedactor } from '../../../core/host/redact.ts'
+
+/** Long enough to count, and nothing of the mark that replaces it. */
+const secret = fc.string({ minLength: 4, maxLength: 40, unit: 'binary' }).filter((text) => !'[redacted]'.includes(text) && !/redacted|[[\]]/.test(text))
+
+await t.test('no secret remains in a text, wherever it stands', (t) => {
+  fc.assert(fc.property(fc.array(secret, { minLength: 1, maxLength: 4 }), fc.array(fc.string()), (secrets, between) => {
+    const text = createRedactor(secrets).text(secrets.flatMap((item, index) => [between[index] ?? '', item]).join('|'))
+    return secrets.every((item) => !text.includes(item))
+  }))
+  t.end()
+})
+
+await t.test('no secret remains in JSON, in keys, texts or numbers', (t) => {
+  const { json } = createRedactor(['12345', 'pass"word'])
+  t.strictSame(json({ 'a pass"word': [12345, 1234, { b: 'pass"word12345' }], c: null, d: true, e: 0.12345 }), { 'a [redacted]': ['[redacted]', 1234, { b: '[redacted][redacted]' }], c: null, d: true, e: '0.[redacted]' })
+  t.end()
+})
+
+await t.test('a secret in a Basic header is found, whatever the user name\'s length', (t) => {
+  for (const user of ['', 'a', 'ab', 'abc', 'abcd']) {
+    const header = Buffer.from(`${user}:correct horse battery`).toString('base64')
+    const text = createRedactor(['correct horse battery']).text(`Basic ${header}`)
+    t.match(text, /^Basic .*\[redacted\].{0,4}$/)
+    t.ok(text.length < 30, text)
+  }
+  t.end()
+})
+
+await t.test('of two secrets that begin alike, the longer is replaced whole', (t) => {
+  t.equal(createRedactor(['secret', 'secret-long']).text('a secret-long b secret c'), 'a [redacted] b [redacted] c')
+  t.end()
+})
+
+await t.test('what is too short to be a secret garbles nothing', (t) => {
+  t.equal(createRedactor(['', 'a', 'abc']).text('abcabc'), 'abcabc')
+  t.equal(createRedactor([]).text('abc'), 'abc')
+  t.end()
+})
+
+await t.test('without a secret in it, a value comes out as it went in', (t) => {
+  fc.assert(fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+    const copy = JSON.parse(JSON.stringify(value)) as typeof value
+    return JSON.stringify(createRedactor(['a secret that is not there']).json(copy as string)) === JSON.stringify(copy)
+  }))
+  t.end()
+})
