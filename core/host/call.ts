@@ -7,6 +7,7 @@ import type { ServiceContracts } from './contracts.ts'
 import type { Accepted } from './definition.ts'
 import { failureOf, providerErrors, type Failure, type ProviderErrorWord } from './failure.ts'
 import type { Installed } from './load.ts'
+import type { Log } from './log.ts'
 import { createRedactor, redactLog, type Redactor } from './redact.ts'
 import { splitSecrets } from './settings.ts'
 
@@ -45,20 +46,15 @@ export async function callDispatch<Name extends ServiceName> (
   const log = redactLog(context.log, redact)
   const timeLimit = (manifest.services[service]?.timeLimit ?? defaultTimeLimit) * 1000
   try {
-    const returned = await within(Math.min(limit, timeLimit), signal, async (ended) => await dispatch(structuredClone(request), contextOf(context, log, ended)))
+    const returned = await within(Math.min(limit, timeLimit), signal, async (ended) => await dispatch(structuredClone(request), ownContext({ ...context, log }, ended)))
     return answered(installed, returned, redact)
   } catch (thrown) {
-    const failure = failureOf(thrown)
-    if (failure !== undefined) return reported(installed, failure, redact)
-    if (thrown instanceof Late) return failed('outcome_unknown', `The provider "${code}" did not answer in time; it may have accepted the request.`)
-    log.error({ err: thrown }, 'provider failed unexpectedly')
-    return failed('outcome_unknown', `The provider "${code}" failed unexpectedly; it may have accepted the request.`)
+    return thrownBy(installed, thrown, redact, log)
   }
 }
 
-function contextOf (context: CallContext, log: Context<JsonObject, JsonObject>['log'], ended: AbortSignal): Context<JsonObject, JsonObject> {
-  const { settings, requestSettings, ...rest } = context
-  return { ...rest, settings: structuredClone(settings), requestSettings: structuredClone(requestSettings), log, wait: (seconds) => wait(seconds, ended) }
+function ownContext ({ settings, requestSettings, ...shared }: CallContext, ended: AbortSignal): Context<JsonObject, JsonObject> {
+  return { ...shared, settings: structuredClone(settings), requestSettings: structuredClone(requestSettings), wait: (seconds) => wait(seconds, ended) }
 }
 
 function wait (seconds: number, ended: AbortSignal): Promise<void> {
@@ -89,6 +85,14 @@ function answered ({ code }: Installed, returned: unknown, redact: Redactor): Ou
   if (answer.ok) return { outcome: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } }
   const why = answer.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
   return failed('outcome_unknown', redact.text(`The answer of the provider "${code}" cannot be read: ${why}`))
+}
+
+function thrownBy (installed: Installed, thrown: unknown, redact: Redactor, log: Log): Outcome {
+  const failure = failureOf(thrown)
+  if (failure !== undefined) return reported(installed, failure, redact)
+  const late = thrown instanceof Late
+  if (!late) log.error({ err: thrown }, 'provider failed unexpectedly')
+  return failed('outcome_unknown', `The provider "${installed.code}" ${late ? 'did not answer in time' : 'failed unexpectedly'}; it may have accepted the request.`)
 }
 
 function reported ({ manifest }: Installed, failure: Failure, redact: Redactor): Outcome {

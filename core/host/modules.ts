@@ -5,8 +5,8 @@ import { isWithin } from './folder.ts'
 /** What every provider imports, wherever its folder lies and whatever copies it carries: the host's own. */
 const shared = new Map([['@dispatch/core/provider', new URL('../provider.ts', import.meta.url).href]])
 
-/** Marks the URL of every module of one load of a folder; the value is the load. */
-const mark = 'load'
+/** Marks the URL of every module of one load; the value leads to the URL of the folder. */
+const mark = 'provider-load'
 const loads = new Map<string, string>()
 const require = createRequire(import.meta.url)
 
@@ -19,9 +19,7 @@ export async function importAnew (folder: string, entry: string): Promise<unknow
   const load = String(loads.size + 1)
   loads.set(load, pathToFileURL(`${folder}/`).href)
   forgetCommonJs(folder)
-  const url = pathToFileURL(entry)
-  url.searchParams.set(mark, load)
-  return await import(url.href)
+  return await import(marked(pathToFileURL(entry), load))
 }
 
 let installed = false
@@ -36,12 +34,15 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   const host = shared.get(specifier)
   if (host !== undefined) return { url: host, shortCircuit: true }
   const resolved = next(specifier, context)
-  const load = context.parentURL === undefined ? null : URL.parse(context.parentURL)?.searchParams.get(mark)
-  const folder = load === null || load === undefined ? undefined : loads.get(load)
+  const load = URL.parse(context.parentURL ?? '')?.searchParams.get(mark) ?? ''
+  const folder = loads.get(load)
   if (folder === undefined || !resolved.url.startsWith(folder)) return resolved
-  const url = new URL(resolved.url)
-  url.searchParams.set(mark, load ?? '')
-  return { ...resolved, url: url.href }
+  return { ...resolved, url: marked(new URL(resolved.url), load) }
+}
+
+function marked (url: URL, load: string): string {
+  url.searchParams.set(mark, load)
+  return url.href
 }
 
 /** CommonJS modules are cached by path, whatever the URL says. */

@@ -43,7 +43,7 @@ function checkRange ({ peerDependencies = {} }: PackageJson): void {
   const range = peerDependencies[core.name]
   if (range === undefined) throw new Refusal(`package.json names no range of ${core.name} in peerDependencies; "^${core.version}" is this one's.`)
   if (semver.validRange(range) === null) throw new Refusal(`package.json: "${range}" is not a range of versions of ${core.name}.`)
-  if (!semver.satisfies(core.version, range, { includePrerelease: true })) throw new Refusal(`Made for ${core.name} ${range}; this is ${core.version}.`)
+  if (!semver.satisfies(core.version, range)) throw new Refusal(`Made for ${core.name} ${range}; this is ${core.version}.`)
 }
 
 async function entryOf (folder: string, { exports, main }: PackageJson): Promise<string> {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Envelope, Keyring } from '../access/keyring.ts'
 import type { Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { compileJsonSchema, type Check } from '../contract/schema.ts'
+import { compileJsonSchema } from '../contract/schema.ts'
 import { destinationNames, secretNames, type SettingsForm } from './form.ts'
 
 /** Settings as they are stored: every secret sealed by itself, the rest as it is. */
@@ -15,13 +15,10 @@ export type Secrets = Readonly<Record<string, string>>
 /** Whose secrets are sealed; what is sealed for one opens for no other. `scope` says whether company's or which user's. */
 export type Vault = { keyring: Pick<Keyring, 'seal' | 'open'>, company: number, provider: string, scope: string }
 
-const checks = new WeakMap<SettingsForm, Check<unknown>>()
-
 /** What is wrong with complete settings (or request settings); unknown fields too. Paths begin with `base`. */
 export function checkSettings (form: SettingsForm, settings: JsonObject, base = ''): Problem[] {
-  const check = checks.get(form) ?? compileJsonSchema(form)
-  checks.set(form, check)
-  const fit = check(settings, base)
+  // Ajv keeps what it compiled by the schema's object: a form is compiled once.
+  const fit = compileJsonSchema(form)(settings, base)
   return fit.ok ? [] : fit.problems
 }
 

@@ -1,0 +1,207 @@
+import { readFile } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import { callDispatch, type CallContext, type Outcome } from '../../../core/host/call.ts'
+import { createHost } from '../../../core/host/host.ts'
+import { checkSettings } from '../../../core/host/settings.ts'
+import type { InvoicingDispatch } from '../../../core/services/invoicing.ts'
+import simulator from '../../../providers/simulator/index.ts'
+import { callContext, invoice, memoryLog, memoryState } from '../../fixtures/providers/call.ts'
+
+const directory = new URL('../../../providers', import.meta.url).pathname
+const host = await createHost({ directories: [directory], log: memoryLog() })
+const provider = host.find('simulator')
+if (provider === undefined) throw new Error(JSON.stringify(host.entries()))
+
+/** A call for a company; `slow` is over at once unless the settings say otherwise. */
+const contextOf = (reference: string, company = memoryState(), more: Partial<CallContext> = {}): CallContext =>
+  callContext({ reference, state: company, settings: { slowSeconds: 0 }, ...more })
+
+const dispatch = (request: InvoicingDispatch, context: CallContext): Promise<Outcome> => callDispatch(provider, 'invoicing', request, context)
+
+const lookup = (context: CallContext): unknown => provider.verbs.invoicing?.lookup?.({ reference: context.reference }, { ...context, wait: () => Promise.resolve() })
+
+const numbered = (number: unknown, more: Partial<InvoicingDispatch> = {}): InvoicingDispatch => invoice({ ...more, data: { number: number as string } })
+const saying = (word: string): InvoicingDispatch => invoice({ invoicing: { documentType: 'INVOICE', reference: word } })
+
+const sentBy = (company: ReturnType<typeof memoryState>): string[] => [...company.entries.keys()].filter((key) => key.startsWith('outbox:'))
+
+await t.test('it is found in its directory, with what it can do', (t) => {
+  t.match(provider.manifest, {
+    code: 'simulator',
+    services: {
+      invoicing: {
+        capabilities: { documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] },
+        idempotency: { kind: 'lookup', visibleAfter: 0 },
+        verbs: ['dispatch', 'lookup']
+      }
+    }
+  })
+  t.equal(simulator.code, provider.code)
+  t.end()
+})
+
+await t.test('it needs no settings, and every one that it has is a titled field of a form', (t) => {
+  const { settings, requestSettings } = provider.manifest
+  t.strictSame(checkSettings(settings, {}), [])
+  t.strictSame(checkSettings(requestSettings, {}), [])
+  for (const field of [...Object.values(settings.properties), ...Object.values(requestSettings.properties)]) t.match(field, { title: String, description: String })
+  t.match(checkSettings(requestSettings, { includePaymentCollectionLinks: true }), [{ message: /did you mean "includePaymentCollectionLink"/ }])
+  t.end()
+})
+
+await t.test('an accepted document is answered for and stands in the outbox', async (t) => {
+  const company = memoryState()
+  const request = invoice({ metadata: { order: 'A-1' } })
+  const response = { id: 'sim-step-1', status: 'created', url: 'https://simulator.invalid/documents/sim-step-1', documentType: 'INVOICE', number: 'F-1' }
+  t.strictSame(await dispatch(request, contextOf('step-1', company, { sandbox: true, requestSettings: { paymentCollectionLabel: 'F-1' } })), { outcome: 'accepted', response })
+  t.strictSame(company.entries.get('outbox:step-1'), {
+    at: '2026-03-14T09:30:00.000Z', reference: 'step-1', sandbox: true, service: 'invoicing', ...request, requestSettings: { paymentCollectionLabel: 'F-1' }, response
+  })
+})
+
+await t.test('with sendByEmail the document is sent, not only created', async (t) => {
+  t.match(await dispatch(invoice({ invoicing: { documentType: 'QUOTE', sendByEmail: true } }), contextOf('1')), { response: { status: 'sent', documentType: 'QUOTE' } })
+})
+
+const payments: [string, CallContext['requestSettings'], string | undefined][] = [
+  ['no payment link unless asked for', { paymentCollectionLabel: 'Rent' }, undefined],
+  ['no payment link when refused', { includePaymentCollectionLink: false }, undefined],
+  ['a payment link', { includePaymentCollectionLink: true }, 'https://simulator.invalid/pay/sim-1?'],
+  ['a payment link with beneficiary and label', { includePaymentCollectionLink: true, paymentCollectionBeneficiaryName: 'Ada & Co', paymentCollectionLabel: 'Rent 3/26' }, 'https://simulator.invalid/pay/sim-1?beneficiary=Ada+%26+Co&label=Rent+3%2F26']
+]
+for (const [name, requestSettings, paymentUrl] of payments) {
+  await t.test(name, async (t) => {
+    const outcome = await dispatch(invoice(), contextOf('1', memoryState(), { requestSettings }))
+    t.equal(outcome.outcome === 'accepted' ? outcome.response['paymentUrl'] : outcome, paymentUrl)
+  })
+}
+
+const places: Record<string, (word: string) => InvoicingDispatch> = {
+  'the reference': saying,
+  'the customer\'s e-mail address': (word) => invoice({ data: { number: 1, customer: { email: `${word}@example.com` } } }),
+  'the customer\'s name': (word) => invoice({ data: { number: 1, customer: { name: word.toUpperCase() } } })
+}
+
+for (const [place, saying] of Object.entries(places)) {
+  await t.test(`magic words in ${place}`, async (t: Test) => {
+    await t.test('reject: refused, nothing is sent', async (t) => {
+      const company = memoryState()
+      t.match(await dispatch(saying('reject'), contextOf('1', company)), { outcome: 'rejected', error: { word: 'provider_error', code: 'declined' } })
+      t.same(company.entries.size, 0)
+    })
+
+    await t.test('unavailable: twice for each step, then accepted', async (t) => {
+      const company = memoryState()
+      const attempts = async (step: string): Promise<string[]> => {
+        const context = contextOf(step, company)
+        return [await dispatch(saying('unavailable'), context), await dispatch(saying('unavailable'), context), await dispatch(saying('unavailable'), context)].map(({ outcome }) => outcome)
+      }
+      t.same(await attempts('1'), ['unavailable', 'unavailable', 'accepted'])
+      t.same(await attempts('2'), ['unavailable', 'unavailable', 'rejected'], 'the number is the first step\'s')
+      t.same(sentBy(company), ['outbox:1'])
+    })
+
+    await t.test('uncertain: accepted, but the answer is lost; a look-up finds it', async (t) => {
+      const context = contextOf('1')
+      t.match(await dispatch(saying('uncertain'), context), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
+      t.match(await lookup(context), { found: 'accepted', response: { id: 'sim-1', status: 'created' } })
+    })
+
+    await t.test('slow: waits before it accepts, and can be given up while it waits', async (t) => {
+      const company = memoryState()
+      t.match(await dispatch(saying('slow'), contextOf('1', company)), { outcome: 'accepted' })
+      const given = await callDispatch(provider, 'invoicing', saying('slow'), contextOf('2', memoryState(), { settings: {} }), { limit: 10 })
+      t.match(given, { outcome: 'uncertain' })
+    })
+  })
+}
+
+await t.test('slow takes five seconds unless the settings say otherwise', async (t) => {
+  const waits: number[] = []
+  const wait = (seconds: number): Promise<void> => { waits.push(seconds); return Promise.resolve() }
+  for (const settings of [{}, { slowSeconds: 0.5 }]) await provider.verbs.invoicing?.dispatch?.(saying('slow'), { ...contextOf('1'), settings, wait })
+  t.same(waits, [5, 0.5])
+})
+
+await t.test('a word inside another word is no magic word', async (t) => {
+  for (const word of ['rejected', 'do not reject', 'reject@', '']) {
+    const { outcome } = await dispatch(saying(word), contextOf('1'))
+    t.equal(outcome, word === 'reject@' ? 'rejected' : 'accepted', word)
+  }
+})
+
+await t.test('the reference counts before the e-mail address, and that before the name', async (t) => {
+  const customer = { email: 'unavailable@example.com', name: 'slow' }
+  t.match(await dispatch({ ...saying('reject'), data: { number: 1, customer } }, contextOf('1')), { outcome: 'rejected' })
+  t.match(await dispatch({ ...saying('plain'), data: { number: 1, customer } }, contextOf('1')), { outcome: 'unavailable' })
+})
+
+await t.test('document numbers', async (t) => {
+  const duplicate = { outcome: 'rejected', error: { word: 'provider_error', code: 'duplicate_number', message: 'The number "F-1" of a document of type INVOICE is taken.' } }
+
+  await t.test('a number is accepted once for a company and document type', async (t) => {
+    const company = memoryState()
+    t.match(await dispatch(numbered('F-1'), contextOf('1', company)), { outcome: 'accepted' })
+    t.strictSame(await dispatch(numbered('F-1'), contextOf('2', company)), duplicate)
+    t.match(await dispatch(numbered('F-2'), contextOf('3', company)), { outcome: 'accepted' })
+    t.match(await dispatch(numbered('F-1', { invoicing: { documentType: 'CREDIT' } }), contextOf('4', company)), { outcome: 'accepted' })
+    t.match(await dispatch(numbered('F-1'), contextOf('5', memoryState())), { outcome: 'accepted' }, 'another company')
+    t.same(sentBy(company), ['outbox:1', 'outbox:3', 'outbox:4'])
+  })
+
+  await t.test('of many at once, exactly one gets the number', async (t) => {
+    const company = memoryState()
+    const outcomes = await Promise.all(Array.from({ length: 20 }, (_, step) => dispatch(numbered('F-1'), contextOf(`${step}`, company))))
+    t.equal(outcomes.filter(({ outcome }) => outcome === 'accepted').length, 1)
+    t.equal(sentBy(company).length, 1)
+  })
+
+  await t.test('a step that comes back with its own number is no duplicate: the same answer, sent once', async (t) => {
+    const company = memoryState()
+    const [first, again] = [await dispatch(numbered('F-1'), contextOf('1', company)), await dispatch(numbered('F-1'), contextOf('1', company))]
+    t.strictSame(again, first)
+    t.same(sentBy(company), ['outbox:1'])
+  })
+
+  await t.test('a step that came back after its answer was lost hears the answer', async (t) => {
+    const context = contextOf('1')
+    t.match(await dispatch(saying('uncertain'), context), { outcome: 'uncertain' })
+    t.match(await dispatch(saying('uncertain'), context), { outcome: 'accepted' })
+  })
+
+  await t.test('a step whose claim was made, and nothing more, goes on with it', async (t) => {
+    const company = memoryState()
+    await company.put('number:INVOICE:F-1', '1')
+    t.match(await lookup(contextOf('1', company)), { found: 'absent' })
+    t.match(await dispatch(numbered('F-1'), contextOf('1', company)), { outcome: 'accepted' })
+  })
+
+  await t.test('what was not accepted takes no number', async (t) => {
+    const company = memoryState()
+    for (const word of ['reject', 'unavailable']) await dispatch(saying(word), contextOf(word, company))
+    t.match(await dispatch(numbered('F-1'), contextOf('1', company)), { outcome: 'accepted' })
+  })
+
+  await t.test('an uncertain one has its number', async (t) => {
+    const company = memoryState()
+    await dispatch(saying('uncertain'), contextOf('1', company))
+    t.strictSame(await dispatch(numbered('F-1'), contextOf('2', company)), duplicate)
+  })
+
+  await t.test('a document without a number is refused', async (t) => {
+    for (const number of [undefined, null, '', true, {}]) {
+      t.match(await dispatch(numbered(number), contextOf('1')), { outcome: 'rejected', error: { word: 'provider_error', code: 'missing_number' } })
+    }
+    t.match(await dispatch(numbered(0), contextOf('1')), { outcome: 'accepted', response: { number: '0' } })
+  })
+})
+
+await t.test('a look-up of what never came finds nothing', async (t) => {
+  t.strictSame(await lookup(contextOf('1')), { found: 'absent' })
+})
+
+await t.test('its README names every magic word and every setting', async (t) => {
+  const readme = await readFile(`${directory}/simulator/README.md`, 'utf8')
+  const { settings, requestSettings } = provider.manifest
+  for (const name of ['reject', 'unavailable', 'uncertain', 'slow', ...Object.keys(settings.properties), ...Object.keys(requestSettings.properties)]) t.match(readme, `\`${name}\``)
+})
