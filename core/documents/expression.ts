@@ -1,4 +1,5 @@
 import { Context, LiquidError, toValueSync, UndefinedVariableError, Value } from 'liquidjs'
+import { didYouMean } from '../contract/problems.ts'
 import { RenderError, renderError } from './errors.ts'
 import { engine, pageFields, settingNames } from './liquid.ts'
 import { environment, lookUp, pointerOf, type Scope } from './scope.ts'
@@ -65,7 +66,10 @@ function parseValue (text: string, site: Site): Value | undefined {
 /** A Liquid error's own sentence, without its place, which would be counted from the start of the expression. */
 export function parseMessage (error: unknown, text: string): string {
   if (!(error instanceof Error)) throw error
-  return `"${text}" cannot be read: ${error.message.split(', line:')[0] ?? error.message}.`
+  const [reason = error.message] = error.message.split(', line:')
+  const filter = /^undefined filter: (.*)$/.exec(reason)?.[1]
+  if (filter !== undefined) return `Unknown filter "${filter}"${didYouMean(filter, Object.keys(engine.filters))}.`
+  return `"${text}" cannot be read: ${reason}.`
 }
 
 /** The paths that Liquid reads from outside, without indexes; parts that are known only at run time end a path. */

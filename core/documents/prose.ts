@@ -28,6 +28,7 @@ type Part = { text: string } | { field: 'page' | 'pages' } | { expression: Expre
 /** Text and outputs alone need no Liquid: the usual case, and much faster. */
 function compileOutputs (source: string, site: Site): Prose {
   const parts = source.split(output).map((piece, index) => index % 2 === 0 ? { text: piece } : compileOutput(piece, site))
+  if (parts.some((part) => 'text' in part && /\{\{|\}\}/.test(part.text))) fault(site, 'An expression is not closed: expected {{ … }}.')
   const marked = parts.some((part) => 'field' in part || ('text' in part && hasMarkup(part.text)))
   if (marked) return (scope) => parseMarkup(join(parts, scope, escapeMarkup))
   return (scope) => {

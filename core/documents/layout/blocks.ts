@@ -1,17 +1,18 @@
 import type { ColumnsBlock, ImageBlock, KeyValuesBlock, ResolvedBlock, TextBlock } from '../document.ts'
-import { formatCell } from '../format.ts'
 import { beside, gap, kept, pageBreak, shifted, type Box } from './box.ts'
+import { cellBox } from './cell.ts'
 import { numbered, typography, type Setting } from './setting.ts'
 import { stack } from './stack.ts'
 import { table } from './table.ts'
 import { text } from './text.ts'
 import { shares } from './widths.ts'
 
-/** Blocks below each other in a column of a width (points). */
+/** Blocks below each other in a column of a width (points); those that come out empty take no distance either. */
 export function layOut (blocks: readonly ResolvedBlock[], width: number, setting: Setting): Box {
   const boxes: Box[] = []
   for (const block of blocks) {
     const box = layOutBlock(block, width, setting)
+    if (box.height === 0) continue
     const last = boxes.at(-1)
     if (last !== undefined && !last.gap && !box.gap) boxes.push(between(last, block, setting))
     boxes.push(box)
@@ -63,7 +64,7 @@ function keyValues (block: KeyValuesBlock, width: number, setting: Setting): Box
   const muted = typography(setting, { color: setting.style.muted })
   return stack(block.entries.map((entry) => beside([
     text(numbered(entry.label, setting), muted, label?.width ?? 0, 'left'),
-    shifted(text(numbered(formatCell(entry.cell, setting.locale), setting), typography(setting, {}), value?.width ?? 0, 'left'), value?.x ?? 0)
+    shifted(cellBox(entry.cell, typography(setting, {}), value?.width ?? 0, 'left', setting), value?.x ?? 0)
   ])))
 }
 

@@ -1,6 +1,6 @@
 import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock } from '../document.ts'
-import { formatCell } from '../format.ts'
 import { beside, kept, shifted, type Box } from './box.ts'
+import { cellBox } from './cell.ts'
 import { framed } from './frame.ts'
 import { numbered, typography, type Setting } from './setting.ts'
 import { stack } from './stack.ts'
@@ -35,18 +35,18 @@ function headerRow (grid: Grid): Box {
 
 function bodyRow (row: readonly Cell[], grid: Grid): Box {
   const type = typography(grid.setting, {})
-  const cells = row.map((cell, index) => inPlace(index, grid, (width) => text(formatCell(cell, grid.setting.locale), type, width, grid.columns[index]?.align ?? 'left')))
+  const cells = row.map((cell, index) => inPlace(index, grid, (width) => cellBox(cell, type, width, grid.columns[index]?.align ?? 'left', grid.setting)))
   return framed(beside(cells), { padding: rowPadding, width: grid.width, below: hairline })
 }
 
 /** The totals stand in the right half of the table: the labels at its left, the values under the last column. */
 function totalRow ({ label, cell, strong }: ResolvedTotal, grid: Grid): Box {
-  const { style, locale } = grid.setting
+  const { style } = grid.setting
   const type = { ...typography(grid.setting, { size: style.size * (strong ? 1.15 : 1) }), bold: strong }
   const [half, labels, values] = totalExtents(grid)
   const cells = beside([
     shifted(text(numbered(label, grid.setting), type, labels.width, 'left'), labels.x),
-    shifted(text(formatCell(cell, locale), type, values.width, grid.columns.at(-1)?.align ?? 'right'), values.x)
+    shifted(cellBox(cell, type, values.width, grid.columns.at(-1)?.align ?? 'right', grid.setting), values.x)
   ])
   return framed(cells, { padding: rowPadding, ...half, ...(strong ? { above: { thickness: 0.8, color: style.accent } } : {}) })
 }

@@ -10,6 +10,13 @@ export function text (runs: readonly Run[], type: Typography, width: number, ali
   return linesBox(breakLines(runs, type, width), { type, width, align })
 }
 
+/** A text that must not break, such as an amount: on one line, in smaller type when it is wider than the column. */
+export function unbroken (runs: readonly Run[], type: Typography, width: number, align: Align): Box {
+  const [line] = breakLines(runs, type, Infinity)
+  const fitting = line === undefined || line.width <= width ? type : { ...type, size: type.size * width / line.width }
+  return linesBox(breakLines(runs, fitting, Infinity), { type: fitting, width, align })
+}
+
 type Setting = { type: Typography, width: number, align: Align }
 
 function linesBox (lines: readonly Line[], setting: Setting): Box {
