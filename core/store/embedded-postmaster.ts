@@ -44,7 +44,7 @@ export function disown (data: string): void {
   const file = openSync(pidFile(data), 'r+')
   try {
     const [pid, ...rest] = readFileSync(file, 'utf8').split('\n')
-    if (!processExists(Number(pid)) || isPostmaster(Number(pid), data)) return
+    if (!pid || !processExists(Number(pid)) || isPostmaster(Number(pid), data)) return
     ftruncateSync(file)
     writeSync(file, [process.pid, ...rest].join('\n'), 0)
   } finally {

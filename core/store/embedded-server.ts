@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { commandOf, type Account } from './embedded-account.ts'
@@ -26,12 +26,17 @@ const settings: Settings = {
   // The log is for starts, recoveries and crashes. A failed statement is reported to who sent it; here it would only leak values.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
-  log_error_verbosity: 'terse'
+  log_error_verbosity: 'terse',
+  log_line_prefix: '%m [%p] ',
+  log_checkpoints: 'off'
 }
+
+/** A log longer than this (bytes) is begun anew at the next start. */
+const logLimit = 1_000_000
 
 /**
  * Starts a server on `<dir>/data`, in its own session so that a Ctrl-C in the terminal does not reach it. It outlives the service
- * if that is killed. Its log is `<dir>/postgres.log`, of the last start only.
+ * if that is killed. Its log is `<dir>/postgres.log`.
  * @returns the process number once it answers; undefined when it gave way to another server on the same data.
  * @throws StartError with the server's own complaint when it ends before that.
  */
@@ -43,9 +48,9 @@ export async function launchServer (dir: string, socketDir: string, account: Acc
     if (postmaster?.pid === child.pid && postmaster?.status === 'ready') return child.pid
     await sleep(5)
   }
-  const complaint = complaintOf(readFileSync(log, 'utf8'))
-  // The lock file and the shared memory are PostgreSQL's own guards against a second server.
-  if (/lock file|shared memory block/.test(complaint)) return undefined
+  const complaint = complaintOf(child, readFileSync(log, 'utf8'))
+  // PostgreSQL's own guards against a second server on the same data.
+  if (/lock file .* already exists|shared memory block/.test(complaint)) return undefined
   throw new StartError(`PostgreSQL did not start in ${dir}: ${complaint}`)
 }
 
@@ -55,7 +60,8 @@ function argumentsOf (dir: string, socketDir: string, extra: Settings): string[]
 }
 
 async function spawnServer (args: string[], account: Account, logPath: string): Promise<ChildProcess> {
-  const log = openSync(logPath, 'w', 0o600)
+  const isLong = (statSync(logPath, { throwIfNoEntry: false })?.size ?? 0) > logLimit
+  const log = openSync(logPath, isLong ? 'w' : 'a', 0o600)
   try {
     const child = spawn(...commandOf(account, 'postgres', args), { ...account.ids, cwd: '/', env: { PATH: process.env['PATH'] }, detached: true, stdio: ['ignore', log, log] })
     await once(child, 'spawn')
@@ -68,7 +74,9 @@ async function spawnServer (args: string[], account: Account, logPath: string): 
   }
 }
 
-/** The last fatal message of a server's log, else its last line. */
-function complaintOf (log: string): string {
-  return [...log.matchAll(/(?:FATAL|PANIC): +(.*)/g)].at(-1)?.[1] ?? log.trim().split('\n').at(-1) ?? 'no reason given'
+/** The last fatal message that the server itself logged (rivals share the log), else the last line of all. */
+function complaintOf ({ pid, exitCode, signalCode }: ChildProcess, log: string): string {
+  const fatal = [...log.matchAll(new RegExp(`\\[${pid}\\] (?:FATAL|PANIC): +(.*)`, 'g'))].at(-1)?.[1]
+  const last = log.trim().split('\n').at(-1) ?? ''
+  return fatal ?? (last === '' ? `it ended with ${signalCode ?? exitCode}` : last)
 }
