@@ -72,6 +72,7 @@ const strange: [string, unknown][] = [
   ['nothing', undefined],
   ['a text', 'unavailable'],
   ['a report without a message', { [brand]: { code: 'E7' } }],
+  ['a report whose code is no text', { [brand]: { code: 7, message: '' } }],
   ['a report with a word of its own', { [brand]: { word: 'all_good', message: '' } }],
   ['an empty report', { [brand]: null }]
 ]

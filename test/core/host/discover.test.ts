@@ -27,6 +27,7 @@ const forms: Record<string, Files> = {
   'exports with conditions': { 'package.json': { exports: { '.': { types: './index.d.ts', import: { default: './lib/index.js' } } } }, 'index.js': '', 'lib/index.js': source('acme') },
   'the default entry': { 'package.json': { exports: undefined } },
   'data alone, without the SDK': { 'index.js': 'export default { code: "acme", name: "Acme", settings: { type: "object", properties: {} }, services: { invoicing: { documentTypes: ["CREDIT"], idempotency: { kind: "none" }, async dispatch () { return { id: "1", status: "sent" } } } } }' },
+  'an object whose verbs use each other': { 'index.js': `import provider from './rest.js'\nprovider.services.invoicing = { documentTypes: ['INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 0 }, dispatch () { return this.lookup() }, lookup: () => ({ id: '1', status: 'sent' }) }\nexport default provider`, 'rest.js': source('acme') },
   'its own copy of the SDK, which is not used': { 'node_modules/@dispatch/core/package.json': '{"name":"@dispatch/core","exports":{"./provider":"./provider.js"}}', 'node_modules/@dispatch/core/provider.js': 'throw new Error("the copy was loaded")' }
 }
 
