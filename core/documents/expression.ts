@@ -1,4 +1,4 @@
-import { Context, LiquidError, toValueSync, UndefinedVariableError, Value } from 'liquidjs'
+import { Context, LiquidError, toValueSync, TypeGuards, UndefinedVariableError, Value } from 'liquidjs'
 import { didYouMean } from '../contract/problems.ts'
 import { RenderError, renderError } from './errors.ts'
 import { engine, pageFields, settingNames } from './liquid.ts'
@@ -55,12 +55,20 @@ function compileLiquid (text: string, site: Site, as: Read['as']): Expression {
 function parseValue (text: string, site: Site): Value | undefined {
   try {
     const value = new Value(text, engine)
-    if (value.initial.postfix.length > 0 && value.initial.valid()) return value
+    if (isOne(value)) return value
     fault(site, `"${text}" is not an expression: expected a path such as customer.name, with operators or filters.`)
   } catch (error) {
     fault(site, parseMessage(error, text))
   }
   return undefined
+}
+
+/** Whether an expression comes to one value: Liquid reads `a b` as two, and forgets one of them. */
+function isOne ({ initial }: Value): boolean {
+  return initial.postfix.reduce((depth, token) => {
+    if (!TypeGuards.isOperatorToken(token)) return depth + 1
+    return token.operator === 'not' ? depth : depth - 1
+  }, 0) === 1
 }
 
 /** A Liquid error's own sentence, without its place, which would be counted from the start of the expression. */

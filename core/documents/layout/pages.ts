@@ -2,7 +2,7 @@ import type { ResolvedDocument } from '../document.ts'
 import { renderError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { layOut } from './blocks.ts'
-import type { Box, Cut } from './box.ts'
+import { nothing, type Box, type Cut } from './box.ts'
 import type { Setting } from './setting.ts'
 import type { Surface } from './surface.ts'
 
@@ -47,9 +47,10 @@ function paginate (body: Box, height: number): Box[] {
   let left: Box | undefined = body
   while (left !== undefined) {
     const [now, later]: Cut = left.height <= height ? [left, undefined] : left.cut?.(height, height) ?? [left, undefined]
-    pages.push(now)
+    // A page break at the very start leaves nothing before it.
+    if (now.height > 0) pages.push(now)
     if (pages.length > limits.pages) throw renderError('', 'too_large', `The document has more than ${limits.pages} pages.`)
     left = later
   }
-  return pages
+  return pages.length === 0 ? [nothing] : pages
 }
