@@ -36,9 +36,14 @@ function copyJson (value: unknown): Fit<unknown> {
 
 /** JSON.stringify would drop these without a word. */
 function refuseUnplain (_key: string, value: unknown): unknown {
-  const plain = typeof value !== 'object' || value === null || Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
-  if (!plain || typeof value === 'function' || typeof value === 'symbol' || Number.isNaN(value)) throw new TypeError('not plain data')
+  if (!isPlain(value)) throw new TypeError('Not plain data.')
   return value
+}
+
+function isPlain (value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object') return typeof value !== 'function' && typeof value !== 'symbol'
+  return value === null || Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
 }
 
 /** A text that PostgreSQL and UTF-8 can hold: a vendor's stray character must not lose an accepted dispatch. */

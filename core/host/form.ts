@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { AnyJson } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
 import { pointer } from '../contract/json.ts'
 import { compileJsonSchema } from '../contract/schema.ts'
@@ -6,7 +7,7 @@ import { reasonOf } from './refusal.ts'
 
 /** A field of a form; what else it says is JSON Schema. */
 const Field = Type.Object({
-  type: Type.Optional(Type.Unknown()),
+  type: Type.Optional(AnyJson),
   title: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
   'x-secret': Type.Optional(Type.Literal(true)),

@@ -102,6 +102,7 @@ const unreadable: [string, unknown, RegExp][] = [
   ['a map', { id: '1', status: 'sent', m: new Map() }, /Not plain JSON/],
   ['a big integer', { id: '1', status: 'sent', n: 1n }, /Not plain JSON/],
   ['a number that is none', { id: '1', status: 'sent', n: NaN }, /Not plain JSON/],
+  ['a number without end', { id: '1', status: 'sent', n: Infinity }, /Not plain JSON/],
   ['a circle', { id: '1', status: 'sent', cycle }, /Not plain JSON/],
   ['a getter that throws', { id: '1', get status () { throw new Error('canary') } }, /Not plain JSON/],
   ['too much', { id: '1', status: 'sent', text: 'x'.repeat(65_536) }, /More than 65536 characters/],

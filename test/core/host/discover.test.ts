@@ -2,6 +2,7 @@ import { rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pino from 'pino'
 import t, { type Test } from 'tap'
+import { callDispatch } from '../../../core/host/call.ts'
 import { createHost, type Host, type HostOptions } from '../../../core/host/host.ts'
 import { callContext, invoice, memoryLog } from '../../fixtures/providers/call.ts'
 import { directory, provide, source, type Files } from '../../fixtures/providers/folders.ts'
@@ -37,8 +38,8 @@ for (const [form, files] of Object.entries(forms)) {
     await provide(root, 'acme', files)
     const host = await hostOf([root])
     t.same(reasons(host), {})
-    const returned = await host.find('acme')?.verbs.invoicing?.dispatch?.(invoice(), { ...callContext(), wait: () => Promise.resolve() })
-    t.same(returned, { id: '1', status: 'sent' })
+    const outcome = await callDispatch(host.find('acme')!, 'invoicing', invoice(), callContext())
+    t.same(outcome, { outcome: 'accepted', response: { id: '1', status: 'sent' } })
   })
 }
 
