@@ -20,14 +20,18 @@ async function runTap (files: string[], server: TestServer): Promise<Outcome> {
   // Ctrl-C reaches tap by itself; this process outlives it to close the server.
   process.on('SIGINT', () => undefined).on('SIGTERM', () => tap.kill())
   const closed = once(tap, 'close')
-  const summary = await report(tap.stdout)
+  const reported = await report(tap.stdout)
   await closed
-  return outcomeOf(summary, tap.exitCode ?? 1)
+  return outcomeOf(reported, tap.exitCode ?? 1)
 }
 
-/** Prints the TAP of a run file by file and returns its closing `# { total: …, pass: … }`. */
-async function report (output: Readable): Promise<string> {
+/** tap's closing `# { total: …, pass: … }`, and how many files failed. */
+type Report = { summary: string, failedFiles: number }
+
+/** Prints the TAP of a run file by file. */
+async function report (output: Readable): Promise<Report> {
   let summary = ''
+  let failedFiles = 0
   let lines: string[] = []
   let failed = false
   for await (const line of createInterface({ input: output })) {
@@ -36,21 +40,23 @@ async function report (output: Readable): Promise<string> {
     // How a failed file ended (its exit code, a time-out) stands below its result.
     if (failed && isTelling(line)) console.log(line)
     lines.push(line)
-    failed ||= line.startsWith('not ok ')
     if (line.startsWith('ok ')) console.log(line)
-    if (line.startsWith('not ok ')) console.log(lines.filter(isTelling).join('\n'))
+    if (!line.startsWith('not ok ')) continue
+    console.log(lines.filter(isTelling).join('\n'))
+    failed = true
+    failedFiles++
   }
-  return summary
+  return { summary, failedFiles }
 }
 
 /** What passed inside a failing file is left out. */
 const isTelling = (line: string) => !/^\s*(ok |1\.\.\d+$|# |TAP version|$)/.test(line)
 
-/** tap does not count its own failures (a crash, no test at all): whatever does not end well is one failure at least. */
-function outcomeOf (summary: string, exitCode: number): Outcome {
+/** tap does not count its own failures (a file that crashed, no test at all): whatever does not end well is one failure at least. */
+function outcomeOf ({ summary, failedFiles }: Report, exitCode: number): Outcome {
   const count = (kind: string) => Number(new RegExp(`\\b${kind}: (\\d+)`).exec(summary)?.[1] ?? 0)
   const passed = count('pass')
-  const failed = Math.max(count('fail'), exitCode === 0 && passed > 0 ? 0 : 1)
+  const failed = Math.max(count('fail'), failedFiles, exitCode === 0 && passed > 0 ? 0 : 1)
   return { exitCode: exitCode === 0 && failed > 0 ? 1 : exitCode, passed, failed, skipped: count('skip') + count('todo') }
 }
 
@@ -68,7 +74,7 @@ const given = process.argv.slice(2)
 const { exitCode, passed, failed, skipped } = await runOnServer(given.length > 0 ? given : globSync('test/**/*.test.ts').sort())
   .catch((error: unknown) => {
     console.error(error)
-    return outcomeOf('', 1)
+    return outcomeOf({ summary: '', failedFiles: 0 }, 1)
   })
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 process.exitCode = exitCode

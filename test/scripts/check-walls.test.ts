@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+
+const script = fileURLToPath(new URL('../../scripts/check-walls.ts', import.meta.url))
+
+/** Runs the check on a tree of files given by path. */
+function check (t: Test, files: Record<string, string>): { status: number | null, lines: string[] } {
+  const folders: Record<string, Record<string, string>> = {}
+  for (const [path, text] of Object.entries(files)) {
+    const cut = path.lastIndexOf('/')
+    folders[path.slice(0, cut)] = { ...folders[path.slice(0, cut)], [path.slice(cut + 1)]: text }
+  }
+  const nested = Object.entries(folders).reduce((tree, [folder, content]) => place(tree, folder.split('/'), content), {})
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, t.testdir(nested)], { encoding: 'utf8' })
+  return { status, lines: `${stdout}${stderr}`.trim().split('\n') }
+}
+
+type Tree = { [name: string]: Tree | string }
+
+function place (tree: Tree, [name = '', ...rest]: string[], content: Record<string, string>): Tree {
+  const below = typeof tree[name] === 'object' ? tree[name] : {}
+  return { ...tree, [name]: rest.length === 0 ? { ...below, ...content } : place(below, rest, content) }
+}
+
+const kept = {
+  'core/package.json': '{ "exports": { ".": "./index.ts", "./provider": "./provider.ts" } }',
+  'core/index.ts': "export * from './store/database.ts'",
+  'core/provider.ts': 'export const defineProvider = 1',
+  'core/store/database.ts': "import pg from 'pg'\nimport { Kysely } from 'kysely'\nimport { migrator } from 'kysely/migration'",
+  'core/documents/pdf.ts': "import PDFDocument from 'pdfkit'",
+  'core/documents/pool.ts': "import Piscina from 'piscina'",
+  'core/access/tokens.ts': "import { jwtVerify } from 'jose'",
+  'core/host/http.ts': "import { request } from 'undici'",
+  'core/host/smtp.ts': "import { createTransport } from 'nodemailer'",
+  'plugins/app.ts': "import fastify from 'fastify'\nimport swagger from '@fastify/swagger'\nimport { x } from '@dispatch/core'\nimport './container.ts'",
+  'plugins/container.ts': "import 'reflect-metadata'\nimport { container } from 'tsyringe'",
+  'providers/acme/index.ts': "import { createHash } from 'node:crypto'\nimport { defineProvider } from '@dispatch/core/provider'\nimport './words.ts'",
+  'providers/acme/words.ts': 'export const words = {}',
+  'scripts/serve.ts': "import { app } from '../plugins/app.ts'",
+  'scripts/bench/pdf.ts': "import PDFDocument from 'pdfkit'"
+}
+
+void t.test('a tree that keeps the walls passes', t => {
+  t.same(check(t, kept), { status: 0, lines: ['13 files keep the walls'] })
+  t.end()
+})
+
+const breaches: [rule: string, file: string, text: string, expected: string][] = [
+  ['core does not import plugins', 'core/a.ts', "import '../plugins/app.ts'", 'core/a.ts:1 imports ../plugins/app.ts: core knows neither plugins nor providers'],
+  ['core does not import providers, not even their types', 'core/a.ts', "\nimport type { X } from '../providers/acme/index.ts'", 'core/a.ts:2 imports ../providers/acme/index.ts: core knows neither plugins nor providers'],
+  ['core does not import itself by name', 'core/a.ts', "import '@dispatch/core'", 'core/a.ts:1 imports @dispatch/core: core imports its own files by path'],
+  ['plugins do not reach into the core', 'plugins/a.ts', "export { y } from '../core/index.ts'", 'plugins/a.ts:1 imports ../core/index.ts: plugins reach the core through its exports, @dispatch/core'],
+  ['plugins do not import providers', 'plugins/a.ts', "const load = () => import('../providers/acme/index.ts')", 'plugins/a.ts:1 imports ../providers/acme/index.ts: plugins know the core alone'],
+  ['providers do not import the whole core', 'providers/acme/a.ts', "import '@dispatch/core'", 'providers/acme/a.ts:1 imports @dispatch/core: providers import @dispatch/core/provider alone'],
+  ['providers do not import the core by path', 'providers/acme/a.ts', "import '../../core/provider.ts'", 'providers/acme/a.ts:1 imports ../../core/provider.ts: providers import @dispatch/core/provider alone'],
+  ['providers do not import each other', 'providers/other/index.ts', "import '../acme/index.ts'", 'providers/other/index.ts:1 imports ../acme/index.ts: providers import @dispatch/core/provider alone'],
+  ['providers do not reach the network', 'providers/acme/a.ts', "import { request } from 'https'", 'providers/acme/a.ts:1 imports https: providers import @dispatch/core/provider alone'],
+  ['providers do not reach the files', 'providers/acme/a.ts', "type Stats = import('node:fs').Stats", 'providers/acme/a.ts:1 imports node:fs: providers import @dispatch/core/provider alone'],
+  ['pdfkit has one home', 'core/documents/docx.ts', "import type PDFDocument from 'pdfkit'", 'core/documents/docx.ts:1 imports pdfkit: pdfkit belongs to core/documents/pdf.ts'],
+  ['tsyringe has one home', 'plugins/a.ts', "import { inject } from 'tsyringe'", 'plugins/a.ts:1 imports tsyringe: tsyringe belongs to plugins/container.ts'],
+  ['reflect-metadata has one home', 'scripts/a.ts', "import 'reflect-metadata'", 'scripts/a.ts:1 imports reflect-metadata: reflect-metadata belongs to plugins/container.ts'],
+  ['pg stays in the store', 'plugins/a.ts', "import pg from 'pg'", 'plugins/a.ts:1 imports pg: pg belongs to core/store/'],
+  ['SQL stays in the store', 'core/pipeline/a.ts', "import { sql } from 'kysely'", 'core/pipeline/a.ts:1 imports kysely: kysely belongs to core/store/'],
+  ['undici has one home', 'core/host/a.ts', "import { fetch } from 'undici'", 'core/host/a.ts:1 imports undici: undici belongs to core/host/http.ts'],
+  ['nodemailer has one home', 'core/host/http.ts', "import 'nodemailer'", 'core/host/http.ts:1 imports nodemailer: nodemailer belongs to core/host/smtp.ts'],
+  ['jose stays in access and host', 'core/store/a.ts', "import 'jose'", 'core/store/a.ts:1 imports jose: jose belongs to core/(access|host)/'],
+  ['fastify stays in the plugins', 'core/a.ts', "import type { FastifyInstance } from 'fastify'", 'core/a.ts:1 imports fastify: fastify belongs to plugins/'],
+  ['and so do its plugins', 'core/a.ts', "import '@fastify/swagger'", 'core/a.ts:1 imports @fastify/swagger: @fastify belongs to plugins/'],
+  ['piscina stays in the documents', 'core/pipeline/a.ts', "import 'piscina'", 'core/pipeline/a.ts:1 imports piscina: piscina belongs to core/documents/'],
+  ['a file does not import itself in a circle', 'core/store/schema.ts', "import './schema.ts'", 'core/store/schema.ts:1 imports ./schema.ts: no circles (core/store/schema.ts → core/store/schema.ts)'],
+  ['nor through others', 'core/provider.ts', "import './index.ts'\nimport { a } from './store/a.ts'", 'core/store/a.ts:1 imports ../provider.ts: no circles (core/provider.ts → core/store/a.ts → core/provider.ts)']
+]
+
+for (const [rule, file, text, expected] of breaches) {
+  void t.test(rule, t => {
+    const tree = { ...kept, 'core/store/a.ts': "import type { P } from '../provider.ts'", [file]: text }
+    t.same(check(t, tree), { status: 1, lines: [expected] })
+    t.end()
+  })
+}
+
+void t.test('every breach is named, in the order of the files', t => {
+  const { lines } = check(t, { ...kept, 'plugins/a.ts': "import 'pg'\nimport '../core/index.ts'", 'core/a.ts': "import 'fastify'" })
+  t.same(lines.map(line => line.split(' ')[0]), ['core/a.ts:1', 'plugins/a.ts:1', 'plugins/a.ts:2'])
+  t.end()
+})
+
+void t.test('what stands in comments and strings is no import', t => {
+  t.equal(check(t, { 'core/a.ts': "// import 'fastify'\nexport const text = \"import 'pg'\"" }).status, 0)
+  t.end()
+})

@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { openTestServer } from '../support/postgres.ts'
+
+const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
+const support = JSON.stringify(path('test/support/postgres.ts'))
+
+/** Runs the runner on files of a project of their own, on a server of their own. */
+async function run (t: Test, sources: Record<string, string>, ...args: string[]) {
+  const cwd = t.testdir({
+    'package.json': '{ "type": "module" }',
+    '.taprc': t.fixture('symlink', path('.taprc')),
+    node_modules: t.fixture('symlink', path('node_modules')),
+    test: sources
+  })
+  const server = await openTestServer()
+  t.teardown(() => server.close())
+  const { PATH, HOME } = process.env
+  const env = { PATH: `${path('node_modules/.bin')}:${PATH ?? ''}`, HOME, DISPATCH_TEST_DATABASE_URL: server.url }
+  const { status, stdout } = spawnSync(process.execPath, [path('scripts/test.ts'), ...args], { cwd, env, encoding: 'utf8' })
+  return { status, lines: stdout.trimEnd().split('\n'), server }
+}
+
+const passing = "import t from 'tap'\nt.pass('one')\nt.pass('two')"
+
+void t.test('files that pass are one line each, and the last line counts', async t => {
+  const { status, lines } = await run(t, { 'a.test.ts': passing, 'b.test.ts': `${passing}\nt.test('later', { skip: 'why' })`, 'c.ts': 'throw new Error()' })
+  t.equal(status, 0)
+  t.match(lines, [/^ok 1 - test\/[ab]\.test\.ts/, /^ok 2 - test\/[ab]\.test\.ts/, /^4 passed, 0 failed, 1 skipped$/])
+})
+
+void t.test('a failure is shown with its reason, not with what passed beside it', async t => {
+  const { status, lines } = await run(t, { 'a.test.ts': `${passing}\nt.equal(1, 2, 'sums')` })
+  t.equal(status, 1)
+  t.equal(lines.at(-1), '2 passed, 1 failed')
+  t.ok(lines.some(line => line.includes('not ok 3 - sums')))
+  t.ok(lines.some(line => line.includes('-2')))
+  t.notOk(lines.some(line => line.includes('ok 1 - one')))
+})
+
+const failures: [what: string, source: string, closing: string][] = [
+  ['a file that throws', "throw new Error('no')", '0 passed, 1 failed'],
+  ['a file that ends early', `${passing}\nprocess.exit(7)`, '2 passed, 1 failed'],
+  ['a file that kills itself', `${passing}\nprocess.kill(process.pid, 'SIGKILL')`, '2 passed, 1 failed'],
+  ['a file that never ends', `${passing}\nt.setTimeout(50)\nawait t.test('waits', () => new Promise(resolve => setTimeout(resolve, 60_000)))`, '2 passed, 2 failed'],
+  ['no test at all', '', '0 passed, 1 failed, 1 skipped']
+]
+
+for (const [what, source, closing] of failures) {
+  void t.test(`${what} is a failure`, async t => {
+    const { status, lines } = await run(t, { 'a.test.ts': source })
+    t.not(status, 0)
+    t.equal(lines.at(-1), closing)
+  })
+}
+
+void t.test('a path that names no file is a failure, whatever else is there', async t => {
+  const { status, lines } = await run(t, { 'a.test.ts': passing }, 'test/none.test.ts')
+  t.match({ status, last: lines.at(-1) }, { status: 1, last: '0 passed, 1 failed' })
+})
+
+void t.test('test files share the server; each gets databases of its own, a template is prepared once, and none is left', async t => {
+  const source = `
+    import t from 'tap'
+    import pg from 'pg'
+    import { templateDatabase, testDatabase } from ${support}
+    const query = async (url, sql) => {
+      const client = new pg.Client(url)
+      await client.connect()
+      const { rows } = await client.query(sql)
+      await client.end()
+      return rows
+    }
+    const prepare = url => query(url, 'create table prepared as select pg_backend_pid() as by')
+    const [template] = await Promise.all([1, 2].map(() => templateDatabase('sample', prepare)))
+    const [empty, copy] = [await testDatabase(t), await testDatabase(t, { template })]
+    t.same(await query(empty.url, "select 1 from pg_tables where schemaname = 'public'"), [])
+    t.equal((await query(copy.url, 'select by from prepared')).length, 1)
+    await query(empty.url, 'create table prepared ()')
+    await copy.drop()
+    await t.rejects(query(copy.url, 'select 1'), { code: '3D000' })`
+  const { status, lines, server } = await run(t, { 'a.test.ts': source, 'b.test.ts': source })
+  t.equal(status, 0, lines.join('\n'))
+  t.equal(lines.at(-1), '6 passed, 0 failed')
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  const { rows } = await client.query("select datname from pg_database where datname like 'dispatch\\_test\\_' || '%' and datname not like $1", [`dispatch_test_${process.env['DISPATCH_TEST_RUN'] ?? server.run}_%`])
+  await client.end()
+  t.same(rows, [])
+})
