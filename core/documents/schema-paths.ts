@@ -20,31 +20,38 @@ export function schemaFaults (schema: Schema, reads: readonly Read[]): Fault[] {
   function follow (start: Schema, path: readonly string[]): { schemas: Schema[] } | { unknown: string, known: string[] } {
     let nodes = variants(start)
     for (const name of path) {
-      const objects = nodes.flatMap(itemsOf)
-      const properties = objects.map((node) => node['properties']).filter(isRecord)
-      const next = properties.filter((fields) => Object.hasOwn(fields, name)).map((fields) => fields[name]).filter(isRecord)
-      if (next.length === 0 && properties.length > 0 && properties.length === objects.length) return { unknown: name, known: properties.flatMap((fields) => Object.keys(fields)) }
+      const fields = nodes.flatMap(itemsOf).map(fieldsOf)
+      const next = fields.flatMap((known) => known !== undefined && Object.hasOwn(known, name) ? [known[name]] : []).filter(isRecord)
+      if (next.length === 0 && fields.every((known) => known !== undefined)) return { unknown: name, known: fields.flatMap((known) => Object.keys(known)) }
       nodes = next.flatMap(variants)
     }
     return { schemas: nodes }
   }
 
-  /** What a schema may stand for: itself, the target of its $ref, the branches of its combinations. */
+  /** What a schema may stand for: itself, or the target of its $ref and the branches of its combinations. */
   function variants (node: Schema): Schema[] {
     const combined = ['anyOf', 'oneOf', 'allOf'].flatMap((word) => Array.isArray(node[word]) ? node[word].filter(isRecord) : [])
-    const target = typeof node['$ref'] === 'string' ? resolve(node['$ref']) : undefined
-    return [node, ...combined.flatMap(variants), ...(target === undefined ? [] : variants(target))]
+    const others = [...combined, ...(typeof node['$ref'] === 'string' ? resolve(node['$ref']) : [])].flatMap(variants)
+    return others.length === 0 || isRecord(node['properties']) ? [node, ...others] : others
   }
 
   /** Local references only: `#/$defs/name`. */
-  function resolve (reference: string): Schema | undefined {
+  function resolve (reference: string): Schema[] {
     const definitions = isRecord(schema['$defs']) ? schema['$defs'] : {}
     const target = definitions[reference.replace(/^#\/\$defs\//, '')]
-    return isRecord(target) ? target : undefined
+    return isRecord(target) ? [target] : []
   }
 
   /** Paths look through lists: the items of a list stand for it. */
   function itemsOf (node: Schema): Schema[] {
     return isRecord(node['items']) ? variants(node['items']).flatMap(itemsOf) : [node]
   }
+}
+
+const scalars: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'null']
+
+/** The fields that a schema knows: none of a scalar, undefined where it leaves them open. */
+function fieldsOf (node: Schema): Schema | undefined {
+  if (isRecord(node['properties'])) return node['properties']
+  return scalars.includes(node['type']) ? {} : undefined
 }

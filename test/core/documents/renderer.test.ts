@@ -1,0 +1,78 @@
+import t, { type Test } from 'tap'
+import { RenderError } from '../../../core/documents/errors.ts'
+import { createRenderer, RendererBusy, type Renderer, type RendererOptions, type RenderJob } from '../../../core/documents/renderer.ts'
+import type { TemplateSource } from '../../../core/documents/model.ts'
+import { templateOf, wordsOf } from './support.ts'
+
+function start (t: Test, options: RendererOptions): Renderer {
+  const renderer = createRenderer({ threads: 1, ...options })
+  t.teardown(() => renderer.close())
+  return renderer
+}
+
+function job (digest: string, body: TemplateSource['body'], data: unknown = {}): RenderJob {
+  return { template: { id: 1, version: 1, digest, source: templateOf(body, { title: 'T {{ n | default: 0 }}' }) }, data, format: 'pdf', now: '2026-03-14T09:30:00.000Z' }
+}
+
+/** Keeps a thread busy for longer than the limits of these tests: each text alone stays below Liquid's own limit. */
+const endless = Array.from({ length: 900 }, (_, index) => ({ paragraph: `{% for a in (1..2000) %}{% for b in (1..40) %}{% endfor %}{% endfor %}${String(index)}` }))
+
+/** The error with which a promise is rejected. */
+async function rejection (promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(() => undefined, (error: unknown) => error)
+}
+
+void t.test('documents are made in a thread, and come with their facts', async (t) => {
+  const renderer = start(t, {})
+  const rendered = await renderer.render(job('a', [{ paragraph: 'No. {{ n }}' }], { n: 5 }))
+  t.match(rendered, { contentType: 'application/pdf', pages: 1, title: 'T 5' })
+  t.equal(rendered.bytes.byteLength, rendered.bytes.buffer.byteLength, 'the bytes own their memory')
+  t.equal(await wordsOf(rendered), 'No. 5')
+  const again = await renderer.render(job('a', [{ paragraph: 'No. {{ n }}' }], { n: 5 }))
+  t.same(again.bytes, rendered.bytes)
+})
+
+void t.test('a template is compiled once for its digest', async (t) => {
+  const renderer = start(t, {})
+  await renderer.render(job('same', [{ paragraph: 'first' }]))
+  t.equal(await wordsOf(await renderer.render(job('same', [{ paragraph: 'second' }]))), 'first')
+  t.equal(await wordsOf(await renderer.render(job('other', [{ paragraph: 'second' }]))), 'second')
+})
+
+void t.test('errors of the data keep their class and their places', async (t) => {
+  const error = await rejection(start(t, {}).render(job('a', [{ paragraph: '{{ a.b }}' }], { a: {} })))
+  t.type(error, RenderError)
+  t.match(error, { problems: [{ path: '/a/b', code: 'missing_value' }] })
+})
+
+void t.test('a document that takes too long is stopped, and the next one is made', async (t) => {
+  const renderer = start(t, { timeLimit: 2 })
+  const [error, next] = await Promise.all([rejection(renderer.render(job('endless', endless))), renderer.render(job('b', [{ paragraph: 'fine' }]))])
+  t.match(error, { name: 'RenderError', problems: [{ path: '', code: 'render_timeout', message: 'The document was not finished within 2 seconds.' }] })
+  t.equal(await wordsOf(next), 'fine')
+})
+
+void t.test('a document that takes too much memory is stopped, and the next one is made', async (t) => {
+  const renderer = start(t, { memoryLimit: 96 })
+  const lines = Array.from({ length: 60_000 }, (_, index) => ({ a: index }))
+  const table = { table: { each: 'lines', as: 'l', columns: Array.from({ length: 10 }, () => ({ header: 'A', value: 'l.a' })) } }
+  t.match(await rejection(renderer.render(job('huge', [table], { lines }))), { name: 'RenderError', problems: [{ code: 'render_memory' }] })
+  t.equal(await wordsOf(await renderer.render(job('b', [{ paragraph: 'fine' }]))), 'fine')
+})
+
+void t.test('when too many wait, the next one is turned away at once', async (t) => {
+  const renderer = start(t, { waiting: 2 })
+  const jobs = Array.from({ length: 4 }, (_, index) => rejection(renderer.render(job('a', [{ paragraph: '{{ n }}' }], { n: index }))))
+  const errors = await Promise.all(jobs)
+  t.same(errors.slice(0, 3), [undefined, undefined, undefined])
+  t.type(errors[3], RendererBusy)
+  t.equal(await rejection(renderer.render(job('a', [], { n: 1 }))), undefined, 'later there is room again')
+})
+
+void t.test('closing finishes what has begun', async (t) => {
+  const renderer = createRenderer({ threads: 1 })
+  const rendered = renderer.render(job('a', [{ paragraph: 'x' }]))
+  await new Promise((resolve) => setImmediate(resolve))
+  await renderer.close()
+  t.equal((await rendered).pages, 1)
+})
