@@ -23,10 +23,14 @@ export async function openTestServer (): Promise<TestServer> {
   const dir = mkdtempSync(join(tmpdir(), 'dispatch-test-'))
   // Nothing here outlives the run, so nothing has to reach the disk.
   const server = await startEmbedded({ dir, settings: { fsync: 'off', full_page_writes: 'off', max_connections: '200' } })
+  // A test that crashes its process leaves no server behind either.
+  const abandon = () => process.kill(server.pid, 'SIGQUIT')
+  process.once('exit', abandon)
   return {
     url: server.url,
     run,
     async close () {
+      process.removeListener('exit', abandon)
       await server.stop()
       rmSync(dir, { recursive: true })
     }
@@ -36,13 +40,17 @@ export async function openTestServer (): Promise<TestServer> {
 /** What a runner passes to its test files, so that they share its server. */
 export const shareServer = ({ url, run }: TestServer) => ({ DISPATCH_TEST_DATABASE_URL: url, DISPATCH_TEST_RUN: run })
 
-/** Creates a database of a random name, dropped when the test ends; a copy of `template` when one is named. */
+/**
+ * Creates a database of a random name, a copy of `template` when one is named. It is dropped when the test ends; one that the file
+ * itself asks for, with tap's root test, goes with the run.
+ */
 export async function testDatabase (t: Test, { template = 'template1' }: { template?: string } = {}): Promise<TestDatabase> {
   const { url, run } = await sharedServer()
   const name = `dispatch_test_${run}_${randomBytes(6).toString('hex')}`
   await execute(url, `create database ${name} template ${template}`)
   const drop = () => execute(url, `drop database if exists ${name} with (force)`)
-  t.teardown(drop)
+  // A teardown makes tap's root test end as soon as it is idle, be it between two awaits.
+  if (t !== tap) t.teardown(drop)
   return { url: urlOf(url, name), drop }
 }
 
@@ -76,7 +84,7 @@ function sharedServer (): Promise<TestServer> {
 
 async function ownServer (): Promise<TestServer> {
   const opened = await openTestServer()
-  tap.teardown(() => opened.close())
+  process.once('beforeExit', () => void opened.close())
   return opened
 }
 
