@@ -4,14 +4,13 @@ import { TemplateError, type Fault } from './errors.ts'
 /** Gives a fault its line and column in the file that it was found in. */
 export type Place = (fault: Fault) => Fault
 
-/** Reads YAML text; a TemplateError with the places of all errors when it is none. */
+/** Reads YAML text; a TemplateError with the place of the first error when it is none (the others mostly follow from it). */
 export function readYaml (text: string, file: string): { value: unknown, place: Place } {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const place: Place = (fault) => ({ ...fault, file, ...position(lines, offsetOf(document, fault.path)) })
-  if (document.errors.length > 0) {
-    throw new TemplateError(document.errors.map(({ pos, message }) => ({ path: '', message, file, ...position(lines, pos[0]) })))
-  }
+  const [error] = document.errors
+  if (error !== undefined) throw new TemplateError([{ path: '', message: error.message, file, ...position(lines, error.pos[0]) }], { cause: error })
   try {
     return { value: document.toJS(), place }
   } catch (error) {
