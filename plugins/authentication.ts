@@ -29,7 +29,10 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
     }
   })
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.config.public !== true) request[known] = await authentication.authenticate(request.headers.authorization)
+    if (request.routeOptions.config.public === true) return
+    const actor = await authentication.authenticate(request.headers.authorization)
+    request[known] = actor
+    request.log = request.log.child({ companyId: actor.companyId, userId: actor.userId })
   })
   app.addHook('onSend', (request, reply, payload, next) => {
     if (reply.statusCode === 401) challenge(request, reply)

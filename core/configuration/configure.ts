@@ -1,6 +1,6 @@
 import type { Actor } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
-import { DispatchError } from '../contract/errors.ts'
+import { DispatchError, refusal } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { didYouMean } from '../contract/problems.ts'
 import type { ConfigurationView, MyConfig } from '../contract/response.ts'
@@ -9,6 +9,7 @@ import type { Installed } from '../host/load.ts'
 import { changeSettings, checkSettings, maskSettings } from '../host/settings.ts'
 import { serviceNames, type ServiceName } from '../services/index.ts'
 import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configurations.ts'
+import type { Freshness } from '../store/freshness.ts'
 import { choiceOf, configurationOf, installedCodes } from './choose.ts'
 import { openConfiguration, vaultOf } from './vault.ts'
 
@@ -24,7 +25,7 @@ export type Configuring = {
   remove: (owner: Owner, code: string) => Promise<void>
 }
 
-export function createConfiguring ({ configurations, host, keyring, now }: { configurations: Configurations, host: Host, keyring: Keyring, now: () => Date }): Configuring {
+export function createConfiguring ({ configurations, freshness, host, keyring, now }: { configurations: Configurations, freshness: Freshness, host: Host, keyring: Keyring, now: () => Date }): Configuring {
   const view = (companyId: number, stored: StoredConfiguration): ConfigurationView => viewOf(keyring, companyId, host.find(stored.providerCode), stored)
 
   function installed (code: string, word: 'not_found' | 'configuration_missing'): Installed {
@@ -35,6 +36,7 @@ export function createConfiguring ({ configurations, host, keyring, now }: { con
 
   return {
     async mine (actor) {
+      await freshness.check()
       const company = await configurations.of(actor.companyId)
       const of = (userId: number | null) => ({
         choices: Object.fromEntries(company.choices.filter((choice) => choice.userId === userId).map((choice) => [choice.service, choice.providerCode])),
@@ -49,7 +51,7 @@ export function createConfiguring ({ configurations, host, keyring, now }: { con
 
     async choose (owner, service, providerName) {
       if (providerName !== null && installed(providerName, 'configuration_missing').manifest.services[service] === undefined) {
-        throw refusal('/providerName', 'not_supported_by_provider', `The provider "${providerName}" does not offer "${service}".`)
+        throw refusal('validation_failed', [{ path: '/providerName', code: 'not_supported_by_provider', message: `The provider "${providerName}" does not offer "${service}".` }])
       }
       await configurations.choose(owner, { service, providerCode: providerName }, now())
     },
@@ -59,7 +61,7 @@ export function createConfiguring ({ configurations, host, keyring, now }: { con
       const vault = vaultOf(keyring, owner, code)
       const stored = await configurations.edit(owner, code, (before) => {
         const changed = changeSettings(form, before?.settings ?? { plain: {}, secrets: {} }, settings, { vault, now: now(), base: '/settings' })
-        if (!changed.ok) throw new DispatchError('validation_failed', `The settings do not fit the provider "${code}": see the details.`, { details: changed.problems })
+        if (!changed.ok) throw refusal('validation_failed', changed.problems)
         return { userId: owner.userId, providerCode: code, settings: changed.value, sandbox: sandbox ?? before?.sandbox ?? false, updatedAt: now() }
       })
       return view(owner.companyId, stored)
@@ -92,8 +94,4 @@ function viewOf (keyring: Keyring, companyId: number, provider: Installed | unde
   const form = provider.manifest.settings
   const problems = checkSettings(form, openConfiguration(keyring, companyId, stored), '/settings')
   return { code, settings: maskSettings(form, settings), sandbox, valid: problems.length === 0, ...(problems.length === 0 ? {} : { problems }) }
-}
-
-function refusal (path: string, code: string, message: string): DispatchError {
-  return new DispatchError('validation_failed', message, { details: [{ path, code, message }] })
 }

@@ -54,3 +54,10 @@ export class DispatchError extends Error {
     return errorTable[this.word].status
   }
 }
+
+/** The error that tells several problems together: the first in its sentence, all of them in the details. */
+export function refusal (word: ErrorWord, problems: readonly Problem[]): DispatchError {
+  const [first, ...rest] = problems
+  const sentence = first === undefined ? 'The request is not valid.' : `${first.path === '' ? 'The request' : first.path}: ${first.message}`
+  return new DispatchError(word, rest.length === 0 ? sentence : `${sentence} And ${rest.length} more: see the details.`, { details: problems })
+}

@@ -110,6 +110,7 @@ function words (types: unknown): string {
 }
 
 function kindOf (data: unknown): string {
-  if (data === null || typeof data === 'number') return String(data)
+  if (data === null) return 'null'
+  if (typeof data === 'number' && !Number.isInteger(data)) return 'a number with a fraction'
   return Array.isArray(data) ? 'array' : typeof data
 }

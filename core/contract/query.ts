@@ -4,13 +4,13 @@ import { dispatchStatuses } from './states.ts'
 
 const closed = { additionalProperties: false } as const
 
-/** Which page of a list: `cursor` is the `nextCursor` of the page before. */
-const paging = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[0-9a-f-]+$', description: 'the nextCursor of the page before' }))
-}
+const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 }))
+const cursor = 'the nextCursor of the page before'
+const UuidCursor = Type.Optional(Type.String({ format: 'uuid', description: cursor }))
+const NumberCursor = Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: cursor }))
 
-export const PageQuery = Type.Object(paging, closed)
+/** Which page of a list whose items are numbered. */
+export const PageQuery = Type.Object({ limit: Limit, cursor: NumberCursor }, closed)
 export type PageQuery = Static<typeof PageQuery>
 
 export const DispatchQuery = Type.Object({
@@ -21,14 +21,16 @@ export const DispatchQuery = Type.Object({
   metadata: Type.Optional(Metadata),
   from: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created at this time or later.' })),
   to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created before this time.' })),
-  ...paging
+  limit: Limit,
+  cursor: UuidCursor
 }, closed)
 export type DispatchQuery = Static<typeof DispatchQuery>
 
 export const TemplateQuery = Type.Object({
   service: Type.Optional(Type.String({ maxLength: 50 })),
   documentType: Type.Optional(Type.String({ maxLength: 50 })),
-  ...paging
+  limit: Limit,
+  cursor: NumberCursor
 }, closed)
 export type TemplateQuery = Static<typeof TemplateQuery>
 

@@ -167,6 +167,9 @@ export const MyConfig = Type.Object({
 })
 export type MyConfig = Static<typeof MyConfig>
 
+/** A JSON Schema (2020-12). */
+const JsonSchema = Type.Unsafe<object>({ type: 'object', additionalProperties: true })
+
 /** A provider as it is installed, or a folder that was refused and why. */
 export const ProviderView = Type.Object({
   state: Type.Enum(['installed', 'refused']),
@@ -181,8 +184,8 @@ export const ProviderView = Type.Object({
     timeLimit: Type.Optional(Type.Number()),
     verbs: Type.Array(Type.String())
   }))),
-  settings: Type.Optional(AnyJsonObject),
-  requestSettings: Type.Optional(AnyJsonObject),
+  settings: Type.Optional(JsonSchema),
+  requestSettings: Type.Optional(JsonSchema),
   health: Type.Object({ state: Type.Enum(['ok', 'refused']), reason: Type.Optional(Type.String()) })
 })
 export type ProviderView = Static<typeof ProviderView>

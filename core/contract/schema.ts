@@ -1,4 +1,4 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Static, TSchema } from 'typebox'
 import type { Problem } from './errors.ts'
@@ -11,8 +11,15 @@ export type Fit<T> = { ok: true, value: T } | { ok: false, problems: Problem[] }
 const isDate = formatCheck('date')
 const isDateTime = formatCheck('date-time')
 
-/** The compiler of every schema of the service: all problems at once, nothing coerced, nothing removed. */
-const ajv = new Ajv2020({
+/** The compiler of the service's schemas: all problems at once, nothing removed. */
+function createAjv (options: Options): Ajv2020 {
+  const ajv = new Ajv2020({ ...common, ...options })
+  addFormats.default(ajv, ['date', 'date-time', 'email', 'uri', 'uuid', 'time'])
+  ajv.addFormat('iso-8601', (text) => isDate(text) || isDateTime(text))
+  return ajv
+}
+
+const common: Options = {
   allErrors: true,
   verbose: true,
   addUsedSchema: false,
@@ -22,9 +29,11 @@ const ajv = new Ajv2020({
   allowUnionTypes: true,
   validateFormats: true,
   keywords: ['x-secret', 'x-destination']
-})
-addFormats.default(ajv, ['date', 'date-time', 'email', 'uri', 'uuid', 'time'])
-ajv.addFormat('iso-8601', (text) => isDate(text) || isDateTime(text))
+}
+
+const ajv = createAjv({})
+/** Texts of a URL or a header become what their schema asks for. */
+const coercingAjv = createAjv({ coerceTypes: true, useDefaults: true })
 
 function formatCheck (name: 'date' | 'date-time'): (text: string) => boolean {
   const check = addFormats.default.get(name)
@@ -35,6 +44,11 @@ function formatCheck (name: 'date' | 'date-time'): (text: string) => boolean {
 /** Compiles a TypeBox schema into a check whose result carries the schema's type. */
 export function compile<S extends TSchema> (schema: S): Check<Static<S>> {
   return checkWith<Static<S>>(ajv.compile<Static<S>>(schema))
+}
+
+/** Compiles a schema for values that arrive as text, such as the query of a URL: they are coerced in place. */
+export function compileQuery<S extends TSchema> (schema: S): Check<Static<S>> {
+  return checkWith<Static<S>>(coercingAjv.compile<Static<S>>(schema))
 }
 
 /** Compiles a plain JSON Schema (2020-12), such as the data schema of a template. Throws on a schema that is not one. */

@@ -1,4 +1,4 @@
-import { DispatchError, type Problem } from '../contract/errors.ts'
+import { refusal, type Problem } from '../contract/errors.ts'
 import { checkSettings } from '../host/settings.ts'
 import { services } from '../services/index.ts'
 import type { Facts, Findings } from '../services/service.ts'
@@ -25,7 +25,7 @@ export function check (draft: Draft, { templateChecks, prices, now }: Rules): Pl
     ...fits(data),
     ...found.flatMap((findings) => findings.problems)
   ])
-  if (problems.length > 0) throw refusal(problems)
+  if (problems.length > 0) throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
   return {
     request,
     template,
@@ -69,11 +69,4 @@ function planned (step: DraftStep, prices: Rules['prices']): PlannedStep[] {
 function distinct (problems: readonly Problem[]): Problem[] {
   const seen = new Set<string>()
   return problems.filter(({ path, code }) => !seen.has(`${path} ${code}`) && seen.add(`${path} ${code}`))
-}
-
-function refusal (problems: readonly Problem[]): DispatchError {
-  const [first] = problems
-  const word = problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed'
-  const more = problems.length === 1 ? '' : ` And ${problems.length - 1} more: see the details.`
-  return new DispatchError(word, `${first?.path ?? ''}: ${first?.message ?? ''}${more}`, { details: problems })
 }

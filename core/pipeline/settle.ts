@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { DispatchError } from '../contract/errors.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import { RenderError } from '../documents/errors.ts'
+import { RendererBusy } from '../documents/renderer.ts'
 import type { Outcome } from '../host/call.ts'
 import { settleStep, type Settlement } from '../store/dispatches.ts'
 import type { EventActor } from '../store/schema.ts'
@@ -47,6 +48,7 @@ export function settlementOf (outcome: Outcome): Settlement {
 
 /** A document that could not be made: the data's fault is final, ours may pass. Either way nothing was sent. */
 export function settlementOfRendering (error: unknown): Settlement {
+  if (error instanceof RendererBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
   if (!(error instanceof RenderError)) return { outcome: 'unavailable', error: { word: 'internal_error', message: 'The document could not be made; nothing was sent.' } }
   const details = error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` }))
   return { outcome: 'rejected', error: { word: 'validation_failed', message: error.message, details } }

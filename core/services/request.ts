@@ -1,6 +1,6 @@
-import { Type, type TProperties, type TSchema } from 'typebox'
+import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
-import { DispatchError, type Problem } from '../contract/errors.ts'
+import { refusal, type Problem } from '../contract/errors.ts'
 import { inspectJson, type Json, type JsonObject } from '../contract/json.ts'
 import { compile, type Check } from '../contract/schema.ts'
 import { services, type ServiceName } from './index.ts'
@@ -21,7 +21,7 @@ export type DispatchRequest = {
 }
 
 /** The schema of the body for these services: the CompositeRequest of the specification, narrowed to what they take. */
-export function requestSchema (names: readonly ServiceName[]) {
+export function requestSchema (names: readonly ServiceName[]): TObject {
   const lifted = names.flatMap((name) => services[name].lifted.map((field) => [field, optional(services[name].fields.properties[field])] as const))
   return Type.Object({
     providerName: Type.Optional(ProviderCode),
@@ -54,14 +54,9 @@ export function createRequestReader (names: readonly ServiceName[]): (body: unkn
       ...(fit.ok ? [] : fit.problems),
       ...(isObject(body) ? names.flatMap((name) => liftedProblems(name, body)) : [])
     ]
-    if (problems.length > 0) throw new DispatchError('validation_error', sentence(problems), { details: problems })
+    if (problems.length > 0) throw refusal('validation_error', problems)
     return settle(names, body as Body)
   }
-}
-
-function sentence ([first, ...rest]: readonly Problem[]): string {
-  const more = rest.length === 0 ? '' : ` And ${rest.length} more: see the details.`
-  return first === undefined ? 'The request is not valid.' : `${first.path === '' ? 'The request' : first.path}: ${first.message}${more}`
 }
 
 /** A field may stand at the top or in its service's object; it must stand somewhere if required, and not say two things. */

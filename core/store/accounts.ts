@@ -1,7 +1,9 @@
+import type { Transaction } from 'kysely'
 import type { Account, Accounts, Role } from '../access/account.ts'
 import type { Database } from './database.ts'
 import { createFreshCache } from './fresh-cache.ts'
 import type { Freshness } from './freshness.ts'
+import type { Tables } from './schema.ts'
 
 /** Accounts as they are now: every call first learns of all changes committed before it. */
 export function createAccounts (database: Database, freshness: Freshness): Accounts {
@@ -37,26 +39,38 @@ async function findAccount ({ owner }: Database, column: 'email' | 'user_id', va
   }
 }
 
-export type NewCompany = { name: string, credits: number, users: readonly NewUser[] }
+/** `defaultProvider` is configured without settings and chosen for the services. */
+export type NewCompany = { name: string, credits: number, users: readonly NewUser[], defaultProvider?: { code: string, services: readonly string[] } }
 /** `email` is normalised. */
 export type NewUser = { email: string, role: Role, services: readonly string[], passwordHash: string }
 
-/** Creates a company with its users and a first grant of credits; answers its id and theirs, in their order. */
-export async function createCompany ({ owner }: Database, { name, credits, users }: NewCompany, now: Date): Promise<{ companyId: number, userIds: number[] }> {
+/** Creates companies with their users and first credits: all of them or none. Answers their ids in their order. */
+export async function createCompanies ({ owner }: Database, companies: readonly NewCompany[], now: Date): Promise<number[]> {
   return owner.transaction().execute(async (queries) => {
-    const { company_id: companyId } = await queries.insertInto('companies').values({ name, created_at: now }).returning('company_id').executeTakeFirstOrThrow()
-    await queries.insertInto('credits').values({ company_id: companyId, balance: credits, held: 0 }).execute()
-    if (credits > 0) await queries.insertInto('ledger').values({ company_id: companyId, kind: 'grant', amount: credits, balance: credits, reason: 'Opening credits', at: now }).execute()
-    const rows = await queries.insertInto('users').values(users.map((user) => ({
-      company_id: companyId,
-      email: user.email,
-      role: user.role,
-      services: [...user.services],
-      password_hash: user.passwordHash,
-      created_at: now
-    }))).returning('user_id').execute()
-    return { companyId, userIds: rows.map((row) => row.user_id) }
+    const ids: number[] = []
+    for (const company of companies) ids.push(await createCompany(queries, company, now))
+    return ids
   })
+}
+
+async function createCompany (queries: Transaction<Tables>, { name, credits, users, defaultProvider }: NewCompany, now: Date): Promise<number> {
+  const { company_id: companyId } = await queries.insertInto('companies').values({ name, created_at: now }).returning('company_id').executeTakeFirstOrThrow()
+  await queries.insertInto('credits').values({ company_id: companyId, balance: credits, held: 0 }).execute()
+  if (credits > 0) await queries.insertInto('ledger').values({ company_id: companyId, kind: 'grant', amount: credits, balance: credits, reason: 'Opening credits', at: now }).execute()
+  await queries.insertInto('users').values(users.map((user) => ({
+    company_id: companyId,
+    email: user.email,
+    role: user.role,
+    services: [...user.services],
+    password_hash: user.passwordHash,
+    created_at: now
+  }))).execute()
+  if (defaultProvider !== undefined) {
+    const common = { company_id: companyId, user_id: null, provider_code: defaultProvider.code, updated_at: now }
+    await queries.insertInto('configurations').values({ ...common, settings: '{}', secrets: '{}', sandbox: false }).execute()
+    await queries.insertInto('choices').values(defaultProvider.services.map((service) => ({ ...common, service }))).execute()
+  }
+  return companyId
 }
 
 /** Whether any company exists: a database without one is new. */

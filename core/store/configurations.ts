@@ -8,7 +8,7 @@ import type { Tables } from './schema.ts'
 /** Whose a choice or a configuration is: the company's own, or one user's. */
 export type Owner = { companyId: number, userId: number | null }
 
-export type Choice = { userId: number | null, service: string, providerCode: string }
+export type StoredChoice = { userId: number | null, service: string, providerCode: string }
 
 /** A provider's configuration as it is stored. */
 export type StoredConfiguration = {
@@ -19,7 +19,7 @@ export type StoredConfiguration = {
   updatedAt: Date
 }
 
-export type CompanyConfiguration = { choices: readonly Choice[], configurations: readonly StoredConfiguration[] }
+export type CompanyConfiguration = { choices: readonly StoredChoice[], configurations: readonly StoredConfiguration[] }
 
 export type Configurations = {
   /** Everything a company and its users have chosen and configured, as of the last freshness check. */

@@ -11,6 +11,8 @@ export type Database = {
   owner: Kysely<Tables>
   /** Runs work in one transaction under the role of companies; it commits when the promise resolves. */
   company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
+  /** Rejects when the database does not answer. */
+  ping: () => Promise<void>
   close: () => Promise<void>
 }
 
@@ -24,7 +26,12 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, onError
     await sql`select set_config('role', 'dispatch_company', true), set_config('app.company', ${String(companyId)}, true)`.execute(transaction)
     return work(transaction)
   })
-  return { owner, company, close: () => owner.destroy() }
+  return {
+    owner,
+    company,
+    ping: async () => { await sql`select 1`.execute(owner) },
+    close: () => owner.destroy()
+  }
 }
 
 /** Beyond these, statements go unnamed: every name costs memory in each server process. */

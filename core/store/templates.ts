@@ -1,7 +1,7 @@
-import { sql, type Selectable } from 'kysely'
+import { sql, type Kysely, type Selectable } from 'kysely'
 import type { JsonObject } from '../contract/json.ts'
 import type { TemplateSource } from '../documents/model.ts'
-import type { CompanyQueries, Database } from './database.ts'
+import type { Database } from './database.ts'
 import { createFreshCache } from './fresh-cache.ts'
 import type { Freshness } from './freshness.ts'
 import type { Tables } from './schema.ts'
@@ -29,6 +29,8 @@ export type Templates = {
   findVersion: (companyId: number, templateId: number, version: number) => Promise<StoredTemplate | undefined>
   /** A page of the templates that the company may use, by id. */
   list: (companyId: number, filter: { service?: string, documentType?: string }, page: { limit: number, after?: number }) => Promise<StoredTemplate[]>
+  /** Every shared template made for a service. */
+  listShared: (service: string) => Promise<StoredTemplate[]>
   /** Brings the shared templates up to date: a changed one becomes a new version. Answers how many changed. */
   publishShared: (templates: readonly SharedTemplate[], now: Date) => Promise<number>
 }
@@ -54,6 +56,11 @@ export function createTemplates (database: Database, freshness: Freshness): Temp
         .orderBy('templates.template_id').limit(page.limit).execute()
       return rows.map(templateOf)
     }),
+
+    async listShared (service) {
+      const rows = await present(database.owner, null).where(sql<boolean>`source->>'service' = ${service}`).orderBy('templates.template_id').execute()
+      return rows.map(templateOf)
+    },
 
     publishShared: (templates, now) => publishShared(database, templates, now)
   }
@@ -82,14 +89,14 @@ async function publishShared ({ owner }: Database, templates: readonly SharedTem
 }
 
 /** The versions of the templates that a company may use: the shared ones and its own. */
-function ofCompany (queries: CompanyQueries, companyId: number) {
+function ofCompany (queries: Kysely<Tables>, companyId: number | null) {
   return queries.selectFrom('templates')
     .innerJoin('template_versions', 'template_versions.template_id', 'templates.template_id')
     .select(['templates.template_id', 'templates.company_id', 'name', 'template_versions.version', 'digest', 'source', 'schema', 'sample', 'template_versions.created_at'])
-    .where((where) => where.or([where('templates.company_id', '=', companyId), where('templates.company_id', 'is', null)]))
+    .where((where) => where.or([where('templates.company_id', 'is not distinct from', companyId), where('templates.company_id', 'is', null)]))
 }
 
-function present (queries: CompanyQueries, companyId: number) {
+function present (queries: Kysely<Tables>, companyId: number | null) {
   return ofCompany(queries, companyId).whereRef('template_versions.version', '=', 'templates.version')
 }
 

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { DispatchError, type Account } from '@dispatch/core'
 import { authenticationPlugin } from '../../plugins/authentication.ts'
-import { authRoutes } from '../../plugins/auth-routes.ts'
+import { authRoutes } from '../../plugins/login.ts'
 import { accountWith, basic, createAccess } from '../core/access/fixtures/access.ts'
 
 async function createApp (...accounts: Account[]) {

@@ -1,0 +1,67 @@
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import { authenticationPlugin } from './authentication.ts'
+import { bodiesPlugin } from './bodies.ts'
+import { configurationRoutes } from './configuration.ts'
+import type { House } from './container.ts'
+import { creditsRoutes } from './credits.ts'
+import { dispatchRoutes } from './dispatch.ts'
+import { dispatchesRoutes } from './dispatches.ts'
+import { documentsRoutes } from './documents.ts'
+import { errorsPlugin, unreadableRequest } from './errors.ts'
+import { headersPlugin, requestId } from './headers.ts'
+import { healthRoutes } from './health.ts'
+import { loggingPlugin } from './logging.ts'
+import { authRoutes } from './login.ts'
+import { openapiPlugin } from './openapi.ts'
+import { providersRoutes } from './providers.ts'
+import { parseQuery } from './queries.ts'
+import { simulatorRoutes } from './simulator.ts'
+import { templatesRoutes } from './templates.ts'
+
+/** The whole service, top to bottom. */
+export const app: FastifyPluginAsync<House> = async (app, { get }) => {
+  await app.register(loggingPlugin)
+  await app.register(headersPlugin)
+  await app.register(errorsPlugin)
+  await app.register(bodiesPlugin)
+  await app.register(authenticationPlugin, { authentication: get('authentication') })
+  await app.register(openapiPlugin, { publicUrl: get('config').publicUrl })
+
+  const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
+  await app.register(authRoutes, { authentication: get('authentication') })
+  await app.register(dispatchRoutes, { ...shared, pipeline: get('pipeline') })
+  await app.register(dispatchesRoutes, shared)
+  await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
+  await app.register(creditsRoutes, shared)
+  await app.register(templatesRoutes, shared)
+  await app.register(providersRoutes, { host: get('host') })
+  await app.register(configurationRoutes, { configuring: get('configuring') })
+  await app.register(healthRoutes, shared)
+  if (get('config').environment === 'development') await app.register(simulatorRoutes, shared)
+}
+
+const mebibyte = 1024 * 1024
+const second = 1000
+
+/** The server of the service, ready to listen. Closing it finishes the requests under way. */
+export async function createServer (house: House, logger: FastifyBaseLogger): Promise<FastifyInstance> {
+  const server = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    requestIdHeader: false,
+    genReqId: requestId,
+    bodyLimit: 5 * mebibyte,
+    requestTimeout: 120 * second,
+    http: { headersTimeout: 30 * second },
+    // A closing server still answers what comes on open connections, then closes them.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { querystringParser: parseQuery },
+    clientErrorHandler (error, socket) {
+      if (socket.writable && error.code !== 'ECONNRESET') socket.end(unreadableRequest(error))
+    }
+  })
+  await server.register(app, house)
+  await server.ready()
+  return server
+}

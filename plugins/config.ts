@@ -1,0 +1,82 @@
+import { delimiter, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** How the service is run, as its environment says. */
+export type Config = {
+  environment: 'development' | 'production'
+  host: string
+  port: number
+  /** Links begin with it; no slash at the end. */
+  publicUrl: string
+  /** The embedded database, documents and the development key lie below it. */
+  dataDirectory: string
+  /** A PostgreSQL server; without one the service starts its own. */
+  databaseUrl?: string
+  providerDirectories: string[]
+  /** Base64 of 32 bytes. */
+  masterKey?: string
+  /** Credits by service, where they differ from the services' own. */
+  prices: Record<string, number>
+  logLevel: string
+}
+
+/** The environment says something that cannot be followed. The message is one sentence for the operator. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Reads the environment. Throws a {@link ConfigError}. */
+export function readConfig (env: NodeJS.ProcessEnv): Config {
+  const environment = oneOf(env, 'NODE_ENV', ['development', 'production'], 'development')
+  const host = env['HOST'] ?? '127.0.0.1'
+  const port = portOf(env['PORT'] ?? '3000')
+  if (!isLoopback(host)) throw new ConfigError(`HOST is "${host}", but plain HTTP is served on a loopback address only, such as 127.0.0.1, because it would carry credentials in the clear.`)
+  const publicUrl = env['DISPATCH_PUBLIC_URL'] ?? (environment === 'production' ? undefined : `http://${host.includes(':') ? `[${host}]` : host}:${port}`)
+  if (publicUrl === undefined) throw new ConfigError('DISPATCH_PUBLIC_URL is not set: in production it says where the links to documents lead, for example https://dispatch.example.com.')
+  return {
+    environment,
+    host,
+    port,
+    publicUrl: urlOf(publicUrl),
+    dataDirectory: resolve(root, env['DISPATCH_DATA_DIR'] ?? 'data'),
+    ...(env['DATABASE_URL'] === undefined ? {} : { databaseUrl: env['DATABASE_URL'] }),
+    providerDirectories: (env['DISPATCH_PROVIDERS_DIR'] ?? join(root, 'providers')).split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)),
+    ...(env['DISPATCH_MASTER_KEY'] === undefined ? {} : { masterKey: env['DISPATCH_MASTER_KEY'] }),
+    prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
+    logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
+  }
+}
+
+function oneOf<Value extends string> (env: NodeJS.ProcessEnv, name: string, values: readonly [Value, ...Value[]], otherwise: Value): Value {
+  const given = env[name]
+  const known = given === undefined || given === '' ? otherwise : values.find((value) => value === given)
+  if (known === undefined) throw new ConfigError(`${name} is "${given ?? ''}"; it must be one of ${values.join(', ')}.`)
+  return known
+}
+
+function portOf (text: string): number {
+  const port = Number(text)
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new ConfigError(`PORT is "${text}"; it must be a number from 0 to 65535.`)
+  return port
+}
+
+function isLoopback (host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+function urlOf (text: string): string {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') throw new ConfigError(`DISPATCH_PUBLIC_URL is "${text}"; it must be a URL such as https://dispatch.example.com.`)
+  return url.href.replace(/\/$/, '')
+}
+
+/** `invoicing=2,sms=1`. */
+function pricesOf (text: string): Record<string, number> {
+  return Object.fromEntries(text.split(',').filter((part) => part !== '').map((part) => {
+    const [, service, price] = /^\s*([a-z]+)\s*=\s*(\d{1,6})\s*$/.exec(part) ?? []
+    if (service === undefined) throw new ConfigError(`DISPATCH_PRICES has "${part}"; each part must be a service and whole credits, such as invoicing=1.`)
+    return [service, Number(price)]
+  }))
+}

@@ -1,0 +1,72 @@
+import {
+  ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, isServiceName, MyConfig, refusal, requireRole, requireService,
+  type Actor, type Configuring, type JsonObject, type Owner, type ServiceName
+} from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+
+/** Choosing and configuring providers: for oneself, or as an admin for the company. */
+export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Configuring }> = (app, { configuring }, done) => {
+  app.get('/api/v1/my/config', {
+    config: { errors: [] },
+    schema: { tags: ['Configuration'], summary: 'Reads the choices and configurations of user and company, and what they come to. Secrets never come back.', response: { 200: MyConfig } }
+  }, ({ actor }) => configuring.mine(actor))
+
+  for (const { choice, provider, whose, ownerOf } of scopes) {
+    app.put<{ Params: { service: string }, Body: { providerName: string | null } }>(`${choice}/:service`, {
+      config: { errors: ['validation_error', 'unknown_service', 'validation_failed', 'configuration_missing'] },
+      schema: { tags: ['Configuration'], summary: `Chooses the provider of a service for ${whose}; null takes the choice back.`, body: ChoiceBody, response: { 200: MyConfig } }
+    }, async ({ actor, params, body }) => {
+      const service = serviceIn(params.service)
+      requireService(actor, service)
+      await configuring.choose(ownerOf(actor), service, body.providerName)
+      return configuring.mine(actor)
+    })
+
+    app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
+      config: { errors: ['validation_error', 'not_found', 'validation_failed'] },
+      schema: { tags: ['Configuration'], summary: `Stores a provider's configuration of ${whose}: secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
+    }, ({ actor, params, body }) => configuring.configure(ownerOf(actor), params.code, { settings: body.settings, ...sandboxOf(body) }))
+
+    app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
+      config: { errors: ['not_found'] },
+      schema: { tags: ['Configuration'], summary: `Removes a provider's configuration of ${whose}.` }
+    }, async ({ actor, params }, reply) => {
+      await configuring.remove(ownerOf(actor), params.code)
+      return reply.code(204).send()
+    })
+  }
+  done()
+}
+
+type Scope = { choice: string, provider: string, whose: string, ownerOf: (actor: Actor) => Owner }
+
+const scopes: Scope[] = [
+  {
+    choice: '/api/v1/my/config',
+    provider: '/api/v1/my/providers',
+    whose: 'the user',
+    ownerOf: ({ companyId, userId }) => ({ companyId, userId })
+  },
+  {
+    choice: '/api/v1/company/defaults',
+    provider: '/api/v1/company/providers',
+    whose: 'the company (admins)',
+    ownerOf (actor) {
+      requireRole(actor, 'admin')
+      return { companyId: actor.companyId, userId: null }
+    }
+  }
+]
+
+function serviceIn (name: string): ServiceName {
+  if (isServiceName(name)) return name
+  throw new DispatchError('unknown_service', `There is no service "${name.slice(0, 60)}".`)
+}
+
+function sandboxOf ({ sandbox, useSandbox }: { sandbox?: boolean, useSandbox?: boolean }): { sandbox?: boolean } {
+  if (sandbox !== undefined && useSandbox !== undefined && sandbox !== useSandbox) {
+    throw refusal('validation_error', [{ path: '/useSandbox', code: 'contradiction', message: 'Says something else than "/sandbox"; give it once.' }])
+  }
+  const given = sandbox ?? useSandbox
+  return given === undefined ? {} : { sandbox: given }
+}

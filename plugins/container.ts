@@ -1,0 +1,107 @@
+import 'reflect-metadata'
+import { randomUUIDv7 } from 'node:crypto'
+import { join } from 'node:path'
+import {
+  createAccounts, createAuthentication, createConfigurations, createConfiguring, createCredentials, createFreshness, createHost, createKeyring, createKeyStore, createLinks,
+  createLocalFiles, createPipeline, createRenderer, createSigningKeys, createTemplates, createTokens, migrate, openDatabase, readLinkKey, readMasterKey,
+  type Accounts, type Authentication, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type Files, type Freshness, type Host,
+  type Keyring, type Links, type Log, type Pipeline, type Renderer, type SigningKeys, type Templates, type Tokens
+} from '@dispatch/core'
+import { container, instanceCachingFactory } from 'tsyringe'
+import type { Config } from './config.ts'
+
+/** Every part of the service, by the name under which the container has it. */
+export type Parts = {
+  config: Config
+  now: () => Date
+  newId: () => string
+  log: Log
+  keyring: Keyring
+  signingKeys: SigningKeys
+  linkKey: Uint8Array
+  database: Database
+  freshness: Freshness
+  accounts: Accounts
+  credentials: Credentials
+  tokens: Tokens
+  authentication: Authentication
+  configurations: Configurations
+  configuring: Configuring
+  templates: Templates
+  files: Files
+  links: Links
+  documentUrl: DocumentUrl
+  host: Host
+  renderer: Renderer
+  pipeline: Pipeline
+}
+
+/** The service put together. `close` waits for the dispatches under way, then ends all that was opened. */
+export type House = { get: <Name extends keyof Parts>(name: Name) => Parts[Name], close: () => Promise<void> }
+
+/** How each part is made of others; made when it is first asked for. */
+const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
+  freshness: (get) => createFreshness(get('database')),
+  accounts: (get) => createAccounts(get('database'), get('freshness')),
+  credentials: (get) => createCredentials({ accounts: get('accounts'), now: get('now') }),
+  tokens: (get) => createTokens({ keys: get('signingKeys'), now: get('now') }),
+  authentication: (get) => createAuthentication({ accounts: get('accounts'), credentials: get('credentials'), tokens: get('tokens') }),
+  configurations: (get) => createConfigurations(get('database'), get('freshness')),
+  configuring: (get) => createConfiguring({ configurations: get('configurations'), freshness: get('freshness'), host: get('host'), keyring: get('keyring'), now: get('now') }),
+  templates: (get) => createTemplates(get('database'), get('freshness')),
+  files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
+  links: (get) => createLinks({ key: get('linkKey'), now: get('now') }),
+  documentUrl: (get) => ({ id, expiresAt }) => `${get('config').publicUrl}/d/${get('links').sign(id, expiresAt)}`,
+  pipeline: (get) => createPipeline({
+    database: get('database'),
+    configurations: get('configurations'),
+    templates: get('templates'),
+    files: get('files'),
+    host: get('host'),
+    renderer: get('renderer'),
+    keyring: get('keyring'),
+    log: get('log'),
+    now: get('now'),
+    newId: get('newId')
+  }, { prices: get('config').prices })
+}
+
+/**
+ * Opens the database (`databaseUrl`), brings its schema up to date, loads the providers and wires the parts. Replacements
+ * stand in for parts. Throws with one clear sentence; nothing is left open then.
+ */
+export async function compose (config: Config, { databaseUrl, log, ...replacements }: { databaseUrl: string, log: Log } & Partial<Parts>): Promise<House> {
+  const house = container.createChildContainer()
+  const get: House['get'] = (name) => house.resolve(name)
+  const put = <Name extends keyof Parts>(name: Name, part: Parts[Name]): void => { house.registerInstance(name, part) }
+
+  for (const name of Object.keys(makers) as (keyof Parts)[]) house.register(name, { useFactory: instanceCachingFactory(() => makers[name]?.(get)) })
+  const database = openDatabase({ connectionString: databaseUrl }, { onError: (error) => log.warn({ err: error }, 'a database connection was lost') })
+  try {
+    const now = replacements.now ?? (() => new Date())
+    await migrate(database)
+    const keyring = createKeyring(await readMasterKey(config.environment === 'production' ? { value: config.masterKey } : { value: config.masterKey, file: join(config.dataDirectory, 'master.key') }))
+    const vault = { store: createKeyStore(database), keyring, now }
+    put('signingKeys', await createSigningKeys(vault))
+    put('linkKey', await readLinkKey(vault))
+    put('host', await createHost({ directories: config.providerDirectories, log }))
+    put('renderer', replacements.renderer ?? createRenderer())
+    put('newId', () => randomUUIDv7())
+    put('config', config)
+    put('now', now)
+    put('log', log)
+    put('keyring', keyring)
+    put('database', database)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return {
+    get,
+    async close () {
+      await get('pipeline').drain()
+      await get('renderer').close()
+      await database.close()
+    }
+  }
+}

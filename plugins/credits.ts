@@ -1,0 +1,27 @@
+import { CreditsView, PageQuery, readCredits, type Database } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+
+/** The company's credits and their ledger. */
+export const creditsRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
+  app.get('/api/v1/credits', {
+    config: { errors: ['validation_error'] },
+    schema: { tags: ['Credits'], summary: 'Reads the credits of the company and their ledger, the newest entry first.', querystring: PageQuery, response: { 200: CreditsView } }
+  }, async ({ actor, query }) => {
+    const { limit = 25, cursor } = query
+    const { ledger, ...credits } = await readCredits(database, actor.companyId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    return {
+      ...credits,
+      ledger: ledger.map((entry) => ({
+        id: entry.entry_id,
+        kind: entry.kind,
+        amount: Number(entry.amount),
+        balance: Number(entry.balance),
+        ...(entry.dispatch_id === null ? {} : { dispatchId: entry.dispatch_id }),
+        reason: entry.reason,
+        at: entry.at.toISOString()
+      })),
+      nextCursor: ledger.length < limit ? null : ledger.at(-1)?.entry_id ?? null
+    }
+  })
+  done()
+}

@@ -1,0 +1,64 @@
+import {
+  answerOf, DispatchHeaders, DispatchResponse, refusal, requestSchema, serviceNames, services, ValidationResponse,
+  type Call, type DocumentUrl, type Pipeline, type ServiceName, type Templates
+} from '@dispatch/core'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest, FastifySchemaCompiler } from 'fastify'
+
+/** `POST /api/{service}` and `POST /api/{service}/validate`, for every service of the core. */
+export const dispatchRoutes: FastifyPluginAsyncTypebox<{ pipeline: Pipeline, documentUrl: DocumentUrl, templates: Templates }> = async (app, { pipeline, documentUrl, templates }) => {
+  // The pipeline reads its bodies itself, the same for every way in; here they only get their place in the documentation.
+  const validatorCompiler: FastifySchemaCompiler<object> = () => (value: unknown) => ({ value })
+
+  for (const service of serviceNames) {
+    const body: object = { ...requestSchema([service]), examples: await examplesOf(service, templates) }
+    const { summary } = services[service]
+    const callOf = (request: FastifyRequest): Call => ({ actor: request.actor, services: [service], body: request.body, requestId: request.id })
+
+    app.post(`/api/${service}`, {
+      validatorCompiler,
+      config: { errors: dispatchErrors },
+      schema: { tags: ['Dispatch'], summary, body, headers: DispatchHeaders, response: { 200: DispatchResponse } }
+    }, async (request, reply) => {
+      const idempotencyKey = idempotencyKeyOf(request)
+      const { result, replayed } = await pipeline.dispatch({ ...callOf(request), ...(idempotencyKey === undefined ? {} : { idempotencyKey }) })
+      request.log.info({ dispatchId: result.dispatchId, status: result.status }, 'dispatched')
+      if (replayed) reply.header('idempotency-replayed', 'true')
+      return answerOf(result, documentUrl)
+    })
+
+    app.post(`/api/${service}/validate`, {
+      validatorCompiler,
+      config: { errors: validationErrors, validates: true },
+      schema: {
+        tags: ['Dispatch'],
+        summary: `Validates the body of POST /api/${service}: no provider is contacted, nothing is rendered or charged.`,
+        body,
+        response: { 200: ValidationResponse }
+      }
+    }, (request) => pipeline.validate(callOf(request)))
+  }
+}
+
+/** A request for each shared template, with its own sample. */
+async function examplesOf (service: ServiceName, templates: Templates): Promise<object[]> {
+  const shared = await templates.listShared(service)
+  return shared.map(({ id, sample, source: { documentType } }) => ({
+    template: { id, data: sample },
+    ...(documentType === undefined ? {} : { documentType }),
+    metadata: { orderId: 'A-1001' }
+  }))
+}
+
+const validationErrors = ['validation_error', 'template_not_found', 'payload_too_large', 'unsupported_media_type', 'validation_failed', 'configuration_missing'] as const
+const dispatchErrors = [
+  ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error',
+  'provider_unavailable', 'timeout', 'outcome_unknown'
+] as const
+
+/** X-Idempotency-Key, or Idempotency-Key where only that is sent. */
+function idempotencyKeyOf ({ headers }: FastifyRequest): string | undefined {
+  const key = headers['x-idempotency-key'] ?? headers['idempotency-key']
+  if (key === undefined || (typeof key === 'string' && key.length >= 1 && key.length <= 255)) return key
+  throw refusal('validation_error', [{ path: '/headers/X-Idempotency-Key', code: 'length', message: 'An idempotency key has 1 to 255 characters.' }])
+}

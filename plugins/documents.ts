@@ -1,0 +1,40 @@
+import { findDocument, findLinkedDocument, type Database, type DocumentRow, type Files, type Links } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import { missing, uuidIn } from './paths.ts'
+
+/** Generated documents: with credentials, or by a signed link that ends with the document. */
+export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database, files: Files, links: Links, now: () => Date }> = (app, { database, files, links, now }, done) => {
+  async function send (reply: FastifyReply, document: DocumentRow | undefined, name: string): Promise<FastifyReply> {
+    if (document === undefined || document.expires_at <= now()) throw missing('document', name)
+    const stream = await files.stream(document.storage_key)
+    return reply.headers({
+      'content-type': document.content_type,
+      'content-length': document.size,
+      'content-disposition': contentDisposition(document.filename),
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+      'content-security-policy': "default-src 'none'; sandbox"
+    }).send(stream)
+  }
+
+  app.get<{ Params: { id: string } }>('/api/v1/documents/:id', {
+    config: { errors: ['not_found'] },
+    schema: { tags: ['Documents'], summary: 'Downloads a generated document.', produces: ['application/pdf'] }
+  }, async ({ actor, params }, reply) => send(reply, await findDocument(database, actor.companyId, uuidIn(params.id, 'document')), params.id))
+
+  app.get<{ Params: { token: string } }>('/d/:token', {
+    config: { public: true, errors: ['not_found'] },
+    schema: { tags: ['Documents'], summary: 'Downloads a generated document by its signed link.', produces: ['application/pdf'] }
+  }, async ({ params }, reply) => {
+    const documentId = links.read(params.token)
+    return send(reply, documentId === undefined ? undefined : await findLinkedDocument(database, documentId), 'of this link')
+  })
+  done()
+}
+
+/** A download under its name, ASCII and in full (RFC 6266, RFC 8187). */
+function contentDisposition (filename: string): string {
+  const ascii = filename.replaceAll(/[^\w.-]/g, '_')
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeURIComponent(filename).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)}`
+}

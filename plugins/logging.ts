@@ -1,0 +1,38 @@
+import plugin from 'fastify-plugin'
+import { pino, type Logger, type LoggerOptions } from 'pino'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Its requests are logged at level debug only. */
+    quiet?: boolean
+  }
+}
+
+/** What a line may say of an error: nothing that a client or a vendor put into other fields. */
+function errorFacts (error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
+  return { type: error.name, message: error.message, ...code, stack: error.stack, ...(error.cause === undefined ? {} : { cause: errorFacts(error.cause) }) }
+}
+
+const options: LoggerOptions = {
+  serializers: { err: errorFacts, req: ({ method }: { method: string }) => ({ method }), res: ({ statusCode }: { statusCode: number }) => ({ statusCode }) },
+  // Only a backstop: what is logged is chosen field by field.
+  redact: { paths: ['authorization', 'password', 'token', '*.authorization', '*.password', '*.token'], censor: '[redacted]' }
+}
+
+/** Structured lines on standard output; `destination` takes them instead. */
+export function createLogger (level: string, destination?: { write: (line: string) => void }): Logger {
+  return destination === undefined ? pino({ ...options, level }) : pino({ ...options, level }, destination)
+}
+
+/** One line for every answer: the route (never the path, which may hold a signed link), the status, the time in milliseconds. */
+export const loggingPlugin = plugin((app, _options, done) => {
+  app.addHook('onResponse', (request, reply, next) => {
+    const facts = { method: request.method, route: request.routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 }
+    if (request.routeOptions.config.quiet === true) request.log.debug(facts, 'answered')
+    else request.log.info(facts, 'answered')
+    next()
+  })
+  done()
+}, { name: 'logging', fastify: '5.x' })

@@ -1,0 +1,80 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import { ErrorBody, errorTable, type ErrorWord } from '@dispatch/core'
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import plugin from 'fastify-plugin'
+import { versions } from './headers.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The errors that a client can cause here, beside those that every route has. */
+    errors?: readonly ErrorWord[]
+  }
+}
+
+/** The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs`. */
+export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicUrl }) => {
+  app.addSchema({ ...ErrorBody, $id: 'Error' })
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Document Dispatch',
+        version: Object.keys(versions).at(-1) ?? '',
+        description: 'Takes a template and its data, makes the document and dispatches it through a provider.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
+      },
+      servers: [{ url: publicUrl }],
+      security: [{ basic: [] }, { bearer: [] }],
+      components: {
+        securitySchemes: {
+          basic: { type: 'http', scheme: 'basic', description: 'E-mail address and password.' },
+          bearer: { type: 'http', scheme: 'bearer', description: 'An access token of `POST /auth`, good for 120 minutes.' }
+        }
+      }
+    },
+    refResolver: { buildLocalReference: (schema, _base, _fragment, index) => typeof schema['$id'] === 'string' ? schema['$id'] : `schema-${String(index)}` },
+    transform: ({ schema, url, route }) => ({ url, schema: documented(schema, route.config ?? {}) })
+  })
+  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, () => app.swagger())
+  await app.register(async (pages) => {
+    pages.addHook('onRoute', (route) => { route.config = { ...route.config, public: true } })
+    await pages.register(swaggerUi, { routePrefix: '/docs', staticCSP: pagePolicy, uiConfig: { deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 } })
+  })
+}, { name: 'openapi', fastify: '5.x' })
+
+/** The pages load nothing from elsewhere; their library sets styles in the markup. */
+const pagePolicy = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self' 'unsafe-inline'",
+  'img-src': "'self' data:",
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'"
+}
+
+/** The headers of every answer. */
+const headers = {
+  'X-Request-ID': { type: 'string', description: 'The id of the request, the client\'s own if it sent one.' },
+  'X-API-Version': { type: 'string', description: 'The version that served the request.' },
+  'X-API-Released': { type: 'string', format: 'date', description: 'The day of its release.' }
+}
+
+/** A route's schema with what the framework does not know of: its errors, the headers of every answer, open routes. */
+function documented (schema: FastifySchema | undefined, config: FastifyContextConfig): FastifySchema {
+  const words: ErrorWord[] = [...config.errors ?? [], ...(config.public === true ? [] : ['unauthorized', 'forbidden'] as const), 'unsupported_version', 'internal_error']
+  const byStatus = Object.groupBy(words, (word) => errorTable[word].status)
+  const errors = Object.entries(byStatus).map(([status, found]) => [status, {
+    description: [...new Set(found)].map((word) => `\`${word}\`: ${errorTable[word].when}`).join('\n\n'),
+    headers,
+    $ref: 'Error#'
+  }])
+  const answers = Object.entries(schema?.response ?? {}).map(([status, answer]) => [status, { ...answer as object, headers }])
+  return {
+    ...schema,
+    ...(config.public === true ? { security: [] } : {}),
+    response: { ...Object.fromEntries(answers) as object, ...Object.fromEntries(errors) as object }
+  }
+}

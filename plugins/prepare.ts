@@ -1,0 +1,25 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readTemplateFolder, seedDemo, type SharedTemplate, type TemplateFolder } from '@dispatch/core'
+import type { House } from './container.ts'
+
+const shipped = fileURLToPath(new URL('../templates/', import.meta.url))
+
+/** Brings the shared templates up to date and, in development, fills a new database. */
+export async function prepare ({ get }: House): Promise<void> {
+  const time = get('now')()
+  const changed = await get('templates').publishShared((await readTemplates(shipped)).map(sharedOf), time)
+  if (changed > 0) get('log').info({ changed }, 'shared templates published')
+  if (get('config').environment === 'development' && await seedDemo(get('database'), time)) get('log').info({}, 'company "Demo" created')
+}
+
+async function readTemplates (folder: string): Promise<TemplateFolder[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  return Promise.all(entries.filter((entry) => entry.isDirectory()).map((entry) => readTemplateFolder(join(folder, entry.name))))
+}
+
+function sharedOf ({ id, name, digest, source, schema, sample }: TemplateFolder): SharedTemplate {
+  // They were read from JSON files: plain data, whatever their type says.
+  return { id, name, digest, source, schema: schema as SharedTemplate['schema'], sample: sample as SharedTemplate['sample'] }
+}

@@ -1,0 +1,25 @@
+import { parse } from 'node:querystring'
+
+/** Reads the query of a URL; `metadata[orderId]=A-1` becomes `{ metadata: { orderId: 'A-1' } }` (OpenAPI: deepObject). */
+export function parseQuery (text: string): Record<string, unknown> {
+  const query: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(parse(text))) {
+    const [, outer, inner] = /^(\w+)\[([^\]]*)\]$/.exec(name) ?? []
+    if (outer === undefined || inner === undefined) set(query, name, value)
+    else set(nested(query, outer), inner, value)
+  }
+  return query
+}
+
+function nested (query: Record<string, unknown>, name: string): Record<string, unknown> {
+  const known = Object.hasOwn(query, name) ? query[name] : undefined
+  if (typeof known === 'object' && known !== null && !Array.isArray(known)) return known as Record<string, unknown>
+  const object: Record<string, unknown> = {}
+  set(query, name, object)
+  return object
+}
+
+/** An own field, whatever its name: `__proto__` is then only an unknown one. */
+function set (object: object, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true })
+}

@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createCompanies, demo, hashPassword, type Role } from '@dispatch/core'
+import type { Test } from 'tap'
+import { createServer } from '../../plugins/app.ts'
+import type { Config } from '../../plugins/config.ts'
+import { compose, type House, type Parts } from '../../plugins/container.ts'
+import { createLogger } from '../../plugins/logging.ts'
+import { prepare } from '../../plugins/prepare.ts'
+import { templateDatabase, testDatabase } from './postgres.ts'
+
+/** An answer of the service; `body` is the parsed JSON, or the text of anything else. */
+export type Answer = { status: number, headers: Headers, body: any }
+export type Sending = { body?: unknown, headers?: Record<string, string> }
+export type Login = { email: string, password: string }
+
+/** A real service on a real port with a database of its own, seeded as in development. */
+export type TestService = {
+  url: string
+  house: House
+  /** The lines that it has logged. */
+  log: string[]
+  /** Sends as the admin of "Demo", or as `login`, or (null) without credentials. A body is sent as JSON, a text or bytes as they are. */
+  send: (method: string, path: string, sending?: Sending, login?: Login | null) => Promise<Answer>
+  /** Creates a company with one user for each role; its e-mails are `<role>@<name>.example.com`, all passwords "password". */
+  company: (name: string, options?: { credits?: number, services?: string[] }) => Promise<{ companyId: number } & Record<Role, Login>>
+}
+
+export const admin: Login = demo.admin
+export const operator: Login = demo.operator
+
+/** Any 32 bytes serve; databases that are copied need the same. */
+const masterKey = Buffer.alloc(32, 7).toString('base64')
+export const shippedProviders = fileURLToPath(new URL('../../providers', import.meta.url))
+
+export function testConfig (dataDirectory: string, changes: Partial<Config> = {}): Config {
+  return {
+    environment: 'development', host: '127.0.0.1', port: 0, publicUrl: 'https://dispatch.example.com', dataDirectory,
+    providerDirectories: [shippedProviders], masterKey, prices: {}, logLevel: 'debug', ...changes
+  }
+}
+
+/** The address of a database that is seeded as in development. */
+export async function seededDatabase (t: Test): Promise<string> {
+  const template = await templateDatabase('seeded', async (databaseUrl) => {
+    const folder = mkdtempSync(join(tmpdir(), 'dispatch-seed-'))
+    const house = await compose(testConfig(folder), { databaseUrl, log: createLogger('silent'), renderer: noRenderer })
+    await prepare(house)
+    await house.close()
+    rmSync(folder, { recursive: true })
+  })
+  return (await testDatabase(t, { template })).url
+}
+
+const noRenderer: Parts['renderer'] = { render: () => Promise.reject(new Error('Nothing is rendered here.')), close: () => Promise.resolve() }
+
+/** Starts a service; it is closed when the test ends. `config` and `parts` stand in for the usual ones. */
+export async function startService (t: Test, { databaseUrl, config = {}, parts = {} }: { databaseUrl?: string, config?: Partial<Config>, parts?: Partial<Parts> } = {}): Promise<TestService> {
+  const folder = mkdtempSync(join(tmpdir(), 'dispatch-service-'))
+  const log: string[] = []
+  const logger = createLogger('debug', { write: (line) => log.push(line) })
+  const house = await compose(testConfig(folder, config), { databaseUrl: databaseUrl ?? await seededDatabase(t), log: logger, ...parts })
+  const server = await createServer(house, logger)
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(async () => {
+    await server.close()
+    await house.close()
+    rmSync(folder, { recursive: true })
+  })
+  return {
+    url,
+    house,
+    log,
+    send: (method, path, sending, login = admin) => send(url, method, path, sending, login),
+    company: (name, options) => newCompany(house, name, options)
+  }
+}
+
+async function send (url: string, method: string, path: string, { body, headers = {} }: Sending = {}, login: Login | null): Promise<Answer> {
+  const isJson = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(login === null ? {} : { authorization: `Basic ${Buffer.from(`${login.email}:${login.password}`).toString('base64')}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers
+    },
+    ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body as string | Uint8Array<ArrayBuffer> })
+  })
+  const text = await response.text()
+  const json = response.headers.get('content-type')?.startsWith('application/json')
+  return { status: response.status, headers: response.headers, body: json === true ? JSON.parse(text) : text }
+}
+
+async function newCompany (house: House, name: string, { credits = 100, services = ['*'] }: { credits?: number, services?: string[] } = {}) {
+  const passwordHash = await hashPassword('password')
+  const login = (role: Role): Login => ({ email: `${role}@${name}.example.com`, password: 'password' })
+  const roles = ['operator', 'admin', 'member'] as const
+  const [companyId = 0] = await createCompanies(house.get('database'), [{
+    name,
+    credits,
+    users: roles.map((role) => ({ email: login(role).email, role, services, passwordHash })),
+    defaultProvider: { code: demo.provider, services: ['invoicing'] }
+  }], new Date())
+  return { companyId, operator: login('operator'), admin: login('admin'), member: login('member') }
+}
+
+let numbers = 0
+
+/** A request that dispatches an invoice with a number of its own; `changes` go over the data, `more` over the body. */
+export function invoiceRequest (changes: Record<string, unknown> = {}, more: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    documentType: 'INVOICE',
+    template: {
+      id: 1,
+      data: {
+        number: `F-${String(process.pid)}-${String(++numbers)}`,
+        date: '2026-03-14',
+        currency: 'EUR',
+        customer: { name: 'Ada Lovelace', email: 'ada@example.com', city: 'London', country: 'GB' },
+        lines: [{ description: 'Consulting', quantity: 2, unitPrice: 450, total: 900 }],
+        subtotal: 900,
+        taxRate: 20,
+        taxAmount: 180,
+        total: 1080,
+        ...changes
+      }
+    },
+    ...more
+  }
+}
