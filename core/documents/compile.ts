@@ -6,9 +6,9 @@ import type { TemplateSource } from './model.ts'
 import { compileProse, plainText } from './prose.ts'
 import { isRecord } from './records.ts'
 import { newScope, type Scope } from './scope.ts'
-import { below, fault, type Read, type Site } from './site.ts'
+import { below, fault, type Site } from './site.ts'
 import { pageOf, styleOf } from './style.ts'
-import { noUses, type Uses } from './uses.ts'
+import { noUses, type Read, type Uses } from './uses.ts'
 import { isCurrency } from './values.ts'
 
 /** A template ready for any number of documents. */

@@ -3,7 +3,8 @@ import { didYouMean } from '../contract/problems.ts'
 import { RenderError, renderError } from './errors.ts'
 import { engine, pageFields, settingNames } from './liquid.ts'
 import { environment, lookUp, pointerOf, type Scope } from './scope.ts'
-import { fault, read, type Path, type Read, type Site } from './site.ts'
+import { fault, read, type Site } from './site.ts'
+import type { Path, Read } from './uses.ts'
 
 /** A compiled expression. */
 export type Expression = {

@@ -1,12 +1,13 @@
-import { LRUCache } from 'lru-cache'
 import type { Cell, Decimal, Run } from './document.ts'
+import { remember } from './memory.ts'
 
-export type DateStyle = 'short' | 'medium' | 'long' | 'full'
+const dateStyles = ['short', 'medium', 'long', 'full'] as const
+export type DateStyle = typeof dateStyles[number]
 
-// Making an Intl formatter costs far more than using it.
-const numbers = new LRUCache<string, Intl.NumberFormat>({ max: 500 })
-const countries = new LRUCache<string, Intl.DisplayNames>({ max: 50 })
-const dates = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 })
+/** Whether a text names a style of dates. */
+export function isDateStyle (style: unknown): style is DateStyle {
+  return dateStyles.some((known) => known === style)
+}
 
 /** The text of a cell for formats without typed values, in the words of the locale; numbers are rounded half away from zero. */
 export function formatCell (cell: Cell, locale: string): Run[] {
@@ -20,54 +21,60 @@ export function formatCell (cell: Cell, locale: string): Run[] {
   }
 }
 
-/** An amount with its currency: at least the decimals of the currency, at most `digits`. */
+/** An amount with its currency (ISO 4217): the decimals of the currency, or at least these and at most `digits`. */
 export function formatMoney (value: Decimal, currency: string, locale: string, digits?: number): string {
-  return numberFormat(locale, { style: 'currency', currency, ...(digits === undefined ? {} : atMost(digits, currencyDigits(currency))) }).format(exact(value))
+  return moneyFormat(`${locale} ${currency} ${digits ?? ''}`).format(exact(value))
 }
 
 /** A number with at most `digits` decimals (3 unless given). */
 export function formatNumber (value: Decimal, locale: string, digits = 3): string {
-  return numberFormat(locale, { maximumFractionDigits: digits }).format(exact(value))
+  return numberFormat(`${locale} ${digits}`).format(exact(value))
 }
 
 /** A percentage given as percent: 20 is 20 %. */
 export function formatPercent (value: Decimal, locale: string, digits = 3): string {
-  return numberFormat(locale, { style: 'unit', unit: 'percent', maximumFractionDigits: digits }).format(exact(value))
+  return percentFormat(`${locale} ${digits}`).format(exact(value))
 }
 
 /** A day (YYYY-MM-DD), or the UTC day of a time (RFC 3339). */
 export function formatDate (value: string, locale: string, style: DateStyle = 'medium'): string {
-  const key = `${locale} ${style}`
-  const format = dates.get(key) ?? new Intl.DateTimeFormat(locale, { dateStyle: style, timeZone: 'UTC' })
-  dates.set(key, format)
-  return format.format(new Date(value))
+  return dateFormat(`${locale} ${style}`).format(new Date(value))
 }
 
 /** The name of a country given as ISO 3166-1 alpha-2; any other text is itself. */
 export function formatCountry (value: string, locale: string): string {
-  if (!/^[A-Z]{2}$/.test(value)) return value
-  const names = countries.get(locale) ?? new Intl.DisplayNames(locale, { type: 'region' })
-  countries.set(locale, names)
-  return names.of(value) ?? value
+  return /^[A-Z]{2}$/.test(value) ? countryNames(locale).of(value) ?? value : value
 }
 
-/** Decimals that the currency's minor unit has: 2 for EUR, 0 for JPY. */
-function currencyDigits (currency: string): number {
-  return numberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
-}
+// Making an Intl formatter costs far more than using it. The keys are words with a space between.
 
-function atMost (digits: number, least: number): Intl.NumberFormatOptions {
-  return { minimumFractionDigits: Math.min(digits, least), maximumFractionDigits: digits }
-}
+const moneyFormat = remember(500, (key) => {
+  const [locale, currency = '', digits = ''] = key.split(' ')
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency })
+  if (digits === '') return format
+  // The decimals of the currency's minor unit: 2 for EUR, 0 for JPY.
+  const { maximumFractionDigits: least = 2 } = format.resolvedOptions()
+  return new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: Math.min(Number(digits), least), maximumFractionDigits: Number(digits) })
+})
 
-function numberFormat (locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
-  const key = `${locale} ${JSON.stringify(options)}`
-  const format = numbers.get(key) ?? new Intl.NumberFormat(locale, options)
-  numbers.set(key, format)
-  return format
-}
+const numberFormat = remember(200, (key) => {
+  const [locale, digits] = key.split(' ')
+  return new Intl.NumberFormat(locale, { maximumFractionDigits: Number(digits) })
+})
 
-/** Intl formats a decimal string digit by digit, whatever its length; a number would have passed through a double. */
+const percentFormat = remember(200, (key) => {
+  const [locale, digits] = key.split(' ')
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: 'percent', maximumFractionDigits: Number(digits) })
+})
+
+const dateFormat = remember(100, (key) => {
+  const [locale, style] = key.split(' ')
+  return new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...(isDateStyle(style) ? { dateStyle: style } : {}) })
+})
+
+const countryNames = remember(50, (locale) => new Intl.DisplayNames(locale, { type: 'region' }))
+
+/** Intl formats a decimal text digit by digit, whatever its length; a number would have passed through a double. */
 function exact (value: Decimal): Intl.StringNumericLiteral {
   return String(value) as Intl.StringNumericLiteral
 }

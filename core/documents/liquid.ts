@@ -1,7 +1,7 @@
 import { Liquid, type Context } from 'liquidjs'
 import type { Decimal, PageField } from './document.ts'
 import { renderError } from './errors.ts'
-import { formatCountry, formatDate, formatMoney, formatNumber, formatPercent, type DateStyle } from './format.ts'
+import { formatCountry, formatDate, formatMoney, formatNumber, formatPercent, isDateStyle } from './format.ts'
 import { escapeMarkup, pageMark } from './markup.ts'
 import { isCurrency, isDate, isDecimal } from './values.ts'
 
@@ -71,14 +71,8 @@ function count (digits: unknown): number | undefined {
   throw renderError('', 'bad_filter', 'The decimals of a number are a whole number from 0 to 10.')
 }
 
-const dateStyles: ReadonlySet<unknown> = new Set<DateStyle>(['short', 'medium', 'long', 'full'])
-
 function date (value: unknown, style: unknown, locale: string): string {
   if (!isDate(value)) throw renderError('', 'not_a_date', 'Expected a date (YYYY-MM-DD) or a time (RFC 3339).')
   if (!isDateStyle(style)) throw renderError('', 'bad_filter', 'The style of a date is short, medium, long or full.')
   return formatDate(value, locale, style)
-}
-
-function isDateStyle (style: unknown): style is DateStyle {
-  return dateStyles.has(style)
 }

@@ -1,7 +1,7 @@
 import { didYouMean } from '../contract/problems.ts'
 import type { Fault } from './errors.ts'
 import { isRecord } from './records.ts'
-import type { Read } from './site.ts'
+import type { Read } from './uses.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

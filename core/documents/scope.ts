@@ -1,8 +1,8 @@
 import { pointer } from '../contract/json.ts'
 import { renderError } from './errors.ts'
 import { limits } from './limits.ts'
-import type { Path } from './site.ts'
 import { ownField } from './records.ts'
+import type { Path } from './uses.ts'
 
 /** What expressions see while one document is made. */
 export type Scope = {

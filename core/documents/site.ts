@@ -1,10 +1,6 @@
 import { pointer } from '../contract/json.ts'
 import type { Fault } from './errors.ts'
-import type { Uses } from './uses.ts'
-import { use } from './uses.ts'
-
-/** Field names from the root of the data; items of a list are read through the list's own name. */
-export type Path = readonly string[]
+import { use, type Path, type Read, type Uses } from './uses.ts'
 
 /** Where in a template something is compiled, and what holds there. */
 export type Site = {
@@ -20,9 +16,6 @@ export type Site = {
   readonly reads: Read[]
   readonly faults: Fault[]
 }
-
-/** A path that the template reads, with the place where it does: `whole` values are shown, `list`s looped over, others only asked for. */
-export type Read = { path: Path, as: 'whole' | 'list' | 'test', at: string }
 
 /** The place below, at a key or index of the template. */
 export function below (site: Site, ...keys: (string | number)[]): Site {

@@ -1,6 +1,11 @@
 import { pointer } from '../contract/json.ts'
 import { isRecord } from './records.ts'
-import type { Path, Read } from './site.ts'
+
+/** Field names from the root of the data; items of a list are read through the list's own name. */
+export type Path = readonly string[]
+
+/** A path that the template reads, with the place where it does: `whole` values are shown, `list`s looped over, others only asked for. */
+export type Read = { path: Path, as: 'whole' | 'list' | 'test', at: string }
 
 /** The fields that a template reads, as a tree; lists are looked through. `whole`: everything below counts as read. */
 export type Uses = { whole: boolean, readonly fields: Map<string, Uses> }

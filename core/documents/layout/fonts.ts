@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { create, type Font, type GlyphRun } from 'fontkit'
-import { LRUCache } from 'lru-cache'
 import type { Emphasis, FontFamily } from '../document.ts'
+import { remember } from '../memory.ts'
 import { subsetter, type Subset } from './subset.ts'
 
 /** One font file, read once per process. Sizes are in thousandths of the size of the type. */
@@ -13,6 +13,8 @@ export type Face = {
   readonly font: Font
   readonly ascent: number
   readonly descent: number
+  /** The width of a space. */
+  readonly space: number
   readonly has: (codePoint: number) => boolean
   readonly advance: (text: string) => number
 }
@@ -28,12 +30,18 @@ const files: Record<FontFamily, readonly [regular: string, bold: string, italic:
 const rememberedLayouts = 5000
 
 const faces = new Map<string, Face>()
+const chains = new Map<string, readonly Face[]>()
 
 /** The faces to try for a text, in this order: its own, then the ones that have more characters. */
 export function facesFor (family: FontFamily, { bold = false, italic = false }: Emphasis): readonly Face[] {
   const index = (bold ? 1 : 0) + (italic ? 2 : 0)
+  const key = family + String(index)
+  const known = chains.get(key)
+  if (known !== undefined) return known
   const names = [files[family][index], files.sans[bold ? 1 : 0], files.sans[0]]
-  return [...new Set(names)].map((name) => faceNamed(name ?? 'DejaVuSans'))
+  const chain = [...new Set(names)].map((name) => faceNamed(name ?? 'DejaVuSans'))
+  chains.set(key, chain)
+  return chain
 }
 
 function faceNamed (name: string): Face {
@@ -47,28 +55,23 @@ function load (name: string): Face {
   const file = readFileSync(path)
   const parsed = create(file)
   if (!('layout' in parsed)) throw new TypeError(`${path} is a collection of fonts; expected one font.`)
-  const font = withMemory(parsed, subsetter(file))
+  const layout = remember(rememberedLayouts, (text) => parsed.layout(text))
   const characters = new Set(parsed.characterSet)
   const scale = 1000 / parsed.unitsPerEm
   return {
     name,
-    font,
+    font: forPdf(parsed, layout, subsetter(file)),
     ascent: parsed.ascent * scale,
     descent: parsed.descent * scale,
+    space: layout(' ').advanceWidth * scale,
     has: (codePoint) => characters.has(codePoint),
-    advance: (text) => font.layout(text).advanceWidth * scale
+    advance: (text) => layout(text).advanceWidth * scale
   }
 }
 
-/** The font with subsets of its own and a memory of the layouts of words: shaping costs most of a document's time, and documents share their words. */
-function withMemory (font: Font, createSubset: () => Subset): Font {
-  const memory = new LRUCache<string, GlyphRun>({ max: rememberedLayouts })
-  const layout: Font['layout'] = (text, ...settings) => {
-    if (settings.some((setting) => setting !== undefined)) return font.layout(text, ...settings)
-    const run = memory.get(text) ?? font.layout(text)
-    memory.set(text, run)
-    return copyOf(run)
-  }
+/** The font with our subsets and our memory of the layouts of words: shaping costs most of a document's time, and documents share their words. */
+function forPdf (font: Font, remembered: (text: string) => GlyphRun, createSubset: () => Subset): Font {
+  const layout: Font['layout'] = (text, ...settings) => settings.some((setting) => setting !== undefined) ? font.layout(text, ...settings) : copyOf(remembered(text))
   return Object.assign(Object.create(font) as Font, { layout, createSubset })
 }
 

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { remember } from '../memory.ts'
 import type { Face } from './fonts.ts'
 
 /** A piece of a word that one face can show; `width` in thousandths of the size of the type. */
@@ -41,14 +41,14 @@ export function unshowable (text: string, faces: readonly Face[]): string[] {
   return [...characters].filter((character) => rightToLeft.test(character) || faceOf(character, faces) === undefined)
 }
 
-const memory = new LRUCache<string, readonly Segment[]>({ max: 20_000 })
+const memories = new Map<string, (word: string) => readonly Segment[]>()
 
 /** The segments of a word: in its own face where that has the character, in a fallback elsewhere. UnshowableText when none has it. */
 export function shape (word: string, faces: readonly Face[]): readonly Segment[] {
-  const key = `${faces[0]?.name ?? ''} ${word}`
-  const segments = memory.get(key) ?? split(word, faces)
-  memory.set(key, segments)
-  return segments
+  const name = faces[0]?.name ?? ''
+  const segments = memories.get(name) ?? remember(10_000, (text) => split(text, faces))
+  memories.set(name, segments)
+  return segments(word)
 }
 
 function split (word: string, faces: readonly Face[]): Segment[] {

@@ -12,9 +12,11 @@ export function text (runs: readonly Run[], type: Typography, width: number, ali
 
 /** A text that must not break, such as an amount: on one line, in smaller type when it is wider than the column. */
 export function unbroken (runs: readonly Run[], type: Typography, width: number, align: Align): Box {
-  const [line] = breakLines(runs, type, Infinity)
-  const fitting = line === undefined || line.width <= width ? type : { ...type, size: type.size * width / line.width }
-  return linesBox(breakLines(runs, fitting, Infinity), { type: fitting, width, align })
+  const lines = breakLines(runs, type, Infinity)
+  const widest = Math.max(0, ...lines.map((line) => line.width))
+  if (widest <= width) return linesBox(lines, { type, width, align })
+  const smaller = { ...type, size: type.size * width / widest }
+  return linesBox(breakLines(runs, smaller, Infinity), { type: smaller, width, align })
 }
 
 type Setting = { type: Typography, width: number, align: Align }

@@ -64,7 +64,7 @@ type Look = { faces: readonly Face[], color: string, link: string | undefined, s
 
 function lookOf ({ bold = false, italic = false, link }: Run, type: Typography): Look {
   const faces = facesFor(type.font, { bold: bold || type.bold, italic })
-  return { faces, link, color: link === undefined ? type.color : type.linkColor, space: (faces[0]?.advance(' ') ?? 0) * type.size / 1000 }
+  return { faces, link, color: link === undefined ? type.color : type.linkColor, space: (faces[0]?.space ?? 0) * type.size / 1000 }
 }
 
 function atomsOf (text: string, { faces, color, link }: Look, size: number): Atom[] {

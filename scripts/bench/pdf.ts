@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { compileTemplate } from '../../core/documents/compile.ts'
+import { readTemplateFolder } from '../../core/documents/folder.ts'
+import { render } from '../../core/documents/render.ts'
+import { createRenderer } from '../../core/documents/renderer.ts'
+import { invoiceByHand, invoiceOf, ourFonts, plainFonts, type Fonts, type Invoice } from './pdf-by-hand.ts'
+
+/**
+ * How fast documents are made: the block model beside the same pages written by hand against pdfkit, with the same fonts.
+ * `node scripts/bench/pdf.ts` prints a table; every ratio compares runs of the same process, taken in turns.
+ */
+const template = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
+const now = new Date('2026-03-14T09:30:00.000Z')
+
+/** Lines for a document of 40 pages. */
+const manyLines = 1_180
+
+if (process.argv[2] === 'memory') await printMemory()
+else await printSpeed()
+
+async function printSpeed (): Promise<void> {
+  const compiled = compileTemplate(template.source)
+  const ours = async (data: Invoice): Promise<number> => (await render(compiled, data, now)).pages
+  const byHand = (fonts: Fonts) => async (data: Invoice): Promise<number> => (await invoiceByHand(data, fonts, now)).pages
+  const contestants = { 'block model': ours, 'by hand, font parsed once': byHand(plainFonts()), 'by hand, with our font memory too': byHand(ourFonts()) }
+  console.table(await compare(contestants, 12, 400))
+  console.table(await compare(contestants, manyLines, 12))
+  console.table(await poolSpeed())
+  console.log(`1,500 lines: ${execFileSync(process.execPath, [import.meta.filename, 'memory'], { encoding: 'utf8' }).trim()}`)
+}
+
+type Row = { pages: number, ms: number, 'documents/s': number, 'block model is': string }
+
+/** Runs the contestants in turns, so that a slow moment of the machine meets all of them; each document has other data. */
+async function compare (contestants: Record<string, (data: Invoice) => Promise<number>>, lines: number, rounds: number): Promise<Record<string, Row>> {
+  const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, { total: 0, pages: 0 }]))
+  for (let round = -Math.ceil(rounds / 4); round < rounds; round++) {
+    const data = invoiceOf(template.sample, lines, round)
+    for (const [name, make] of Object.entries(contestants)) {
+      const start = performance.now()
+      const pages = await make(data)
+      const time = times[name]
+      if (round >= 0 && time !== undefined) times[name] = { total: time.total + performance.now() - start, pages }
+    }
+  }
+  const first = Object.values(times)[0]?.total ?? 0
+  return Object.fromEntries(Object.entries(times).map(([name, { total, pages }]) => [name, {
+    pages,
+    ms: rounded(total / rounds),
+    'documents/s': Math.round(rounds / total * 1000),
+    'block model is': `${rounded(first / total)} ×`
+  }]))
+}
+
+async function poolSpeed (): Promise<Record<string, { 'documents/s': number }>> {
+  const speeds: Record<string, { 'documents/s': number }> = {}
+  for (const threads of [1, availableParallelism()]) {
+    const renderer = createRenderer({ threads })
+    const work = async (count: number): Promise<void> => {
+      await Promise.all(Array.from({ length: count }, async (_, index) => await renderer.render({
+        template: { id: template.id, version: 1, digest: template.digest, source: template.source },
+        data: invoiceOf(template.sample, 12, index),
+        format: 'pdf',
+        now: now.toISOString()
+      })))
+    }
+    for (let warm = 0; warm < 4; warm++) await work(200)
+    const start = performance.now()
+    for (let round = 0; round < 4; round++) await work(250)
+    speeds[`pool, ${String(threads)} threads`] = { 'documents/s': Math.round(1000 / (performance.now() - start) * 1000) }
+    await renderer.close()
+  }
+  return speeds
+}
+
+async function printMemory (): Promise<void> {
+  const compiled = compileTemplate(template.source)
+  const start = performance.now()
+  const { pages } = await render(compiled, invoiceOf(template.sample, 1_500, 1), now)
+  const time = performance.now() - start
+  console.log(`${String(pages)} pages, ${String(Math.round(time))} ms cold, at most ${String(Math.round(process.resourceUsage().maxRSS / 1024))} MiB resident`)
+}
+
+function rounded (value: number): number {
+  return Math.round(value * 100) / 100
+}
