@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import t from 'tap'
 import { compileTemplate } from '../../../core/documents/compile.ts'
@@ -67,7 +68,7 @@ const invoice = fc.record({
 }, { requiredKeys: ['number', 'date', 'customer', 'lines', 'total'] })
 
 void t.test('any data that fit the schema become a document, or a RenderError that names a place in them', async (t) => {
-  const template = compileTemplate((await readTemplateFolder(new URL('../../../templates/invoice', import.meta.url).pathname)).source)
+  const template = compileTemplate((await readTemplateFolder(fileURLToPath(new URL('../../../templates/invoice', import.meta.url)))).source)
   await fc.assert(fc.asyncProperty(invoice, async (data) => {
     try {
       const { bytes, pages } = await render(template, data, now)
