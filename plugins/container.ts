@@ -33,6 +33,8 @@ export type Parts = {
   documentUrl: DocumentUrl
   host: Host
   renderer: Renderer
+  /** Seconds that a client waits for a synchronous dispatch. */
+  synchronousLimit: number
   pipeline: Pipeline
 }
 
@@ -41,6 +43,9 @@ export type House = { get: <Name extends keyof Parts>(name: Name) => Parts[Name]
 
 /** How each part is made of others; made when it is first asked for. */
 const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
+  newId: () => () => randomUUIDv7(),
+  renderer: () => createRenderer(),
+  synchronousLimit: () => 120,
   freshness: (get) => createFreshness(get('database')),
   accounts: (get) => createAccounts(get('database'), get('freshness')),
   credentials: (get) => createCredentials({ accounts: get('accounts'), now: get('now') }),
@@ -63,7 +68,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     log: get('log'),
     now: get('now'),
     newId: get('newId')
-  }, { prices: get('config').prices })
+  }, { prices: get('config').prices, synchronousLimit: get('synchronousLimit') })
 }
 
 /**
@@ -85,13 +90,12 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
     put('host', await createHost({ directories: config.providerDirectories, log }))
-    put('renderer', replacements.renderer ?? createRenderer())
-    put('newId', () => randomUUIDv7())
     put('config', config)
     put('now', now)
     put('log', log)
     put('keyring', keyring)
     put('database', database)
+    for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
   } catch (error) {
     await database.close()
     throw error
