@@ -44,6 +44,11 @@ void t.test('blocks nested without end do not compile', (t) => {
   t.end()
 })
 
+void t.test('a quotation mark that is not closed is refused with its place', (t) => {
+  t.throws(() => compileTemplate(templateOf([{ paragraph: '{{"}}' }])), { name: 'TemplateError', faults: [{ path: '/body/0/paragraph' }] })
+  t.end()
+})
+
 void t.test('any text of a template compiles or is refused as a TemplateError', (t) => {
   const piece = fc.oneof(fc.string(), fc.constantFrom('{{', '}}', '{%', '%}', ' a ', '|', 'if', 'endif', 'for x in y', '**', '*', '[', '](', ')', '\\', '"', '(1..3)', 'a.b', ': '))
   fc.assert(fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
