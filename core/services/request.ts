@@ -33,7 +33,7 @@ export function requestSchema (names: readonly ServiceName[]): TObject {
     settings: Type.Optional(Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'Runtime parameters of the provider, as it declares them.' })),
     callbackUrl: Type.Optional(CallbackUrl),
     ...Object.fromEntries(lifted),
-    ...Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Partial(services[name].fields))]))
+    ...Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Partial(services[name].fields, { additionalProperties: false }))]))
   }, { additionalProperties: false })
 }
 

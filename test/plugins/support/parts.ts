@@ -1,0 +1,15 @@
+import type { Parts } from '../../../plugins/container.ts'
+
+/** Makes the smallest document at once, for tests about everything but documents. */
+export const quickRenderer: Parts['renderer'] = {
+  render: () => Promise.resolve({ bytes: Buffer.from('%PDF-1.7 quick'), contentType: 'application/pdf', pages: 1 }),
+  close: () => Promise.resolve()
+}
+
+/** A clock that stands still until it is told otherwise. */
+export type Clock = { now: () => Date, advance: (seconds: number) => void }
+
+export function clockAt (start: string): Clock {
+  let time = Date.parse(start)
+  return { now: () => new Date(time), advance: (seconds) => { time += seconds * 1000 } }
+}
