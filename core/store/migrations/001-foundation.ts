@@ -245,8 +245,8 @@ create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception '% is append-only', tg_table_name;
 end $$;
-create trigger ledger_append_only before update or delete on ledger for each row execute function refuse_change();
-create trigger events_append_only before update or delete on events for each row execute function refuse_change();`
+create trigger ledger_append_only before update or delete or truncate on ledger for each statement execute function refuse_change();
+create trigger events_append_only before update or delete or truncate on events for each statement execute function refuse_change();`
 
 /** What the role of companies may do with each table; rows are bounded by `app.company` besides. */
 const grants: Record<string, string> = {
