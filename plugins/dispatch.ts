@@ -56,9 +56,10 @@ const dispatchErrors = [
   'provider_unavailable', 'timeout', 'outcome_unknown'
 ] as const
 
-/** X-Idempotency-Key, or Idempotency-Key where only that is sent. */
+/** X-Idempotency-Key, or Idempotency-Key; both must say the same. */
 function idempotencyKeyOf ({ headers }: FastifyRequest): string | undefined {
-  const key = headers['x-idempotency-key'] ?? headers['idempotency-key']
+  const { 'idempotency-key': alias, 'x-idempotency-key': key = alias } = headers
+  if (alias !== undefined && alias !== key) throw refusal('validation_error', [{ path: '/headers/Idempotency-Key', code: 'contradiction', message: 'Says something else than X-Idempotency-Key; give it once.' }])
   if (key === undefined || (typeof key === 'string' && key.length >= 1 && key.length <= 255)) return key
   throw refusal('validation_error', [{ path: '/headers/X-Idempotency-Key', code: 'length', message: 'An idempotency key has 1 to 255 characters.' }])
 }
