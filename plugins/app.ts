@@ -7,6 +7,7 @@ import { creditsRoutes } from './credits.ts'
 import { dispatchRoutes } from './dispatch.ts'
 import { dispatchesRoutes } from './dispatches.ts'
 import { documentsRoutes } from './documents.ts'
+import { drainingPlugin } from './draining.ts'
 import { errorsPlugin, unreadableRequest } from './errors.ts'
 import { headersPlugin, requestId } from './headers.ts'
 import { healthRoutes } from './health.ts'
@@ -20,6 +21,7 @@ import { templatesRoutes } from './templates.ts'
 
 /** The whole service, top to bottom. */
 export const app: FastifyPluginAsync<House> = async (app, { get }) => {
+  await app.register(drainingPlugin)
   await app.register(loggingPlugin)
   await app.register(headersPlugin)
   await app.register(errorsPlugin)
@@ -53,7 +55,7 @@ export async function createServer (house: House, logger: FastifyBaseLogger): Pr
     bodyLimit: 5 * mebibyte,
     requestTimeout: 120 * second,
     http: { headersTimeout: 30 * second },
-    // A closing server still answers what comes on open connections, then closes them.
+    // See draining.ts: what comes on open connections meanwhile is still answered.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery },

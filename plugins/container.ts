@@ -8,7 +8,7 @@ import {
   type Keyring, type Links, type Log, type Pipeline, type Renderer, type SigningKeys, type Templates, type Tokens
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
-import type { Config } from './config.ts'
+import { ConfigError, type Config } from './config.ts'
 
 /** Every part of the service, by the name under which the container has it. */
 export type Parts = {
@@ -84,6 +84,7 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
   const database = openDatabase({ connectionString: databaseUrl }, { onError: (error) => log.warn({ err: error }, 'a database connection was lost') })
   try {
     const now = replacements.now ?? (() => new Date())
+    await database.ping().catch(unusable)
     await migrate(database)
     const keyring = createKeyring(await readMasterKey(config.environment === 'production' ? { value: config.masterKey } : { value: config.masterKey, file: join(config.dataDirectory, 'master.key') }))
     const vault = { store: createKeyStore(database), keyring, now }
@@ -108,4 +109,10 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
       await database.close()
     }
   }
+}
+
+/** A name that stands for several addresses has an error for each. */
+function unusable (cause: unknown): never {
+  const reasons = cause instanceof AggregateError ? cause.errors : [cause]
+  throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasons.map((reason) => reason instanceof Error ? reason.message : String(reason)).join(', ')}.`, { cause })
 }
