@@ -3,6 +3,7 @@ import {
   type Actor, type Configuring, type JsonObject, type Owner, type ServiceName
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { codeIn } from './paths.ts'
 
 /** Choosing and configuring providers: for oneself, or as an admin for the company. */
 export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Configuring }> = (app, { configuring }, done) => {
@@ -25,13 +26,13 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
       config: { errors: ['validation_error', 'not_found', 'validation_failed'] },
       schema: { tags: ['Configuration'], summary: `Stores a provider's configuration of ${whose}: secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
-    }, ({ actor, params, body }) => configuring.configure(ownerOf(actor), params.code, { settings: body.settings, ...sandboxOf(body) }))
+    }, ({ actor, params, body }) => configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, ...sandboxOf(body) }))
 
     app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
       config: { errors: ['not_found'] },
       schema: { tags: ['Configuration'], summary: `Removes a provider's configuration of ${whose}.` }
     }, async ({ actor, params }, reply) => {
-      await configuring.remove(ownerOf(actor), params.code)
+      await configuring.remove(ownerOf(actor), codeIn(params.code))
       return reply.code(204).send()
     })
   }

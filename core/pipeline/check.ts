@@ -1,4 +1,4 @@
-import { refusal, type Problem } from '../contract/errors.ts'
+import { presentable, refusal, type Problem } from '../contract/errors.ts'
 import { checkSettings } from '../host/settings.ts'
 import { services } from '../services/index.ts'
 import type { Facts, Findings } from '../services/service.ts'
@@ -31,7 +31,7 @@ export function check (draft: Draft, { templateChecks, prices, now }: Rules): Pl
     template,
     steps: steps.flatMap((step) => planned(step, prices)),
     facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, data), ...facts }), {}),
-    warnings: distinct([...found.flatMap((findings) => findings.warnings), ...unused(data)])
+    warnings: presentable(distinct([...found.flatMap((findings) => findings.warnings), ...unused(data)]))
   }
 }
 

@@ -1,8 +1,8 @@
 import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
 import { refusal, type Problem } from '../contract/errors.ts'
-import { inspectJson, type Json, type JsonObject } from '../contract/json.ts'
-import { compile, type Check } from '../contract/schema.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
+import { compile, guarded, type Check } from '../contract/schema.ts'
 import { services, type ServiceName } from './index.ts'
 
 /** A dispatch request whose shape is right, with every field in its one place. */
@@ -46,11 +46,10 @@ type Body = Pick<DispatchRequest, 'template' | 'providerName' | 'callbackUrl'> &
 
 /** Compiles the reader of the bodies for these services; it throws a `validation_error` with all problems of the shape. */
 export function createRequestReader (names: readonly ServiceName[]): (body: unknown) => DispatchRequest {
-  const check: Check<unknown> = compile(requestSchema(names))
+  const check: Check<unknown> = guarded(compile(requestSchema(names)))
   return (body) => {
     const fit = check(body)
     const problems = [
-      ...inspectJson(body),
       ...(fit.ok ? [] : fit.problems),
       ...(isObject(body) ? names.flatMap((name) => liftedProblems(name, body)) : [])
     ]
