@@ -61,7 +61,7 @@ await t.test('what is no dispatch is a 404', async (t) => {
 
 await t.test('a list is filtered by', async (t) => {
   const { member } = await service.company('filters')
-  const made: [string, object, object][] = [
+  const made: [string, Record<string, unknown>, Record<string, unknown>][] = [
     ['L-1', {}, { metadata: { orderId: 'A-1', region: 'EU' } }],
     ['L-2', { customer: { name: 'Grace Hopper' } }, { metadata: { orderId: 'A-2', region: 'EU' } }],
     ['L-3', {}, { documentType: 'CREDIT', metadata: { orderId: 'A-1' } }],

@@ -14,18 +14,18 @@ Reflect.set(globalThis, shared, handlers)
 
 const source = (code: string, { settings = '{}', requestSettings = '{}', service = 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'none\' }' }: Facts): string => `
 import { at, defineProvider, Host, outcomeUnknown, refused, Secret, Type, unavailable } from '@dispatch/core/provider'
-const handlers = globalThis[Symbol.for('${String(shared.description)}')]
+const handler = globalThis[Symbol.for('${String(shared.description)}')].get('${code}')
 export default defineProvider({
   code: '${code}',
   name: 'Test ${code}',
   settings: Type.Object(${settings}),
   requestSettings: Type.Object(${requestSettings}),
-  services: { invoicing: { ${service}, dispatch: (request, call) => handlers.get('${code}')(request, call) } }
+  services: { invoicing: { ${service}, dispatch: (request, call) => handler(request, call) } }
 })`
 
 /** A directory of providers that tests drive: each one's dispatch is a function of the test. */
 export type TestProviders = {
-  /** For \`config.providerDirectories\`: the shipped ones are there too. */
+  /** For `config.providerDirectories`: the shipped ones are there too. */
   directories: string[]
   /** Writes the folder of a provider, or another version of it. */
   add: (code: string, facts: Facts, handler: Handler) => Promise<void>
