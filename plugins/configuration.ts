@@ -1,5 +1,5 @@
 import {
-  ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, isServiceName, MyConfig, refusal, requireRole, requireService,
+  ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, isServiceName, MyConfig, Nothing, refusal, requireRole, requireService,
   type Actor, type Configuring, type JsonObject, type Owner, type ServiceName
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'

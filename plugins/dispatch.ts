@@ -50,7 +50,7 @@ async function examplesOf (service: ServiceName, templates: Templates): Promise<
   }))
 }
 
-const validationErrors = ['validation_error', 'template_not_found', 'payload_too_large', 'unsupported_media_type', 'validation_failed', 'configuration_missing'] as const
+const validationErrors = ['template_not_found', 'validation_failed', 'configuration_missing'] as const
 const dispatchErrors = [
   ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error',
   'provider_unavailable', 'timeout', 'outcome_unknown'

@@ -8,11 +8,12 @@ declare module 'fastify' {
   }
 }
 
-/** What a line may say of an error: nothing that a client or a vendor put into other fields. */
+/** What a line may say of an error, or of its redacted copy: nothing that a client or a vendor put into other fields. */
 function errorFacts (error: unknown): object {
-  if (!(error instanceof Error)) return { type: typeof error }
-  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
-  return { type: error.name, message: error.message, ...code, stack: error.stack, ...(error.cause === undefined ? {} : { cause: errorFacts(error.cause) }) }
+  if (typeof error !== 'object' || error === null) return { type: typeof error }
+  const { name: type, message, code, stack, cause } = error as Partial<Record<'name' | 'message' | 'code' | 'stack' | 'cause', unknown>>
+  const texts = Object.entries({ type, message, code, stack }).filter(([, value]) => typeof value === 'string')
+  return { ...Object.fromEntries(texts), ...(cause === undefined ? {} : { cause: errorFacts(cause) }) }
 }
 
 /** A text under one of these names in a line of JSON, however deep it stands. */
