@@ -9,7 +9,7 @@ import { createLogger } from '../plugins/logging.ts'
 import { prepare } from '../plugins/prepare.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { sentenceOf } from './failure.ts'
-import { freePort } from './free-port.ts'
+import { withFreePort } from './free-port.ts'
 import { endOnSignal } from './signals.ts'
 import { welcome } from './welcome.ts'
 
@@ -21,7 +21,7 @@ export async function runService (env: NodeJS.ProcessEnv): Promise<void> {
   const opened = new AsyncDisposableStack()
   endOnSignal(end)
   try {
-    await open(readConfig({ ...env, ...(env['PORT'] === '0' ? { PORT: String(await freePort()) } : {}) }), opened, end)
+    await open(readConfig(await withFreePort(env)), opened, end)
     await ended
     if (end.signal.reason instanceof Error) fail('go on', end.signal.reason)
   } catch (error) {

@@ -8,6 +8,7 @@ Document Dispatch is ready at ${url} (documentation: ${url}/docs)
 Dispatch a first invoice:
 
 ${firstDispatch(url, now)}
+
 `
 }
 
