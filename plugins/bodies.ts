@@ -16,7 +16,7 @@ export const bodiesPlugin = plugin((app, _options, done) => {
       parsed(error as Error)
     }
   })
-  app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => reader(httpPart === 'body' ? compile(schema) : compileQuery(schema), places[httpPart] ?? ''))
+  app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => reader(httpPart === 'body' ? guarded(compile(schema)) : compileQuery(schema), places[httpPart] ?? ''))
   done()
 }, { name: 'bodies', fastify: '5.x' })
 
@@ -26,9 +26,8 @@ const places: Record<string, string> = { querystring: '/query', headers: '/heade
 type Reading = { value: unknown } | { error: Error }
 
 function reader (check: Check<unknown>, base: string): (value: unknown) => Reading {
-  const checkAll = guarded(check)
   return (value) => {
-    const fit = checkAll(value, base)
+    const fit = check(value, base)
     return fit.ok ? fit : { error: refusal('validation_error', fit.problems) }
   }
 }
@@ -44,7 +43,7 @@ function parseJson (body: Buffer): unknown {
 
 /** Where the parser stopped, as far as it says; its sentence may also quote the body, which can hold a password. */
 function placeOf (cause: unknown): string {
-  const { message } = cause as Error
+  const message = cause instanceof SyntaxError ? cause.message : ''
   if (message.startsWith('Unexpected end')) return ': it ends too early'
   const [place] = /line \d+ column \d+/.exec(message) ?? []
   return place === undefined ? '' : `: it cannot be read at ${place}`

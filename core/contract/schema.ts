@@ -52,9 +52,17 @@ export function compile<S extends TSchema> (schema: S): Check<Static<S>> {
   return checkWith<Static<S>>(ajv.compile<Static<S>>(schema))
 }
 
-/** Compiles a schema for values that arrive as text, such as the query of a URL: they are coerced in place. */
+/**
+ * Compiles a schema for values that arrive as text, such as the query of a URL: they are coerced in place, and looked at
+ * after that, because "Infinity" becomes a number without bounds.
+ */
 export function compileQuery<S extends TSchema> (schema: S): Check<Static<S>> {
-  return checkWith<Static<S>>(coercingAjv.compile<Static<S>>(schema))
+  const check = checkWith<Static<S>>(coercingAjv.compile<Static<S>>(schema))
+  return (value, base = '') => {
+    const fit = check(value, base)
+    const found = fit.ok ? inspectJson(value, base) : []
+    return found.length === 0 ? fit : { ok: false, problems: found }
+  }
 }
 
 /** Compiles a plain JSON Schema (2020-12), such as the data schema of a template. Throws on a schema that is not one. */
