@@ -25,11 +25,11 @@ const options: LoggerOptions = {
   hooks: { streamWrite: (line) => line.replace(secretField, '"$1":"[redacted]"') }
 }
 
-/**
- * Structured lines on standard output; `destination` takes them instead. No request waits until its line is written: lines
- * that come meanwhile are written together, and the end of the process writes what is left.
- */
-export function createLogger (level: string, destination: DestinationStream = pino.destination({ sync: false })): Logger {
+/** Lines are written together: when there are as many characters as this, or have waited as long as this (milliseconds), or the process ends. */
+const buffered = { minLength: 4096, periodicFlush: 100 }
+
+/** Structured lines on standard output, which no request waits for; `destination` takes them instead. */
+export function createLogger (level: string, destination: DestinationStream = pino.destination({ sync: false, ...buffered })): Logger {
   return pino({ ...options, level }, destination)
 }
 
