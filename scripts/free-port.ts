@@ -6,7 +6,7 @@ export async function withFreePort (env: NodeJS.ProcessEnv): Promise<NodeJS.Proc
   return env['PORT'] === '0' ? { ...env, PORT: String(await freePort()) } : env
 }
 
-async function freePort (): Promise<number> {
+export async function freePort (): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -7,14 +7,17 @@ export async function up (db: Kysely<unknown>): Promise<void> {
   }
 }
 
-// A company's transactions run under this role: it owns nothing, so row-level security holds for it.
+// A company's transactions run under this role: it owns nothing, so row-level security holds for it. Roles belong to the whole
+// server: another database of it, or an administrator, may have made this one. Who makes a role may not act as it yet (from 16 on).
 const role = `
 do $$ begin
-  create role dispatch_company nologin;
+  if not exists (select from pg_roles where rolname = 'dispatch_company') then
+    create role dispatch_company nologin;
+  end if;
 exception when duplicate_object or unique_violation then null;
 end $$;
 do $$ begin
-  if not pg_has_role(current_user, 'dispatch_company', 'member') then
+  if not pg_has_role(current_user, 'dispatch_company', case when current_setting('server_version_num')::integer < 160000 then 'member' else 'set' end) then
     execute format('grant dispatch_company to %I', current_user);
   end if;
 end $$;
