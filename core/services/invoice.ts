@@ -57,7 +57,7 @@ function checkDates ({ data, fields, at: where, today }: Invoice): Findings {
 
 function checkCurrency (currency: Json | undefined): Problem[] {
   if (typeof currency !== 'string' || currencies.has(currency)) return []
-  return [{ path: '/template/data/currency', code: 'unknown_currency', message: `"${currency}" is not an ISO 4217 currency code, such as EUR.` }]
+  return [{ path: '/template/data/currency', code: 'unknown_currency', message: 'Not an ISO 4217 currency code, such as EUR.' }]
 }
 
 function checkLines ({ lines }: Amounts, half: Decimal): Problem[] {
@@ -107,12 +107,12 @@ function checkCustomer ({ data, fields }: Invoice): Problem[] {
 function checkAddress (country: Json | undefined, postalCode: Json | undefined, path: string): Problem[] {
   if (typeof country !== 'string') return []
   if (!validator.isISO31661Alpha2(country) || country !== country.toUpperCase()) {
-    return [{ path: `${path}/country`, code: 'unknown_country', message: `"${country}" is not an ISO 3166-1 alpha-2 country code, such as FR.` }]
+    return [{ path: `${path}/country`, code: 'unknown_country', message: 'Not an ISO 3166-1 alpha-2 country code, such as FR.' }]
   }
   // Countries without a known form (or without postal codes at all) are not checked.
   const form = validator.isPostalCodeLocales.find((known) => known === country)
   if (typeof postalCode !== 'string' || form === undefined || validator.isPostalCode(postalCode, form)) return []
-  return [{ path: `${path}/postalCode`, code: 'format', message: `"${postalCode}" is not a postal code of ${country}.` }]
+  return [{ path: `${path}/postalCode`, code: 'format', message: `Not a postal code of ${country}.` }]
 }
 
 function differs (path: string, code: string, rule: string, given: Decimal, expected: Decimal, tolerance: Decimal): Problem[] {
