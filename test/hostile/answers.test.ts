@@ -46,6 +46,8 @@ await t.test('the pages load nothing from elsewhere and may not be framed', asyn
     t.match(policy, /default-src 'none'.*script-src 'self';.*frame-ancestors 'none'/, path)
     t.notMatch(policy, /script-src[^;]*unsafe/, path)
   }
+  const { body } = await send('GET', '/docs/static/swagger-initializer.js', {}, null)
+  t.match(body, '"layout":"BaseLayout"', 'and offer no other document')
 })
 
 await t.test('whatever is wrong with a login, one password is checked', async (t) => {
