@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { processExists, readPostmaster, stopServer } from '../../../core/store/embedded-postmaster.ts'
@@ -120,7 +121,10 @@ export function servicePid (service: ServiceProcess): number {
   return Number(service.log().at(0)?.['pid'])
 }
 
-export { processExists } from '../../../core/store/embedded-postmaster.ts'
+/** Resolves when none of the processes is left: one that has ended may wait for the system to collect it. */
+export async function gone (...pids: readonly (number | undefined)[]): Promise<void> {
+  while (pids.some((pid) => processExists(Number(pid)))) await pause(20)
+}
 
 /** What tells that the service is ready, and where. */
 const address = { development: /is ready at (\S+) [^]*?\ncurl [^]*?\n\n/, production: /Server listening at (http:[^"]+)/ }
