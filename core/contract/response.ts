@@ -97,7 +97,7 @@ export type DispatchView = Static<typeof DispatchView>
 /** One entry of a dispatch's timeline. */
 export const EventView = Type.Object({
   id: Type.String(),
-  kind: Type.String({ description: 'planned, rendered, calling, answered, resumed.' }),
+  kind: Type.String({ description: 'planned, rendered, calling, answered, failed (the provider was not called), resumed.' }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,
   facts: AnyJsonObject,
