@@ -17,7 +17,7 @@ await t.test('a connection that is lost fails the work on it, is told of once, a
     await outage.begin()
     await queries.selectFrom('companies').select('name').execute()
   }))
-  await t.rejects(database.ping(), { message: /not currently accepting connections/ })
+  await t.rejects(database.ping())
   await outage.end()
   t.strictSame(await name(2), [{ name: 'Demo' }])
   t.equal(lost.length, 3)
