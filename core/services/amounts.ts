@@ -1,7 +1,10 @@
+import { Decimal } from 'decimal.js'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { decimal, plus, zero, type Decimal } from './decimal.ts'
 
-/** The numbers of an invoice, as far as its data has them; the data schema says what must be one. Rates are in percent. */
+/** Enough for any sum of money: the default of 20 digits would round large quantities × prices. */
+export const Money = Decimal.clone({ precision: 40 })
+
+/** The numbers of an invoice as decimals, as far as its data has them. Rates are in percent. */
 export type Amounts = {
   lines: readonly LineAmounts[]
   subtotal: Decimal | undefined
@@ -11,7 +14,7 @@ export type Amounts = {
 }
 export type LineAmounts = Record<'quantity' | 'unitPrice' | 'taxRate' | 'total', Decimal | undefined>
 
-/** Reads each number once, for all the rules that look at it. */
+/** Reads each number once: making decimals is what checking an invoice costs. */
 export function readAmounts (data: JsonObject): Amounts {
   const { subtotal, taxRate, taxAmount, total } = data
   return { lines: linesOf(data).map(readLine), subtotal: decimal(subtotal), taxRate: decimal(taxRate), taxAmount: decimal(taxAmount), total: decimal(total) }
@@ -28,11 +31,19 @@ function linesOf ({ lines }: JsonObject): readonly JsonObject[] {
 
 /** The sum over all lines, or undefined when there are none or one has no value. */
 export function sumOf (lines: readonly LineAmounts[], value: (line: LineAmounts) => Decimal | undefined): Decimal | undefined {
-  let sum = zero
+  let sum = new Money(0)
   for (const line of lines) {
     const term = value(line)
     if (term === undefined) return undefined
-    sum = plus(sum, term)
+    sum = sum.add(term)
   }
   return lines.length === 0 ? undefined : sum
+}
+
+const decimalForm = /^-?\d{1,20}(\.\d{1,10})?$/
+
+/** A number or decimal string as a decimal; anything else is none (the data schema says what must be one). */
+function decimal (value: Json | undefined): Decimal | undefined {
+  if (typeof value === 'number') return new Money(value)
+  return typeof value === 'string' && decimalForm.test(value) ? new Money(value) : undefined
 }

@@ -1,9 +1,9 @@
+import type { Decimal } from 'decimal.js'
 import validator from 'validator'
 import type { Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { readAmounts, sumOf, type Amounts, type LineAmounts } from './amounts.ts'
+import { Money, readAmounts, sumOf, type Amounts, type LineAmounts } from './amounts.ts'
 import { at } from './data.ts'
-import { isNear, plus, printDecimal, shift, times, type Decimal } from './decimal.ts'
 import type { Findings } from './service.ts'
 
 type Invoice = {
@@ -15,7 +15,7 @@ type Invoice = {
 }
 
 /**
- * The business rules of the invoice vocabulary, on whatever of it the data has. All sums are exact. Rounding is
+ * The business rules of the invoice vocabulary, on whatever of it the data has. All sums are decimal. Rounding is
  * allowed for: half a minor unit on line totals, the subtotal and the total, one minor unit per line on the tax.
  */
 export function checkInvoice (invoice: Invoice): Findings {
@@ -63,7 +63,7 @@ function checkCurrency (currency: Json | undefined): Problem[] {
 function checkLines ({ lines }: Amounts, half: Decimal): Problem[] {
   return lines.flatMap(({ quantity, unitPrice, total }, index) => {
     if (quantity === undefined || unitPrice === undefined || total === undefined) return []
-    return differs(`/template/data/lines/${index}/total`, 'line_total', 'quantity × unit price', total, times(quantity, unitPrice), half)
+    return differs(`/template/data/lines/${index}/total`, 'line_total', 'quantity × unit price', total, quantity.mul(unitPrice), half)
   })
 }
 
@@ -79,19 +79,19 @@ function checkTax ({ lines, subtotal, taxRate: documentRate, taxAmount }: Amount
   const hundredfold = ownRates
     ? sumOf(lines, ({ total, taxRate = documentRate }) => product(total, taxRate))
     : product(subtotal ?? sumOf(lines, totalOf), documentRate)
-  const oneUnitPerLine = times(half, { units: BigInt(2 * Math.max(1, lines.length)), places: 0 })
-  return hundredfold === undefined ? [] : differs('/template/data/taxAmount', 'tax_amount', ownRates ? 'the sum of line totals × their rates' : 'subtotal × tax rate', taxAmount, shift(hundredfold, -2), oneUnitPerLine)
+  const oneUnitPerLine = half.mul(2 * Math.max(1, lines.length))
+  return hundredfold === undefined ? [] : differs('/template/data/taxAmount', 'tax_amount', ownRates ? 'the sum of line totals × their rates' : 'subtotal × tax rate', taxAmount, hundredfold.div(100), oneUnitPerLine)
 }
 
 const totalOf = ({ total }: LineAmounts): Decimal | undefined => total
 
 function product (amount: Decimal | undefined, rate: Decimal | undefined): Decimal | undefined {
-  return amount === undefined || rate === undefined ? undefined : times(amount, rate)
+  return amount === undefined || rate === undefined ? undefined : amount.mul(rate)
 }
 
 /** A subtotal that the data leave out is the sum of the lines. */
 function checkTotal ({ lines, subtotal = sumOf(lines, totalOf), taxAmount, total }: Amounts, half: Decimal): Problem[] {
-  return subtotal === undefined || taxAmount === undefined || total === undefined ? [] : differs('/template/data/total', 'total', 'subtotal + tax', total, plus(subtotal, taxAmount), half)
+  return subtotal === undefined || taxAmount === undefined || total === undefined ? [] : differs('/template/data/total', 'total', 'subtotal + tax', total, subtotal.add(taxAmount), half)
 }
 
 function checkCustomer ({ data, fields }: Invoice): Problem[] {
@@ -116,8 +116,8 @@ function checkAddress (country: Json | undefined, postalCode: Json | undefined, 
 }
 
 function differs (path: string, code: string, rule: string, given: Decimal, expected: Decimal, tolerance: Decimal): Problem[] {
-  if (isNear(given, expected, tolerance)) return []
-  return [{ path, code, message: `${printDecimal(given)} is not ${rule}, which is ${printDecimal(expected)}.` }]
+  if (given.eq(expected) || given.sub(expected).abs().lte(tolerance)) return []
+  return [{ path, code, message: `${given.toFixed()} is not ${rule}, which is ${expected.toFixed()}.` }]
 }
 
 /** The day of an ISO 8601 date or time, which compare as text. */
@@ -131,7 +131,7 @@ const halfUnits = new Map<Json | undefined, Decimal>()
 /** Half a minor unit of a currency: 0.005 for EUR, 0.5 for JPY. Unknown ones count as two digits. */
 function halfUnit (currency: Json | undefined): Decimal {
   const known = typeof currency === 'string' && currencies.has(currency) ? currency : 'EUR'
-  const half = halfUnits.get(known) ?? { units: 5n, places: (new Intl.NumberFormat('en', { style: 'currency', currency: known }).resolvedOptions().maximumFractionDigits ?? 2) + 1 }
+  const half = halfUnits.get(known) ?? new Money(10).pow(-(new Intl.NumberFormat('en', { style: 'currency', currency: known }).resolvedOptions().maximumFractionDigits ?? 2)).div(2)
   halfUnits.set(known, half)
   return half
 }
