@@ -11,6 +11,8 @@ export type Database = {
   owner: Kysely<Tables>
   /** Runs work in one transaction under the role of companies; it commits when the promise resolves. */
   company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
+  /** As `company`, for what only reads: all its queries see the same moment. */
+  snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /** Rejects when the database does not answer. */
   ping: () => Promise<void>
   close: () => Promise<void>
@@ -26,13 +28,14 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, onError
   nameStatements(pool)
   const owner = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const companies = new Kysely<Tables>({ dialect: unbegun(pool) })
-  const company: Database['company'] = (companyId, work) => companies.transaction().execute(async (transaction) => {
-    await sql.raw(`begin; set local role dispatch_company; set local app.company = '${companyId}'`).execute(transaction)
+  const beginningWith = (begin: string): Database['company'] => (companyId, work) => companies.transaction().execute(async (transaction) => {
+    await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'`).execute(transaction)
     return work(transaction)
   })
   return {
     owner,
-    company,
+    company: beginningWith('begin'),
+    snapshot: beginningWith('begin isolation level repeatable read read only'),
     ping: async () => { await sql`select 1`.execute(owner) },
     close: () => owner.destroy()
   }
