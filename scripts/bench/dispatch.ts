@@ -1,86 +1,78 @@
 /**
- * A synchronous invoice through the simulator: without its document, beside the same SQL alone; with it, beside the threads
- * that make documents alone.
+ * A synchronous invoice through the simulator: without its document, beside the SQL of such a dispatch alone; with it, beside
+ * the threads that make documents alone.
  */
-import { randomUUIDv7 } from 'node:crypto'
-import { createRenderer, openDatabase, readTemplateFolder, type Database } from '@dispatch/core'
-import { beginAttempt, openDispatch, settleStep } from '../../core/store/dispatches.ts'
-import { createProviderState } from '../../core/store/provider-state.ts'
+import { fileURLToPath } from 'node:url'
+import { createRenderer, readTemplateFolder, type Renderer } from '@dispatch/core'
+import pg from 'pg'
+import { createLogger } from '../../plugins/logging.ts'
 import { startChild, type Child } from './support/child.ts'
 import { withDatabase } from './support/database.ts'
+import { openHouse } from './support/house.ts'
 import { invoiceData, invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond } from './support/load.ts'
-import { inTurns, row } from './support/measure.ts'
+import { inTurns, row, type Rate } from './support/measure.ts'
 import type { Service } from './support/service.ts'
+import { recordScript, replay } from './support/statements.ts'
 
-const rounds = 5
+const rounds = 7
 const seconds = 2
-const concurrency = 32
+/** As many as the service is asked at once, and as many connections as it has to its database. */
+const [requests, connections] = [32, 10]
 
-/** How often `work` is done in a second, 32 at a time. */
-async function perSecond (work: () => Promise<unknown>, atOnce = concurrency): Promise<number> {
-  const start = performance.now()
-  let done = 0
-  await Promise.all(Array.from({ length: atOnce }, async () => {
-    while (performance.now() - start < seconds * 1000) {
-      await work()
-      done++
-    }
-  }))
-  return done / ((performance.now() - start) / 1000)
+/** How often the work is done in a second, 32 at a time. */
+function rateOf (work: () => Promise<unknown>): Rate {
+  return async () => {
+    const start = performance.now()
+    let done = 0
+    await Promise.all(Array.from({ length: requests }, async () => {
+      for (; performance.now() - start < seconds * 1000; done++) await work()
+    }))
+    return done / (performance.now() - start) * 1000
+  }
 }
 
-/** The statements of one dispatch through the simulator, in their order, without anything around them. */
-async function statements (database: Database): Promise<void> {
-  const now = new Date()
-  const [companyId, dispatchId, stepId] = [2, randomUUIDv7(), randomUUIDv7()]
-  const number = dispatchId
-  const state = createProviderState(database, companyId, 'simulator', () => now)
-  const actor = { kind: 'user', userId: 2 } as const
-  const data = invoiceData(number)
-  await openDispatch(database, {
-    dispatchId, companyId, actor, requestId: dispatchId, template: { id: 1, version: 1 }, data, metadata: { orderId: 'A-1001' }, documentType: 'INVOICE', documentNumber: number,
-    steps: [{ stepId, service: 'invoicing', providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company', sandbox: false, fields: { documentType: 'INVOICE' }, requestSettings: {}, price: 1 }]
-  }, now)
-  const document = { documentId: randomUUIDv7(), filename: 'invoice.pdf', contentType: 'application/pdf', size: 0, sha256: '0'.repeat(64), pages: 1, storageKey: dispatchId, expiresAt: now }
-  await beginAttempt(database, { companyId, dispatchId, stepId, providerCode: 'simulator', providerVersion: '1.0.0', document }, now)
-  await state.get(`outbox:${stepId}`)
-  await state.putIfAbsent(`number:INVOICE:${number}`, stepId)
-  await state.put(`outbox:${stepId}`, { at: now.toISOString(), reference: stepId, data })
-  await settleStep(database, { companyId, dispatchId, stepId, actor: { kind: 'provider', code: 'simulator' } }, { outcome: 'accepted', response: { id: stepId, status: 'created' } }, 'succeeded', now)
-}
-
-function dispatches ({ ready: { url, bearer } }: Child<Service>): () => Promise<number> {
+function dispatches ({ ready: { url, bearer } }: Child<Service>): Rate {
   return () => requestsPerSecond({ url: `${url}/api/invoicing`, body: invoiceRequest('[<id>]'), authorization: bearer }, seconds)
 }
 
-const template = await readTemplateFolder(new URL('../../templates/invoice', import.meta.url).pathname)
-const job = { template: { id: 1, version: 1, digest: template.digest, source: template.source }, data: invoiceData('2026-0142'), format: 'pdf' as const, now: '2026-03-14T00:00:00.000Z' }
+/** The statements of a real dispatch without its document, replayed. */
+async function sqlOf (databaseUrl: string, folder: string): Promise<{ rate: Rate, close: () => Promise<void> }> {
+  const { house, user } = await openHouse(databaseUrl, folder, 'unrendered', createLogger('warn'))
+  const actor = await house.get('authentication').authenticate(`Basic ${btoa(`${user.email}:${user.password}`)}`)
+  const dispatch = (number: string): Promise<unknown> => house.get('pipeline').dispatch({ actor, services: ['invoicing'], body: invoiceRequest(number), requestId: number })
+  // The first one also fills the caches.
+  await dispatch('first')
+  const script = await recordScript('recorded-number', () => dispatch('recorded-number'))
+  await house.close()
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
+  // The server ends before the last of them has gone.
+  pool.on('error', () => undefined)
+  return { rate: rateOf(() => replay(pool, script)), close: () => pool.end() }
+}
 
-const rates = await withDatabase(async ({ url }, folder) => {
-  const unrendered = await startChild<Service>('service.ts', [url, folder, 'unrendered'])
-  const rendered = await startChild<Service>('service.ts', [url, folder])
-  const database = openDatabase({ connectionString: url }, { onError: (error) => console.error(error) })
-  await database.owner.updateTable('credits').set({ balance: '1000000000' }).execute()
-  const pool = createRenderer()
-  try {
-    return await inTurns({
-      sql: () => perSecond(() => statements(database)),
-      unrendered: dispatches(unrendered),
-      pool: () => perSecond(() => pool.render(job), 8),
-      rendered: dispatches(rendered)
-    }, rounds)
-  } finally {
-    await pool.close()
-    await database.close()
-    await unrendered.stop()
-    await rendered.stop()
-  }
+/** Documents of the same invoice, by the threads of the service alone. */
+async function documentsBy (renderer: Renderer): Promise<Rate> {
+  const { id, digest, source } = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
+  return rateOf(() => renderer.render({ template: { id, version: 1, digest, source }, data: invoiceData('2026-0142'), format: 'pdf', now: '2026-03-14T09:30:00.000Z' }))
+}
+
+const { sql, unrendered, threads, rendered } = await withDatabase(async ({ url }, folder) => {
+  await using opened = new AsyncDisposableStack()
+  const start = async (documents: 'rendered' | 'unrendered'): Promise<Child<Service>> => opened.adopt(await startChild<Service>('service.ts', [url, folder, documents]), (child) => child.stop())
+  const statements = opened.adopt(await sqlOf(url, folder), ({ close }) => close())
+  const renderer = opened.adopt(createRenderer(), ({ close }) => close())
+  return await inTurns({
+    sql: statements.rate,
+    unrendered: dispatches(await start('unrendered')),
+    threads: await documentsBy(renderer),
+    rendered: dispatches(await start('rendered'))
+  }, rounds)
 })
 
 console.table({
-  'the SQL of a dispatch alone': row(rates.sql),
-  'dispatch without its document, of the SQL': row(rates.unrendered, { baseline: rates.sql, wanted: 50 }),
-  'documents, the threads alone': row(rates.pool),
-  'dispatch with its document, of the threads': row(rates.rendered, { baseline: rates.pool, wanted: 80 })
+  'the SQL of a dispatch alone': row(sql),
+  'dispatch without its document, of the SQL': row(unrendered, { baseline: sql, wanted: 50 }),
+  'the threads alone': row(threads),
+  'dispatch with its document, of the threads': row(rendered, { baseline: threads, wanted: 80 })
 })
