@@ -29,6 +29,8 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, onError
   const owner = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const companies = new Kysely<Tables>({ dialect: unbegun(pool) })
   const beginningWith = (begin: string): Database['company'] => (companyId, work) => companies.transaction().execute(async (transaction) => {
+    // It stands in the text of the statement: one that takes parameters cannot hold several.
+    if (!Number.isSafeInteger(companyId)) throw new TypeError('A company is named by a whole number.')
     await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'`).execute(transaction)
     return work(transaction)
   })
