@@ -5,9 +5,8 @@ import { compileJsonSchema } from '../../core/contract/schema.ts'
 import { compileTemplate } from '../../core/documents/compile.ts'
 import { readTemplateFolder } from '../../core/documents/folder.ts'
 import { isRecord } from '../../core/documents/records.ts'
-import { render } from '../../core/documents/render.ts'
 import { unread } from '../../core/documents/uses.ts'
-import { now, pagesOf, wordsOf } from '../core/documents/support.ts'
+import { made, pagesOf, wordsOf } from '../core/documents/support.ts'
 
 const root = new URL('../../templates/', import.meta.url)
 const folders = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
@@ -36,7 +35,7 @@ for (const { folder, template } of templates) {
   const fit = compileJsonSchema(template.schema)
 
   void t.test(`${folder}: the sample fills one page, and all of it is shown`, async (t) => {
-    const pdf = await render(compiled, template.sample, now)
+    const pdf = await made('pdf', compiled, template.sample)
     t.equal(pdf.pages, 1)
     t.same(unread(compiled.uses, template.sample), [])
     const words = await wordsOf(pdf)
@@ -58,7 +57,7 @@ for (const { folder, template } of templates) {
 
   void t.test(`${folder}: what is optional leaves no hole`, async (t) => {
     t.match(fit(least), { ok: true })
-    const pages = await pagesOf(await render(compiled, least, now))
+    const pages = await pagesOf(await made('pdf', compiled, least))
     const words = pages.flat().map(({ text }) => text)
     t.equal(pages.length, 1)
     for (const label of ['Tax', 'Subtotal', 'Bank details', 'Refund to', 'Notes', 'Reference', 'Due date', 'Valid until']) t.notOk(words.includes(label), label)
@@ -85,7 +84,7 @@ for (const { folder, template } of templates) {
 
   void t.test(`${folder}: 300 lines and a long description keep their order`, async (t) => {
     const lines = Array.from({ length: 300 }, (_, index) => ({ description: index === 7 ? 'word '.repeat(400) : `Line ${String(index)}.`, quantity: 1, unitPrice: 1, total: 1 }))
-    const pages = await pagesOf(await render(compiled, { ...template.sample, lines }, now))
+    const pages = await pagesOf(await made('pdf', compiled, { ...template.sample, lines }))
     const found = pages.flat().map(({ text }) => /^Line (\d+)\.$/.exec(text)?.[1]).filter((number) => number !== undefined).map(Number)
     t.same(found, Array.from({ length: 300 }, (_, index) => index).filter((index) => index !== 7))
     t.equal(pages.flat().filter(({ text }) => text === 'Description').length, pages.filter((page) => page.some(({ text }) => text.startsWith('Line'))).length)

@@ -10,7 +10,7 @@ function start (t: Test, options: RendererOptions): Renderer {
   return renderer
 }
 
-function job (digest: string, body: TemplateSource['body'], data: unknown = {}): RenderJob {
+function job (digest: string, body: TemplateSource['body'], data: unknown = {}): RenderJob<'pdf'> {
   return { template: { id: 1, version: 1, digest, source: templateOf(body, { title: 'T {{ n | default: 0 }}' }) }, data, format: 'pdf', now: '2026-03-14T09:30:00.000Z' }
 }
 
