@@ -8,11 +8,13 @@ import type { Accepted } from './definition.ts'
 import { failureOf, providerErrors, type Failure, type ProviderErrorWord } from './failure.ts'
 import type { Installed } from './load.ts'
 import type { Log } from './log.ts'
+import { openOutside, type Outside } from './outside.ts'
+import { createProgress, type Progress } from './outcome.ts'
 import { createRedactor, redactLog, type Redactor } from './redact.ts'
 import { splitSecrets } from './settings.ts'
 
 /** What the caller brings. The provider gets copies, and a log that does not write the secrets in `settings`. */
-export type CallContext = Omit<Context<JsonObject, JsonObject>, 'wait'>
+export type CallContext = Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'checkpoint' | 'checkpointed' | 'wait'> & { outside: Outside }
 
 /** `limit` is in milliseconds; the shorter of it and the provider's own time limit holds. `signal` gives the call up. */
 export type CallLimits = { limit?: number, signal?: AbortSignal }
@@ -42,18 +44,23 @@ export async function callDispatch<Name extends ServiceName> (
   if (dispatch === undefined) throw new TypeError(`The provider "${code}" has no service "${service}".`)
   if (signal?.aborted === true) return failed('provider_unavailable', `The provider "${code}" was not called: the call was given up before.`)
 
+  const settled = manifest.services[service]
   const redact = createRedactor(Object.values(splitSecrets(manifest.settings, context.settings).secrets))
   const log = redactLog(context.log, redact)
-  const timeLimit = (manifest.services[service]?.timeLimit ?? defaultTimeLimit) * 1000
+  const progress = createProgress({ passed: settled?.checkpoint !== true || context.outside.checkpoint.id !== undefined })
+  const time = Math.min(limit, (settled?.timeLimit ?? defaultTimeLimit) * 1000)
   try {
-    const returned = await within(Math.min(limit, timeLimit), signal, async (ended) => await dispatch(structuredClone(request), ownContext({ ...context, log }, ended)))
+    const returned = await within(time, signal, async (ended) => {
+      const ways = openOutside({ ...context, manifest, service, progress, ended, limit: time, log, conceal: redact.conceal })
+      return await dispatch(structuredClone(request), { ...ownContext({ ...context, log }, ended), ...ways })
+    })
     return answered(installed, returned, redact)
   } catch (thrown) {
-    return thrownBy(installed, thrown, redact, log)
+    return withDoubt(thrownBy(installed, thrown, { redact, log, progress }), progress, redact)
   }
 }
 
-function ownContext ({ settings, requestSettings, ...shared }: CallContext, ended: AbortSignal): Context<JsonObject, JsonObject> {
+function ownContext ({ settings, requestSettings, outside: _, ...shared }: CallContext, ended: AbortSignal): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'checkpoint'> {
   return { ...shared, settings: structuredClone(settings), requestSettings: structuredClone(requestSettings), wait: (seconds) => wait(seconds, ended) }
 }
 
@@ -87,20 +94,28 @@ function answered ({ code }: Installed, returned: unknown, redact: Redactor): Ou
   return failed('outcome_unknown', redact.text(`The answer of the provider "${code}" cannot be read: ${why}`))
 }
 
-function thrownBy (installed: Installed, thrown: unknown, redact: Redactor, log: Log): Outcome {
+type Circumstances = { redact: Redactor, log: Log, progress: Progress }
+
+function thrownBy (installed: Installed, thrown: unknown, { redact, log, progress }: Circumstances): Outcome {
   const failure = failureOf(thrown)
   if (failure !== undefined) return reported(installed, failure, redact)
   const late = thrown instanceof Late
   if (!late) log.error({ err: thrown }, 'provider failed unexpectedly')
-  return failed('outcome_unknown', `The provider "${installed.code}" ${late ? 'did not answer in time' : 'failed unexpectedly'}; it may have accepted the request.`)
+  const what = `The provider "${installed.code}" ${late ? 'did not answer in time' : 'failed unexpectedly'}`
+  return progress.passed
+    ? failed('outcome_unknown', `${what}; it may have accepted the request.`)
+    : failed('provider_unavailable', `${what}, before anything was accepted.`)
 }
 
-function reported ({ manifest }: Installed, failure: Failure, redact: Redactor): Outcome {
-  const message = presentable(failure.message, longestMessage, redact)
-  if ('word' in failure) return failed(failure.word, message)
-  const { map } = manifest.errors
-  const word = Object.hasOwn(map, failure.code) ? map[failure.code] : undefined
-  return failed(word ?? 'provider_error', message, presentable(failure.code, longestCode, redact))
+/** A provider may catch the news that a request got lost, but it cannot make a refusal of it. */
+function withDoubt (outcome: Outcome, { doubt }: Progress, redact: Redactor): Outcome {
+  if (doubt === undefined || outcome.outcome === 'uncertain') return outcome
+  return failed('outcome_unknown', presentable(doubt.message, longestMessage, redact))
+}
+
+function reported ({ manifest: { errors: { map } } }: Installed, { word, code, message }: Failure, redact: Redactor): Outcome {
+  const mapped = code !== undefined && Object.hasOwn(map, code) ? map[code] : undefined
+  return failed(word ?? mapped ?? 'provider_error', presentable(message, longestMessage, redact), code === undefined ? undefined : presentable(code, longestCode, redact))
 }
 
 function failed (word: ProviderErrorWord, message: string, code?: string): Outcome {

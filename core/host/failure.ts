@@ -17,6 +17,12 @@ export type ProviderErrorWord = keyof typeof providerErrors
  */
 export type Failure = { message: string, word?: ProviderErrorWord, code?: string, status?: number }
 
+/**
+ * How a vendor tells its errors: `at` and `message` are JSON pointers into the body to its code and its words (of several
+ * the first that leads somewhere counts); `map` has its codes as error words of the service.
+ */
+export type ErrorReading = { at?: string | readonly string[], message?: string | readonly string[], map: Readonly<Record<string, ProviderErrorWord>> }
+
 /** Registered for the whole process, so that a provider that carries its own copy of this module is understood too. */
 const brand = Symbol.for('@dispatch/core/provider failure')
 

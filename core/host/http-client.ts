@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import type { DocumentHandle } from '../contract/common.ts'
 import type { Json } from '../contract/json.ts'
 import { at } from '../services/data.ts'
-import { failureError, type ProviderErrorWord } from './failure.ts'
+import type { ErrorReading } from './failure.ts'
 import type { Wire, WireReply, WireRequest } from './http.ts'
 import { bodyOf, type Body, type ReadDocument } from './http-body.ts'
 import type { Http, HttpCall, HttpVerb } from './http-call.ts'
@@ -12,11 +12,8 @@ import { contentOf, fitReply, readErrorReply, readReply } from './http-reply.ts'
 import { targetOf, type Targets } from './http-target.ts'
 import type { Log } from './log.ts'
 import type { OAuth2, Tokens } from './oauth.ts'
-import { refusalWord, RequestFailure, troubleOf, verdictOf, type Progress, type Verdict } from './outcome.ts'
+import { judge, refusalWord, RequestFailure, troubleOf, verdictOf, type Progress, type Verdict } from './outcome.ts'
 import { signIn } from './sign-in.ts'
-
-/** How a vendor's errors are read (JSON pointers into their body, the first that leads somewhere counts) and what they mean. */
-export type ErrorReading = { at?: string | readonly string[], message?: string | readonly string[], map: Readonly<Record<string, ProviderErrorWord>> }
 
 /** Keeps what was downloaded, at most as large as documents may be. */
 export type KeepDocument = (bytes: Readable, about: { filename: string, contentType: string }) => Promise<DocumentHandle>
@@ -74,7 +71,7 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
     progress.done(request)
     return result
   } catch (error) {
-    throw error instanceof RequestFailure ? judged(error, progress, request) : error
+    throw error instanceof RequestFailure ? judge(error, progress, request) : error
   } finally {
     log.debug({ ...facts, ms: Math.round(performance.now() - begun) }, 'vendor called')
   }
@@ -125,12 +122,6 @@ async function answeredBadly (errors: ErrorReading, verdict: Exclude<Verdict, 'd
   const code = firstAt(body, errors.at)
   const mapped = code !== undefined && Object.hasOwn(errors.map, code) ? errors.map[code] : undefined
   return new RequestFailure(verdict, firstAt(body, errors.message) ?? `"${host}" answered ${status}.`, { word: mapped ?? refusalWord(status), status, ...(code !== undefined && { code }) })
-}
-
-/** What the provider catches: the failure as it counts for this call. */
-function judged (failure: RequestFailure, progress: Progress, { unsafe }: { unsafe: boolean }): Error {
-  const { verdict, message, facts: { word: refusal = 'provider_error', ...facts } } = failure
-  return failureError({ ...facts, word: progress.failed(verdict, { unsafe, refusal, message }), message }, failure)
 }
 
 function firstAt (body: Json, pointers: string | readonly string[] = []): string | undefined {

@@ -1,4 +1,4 @@
-import type { Failure, ProviderErrorWord } from './failure.ts'
+import { failureError, type Failure, type ProviderErrorWord } from './failure.ts'
 
 /**
  * What the end of a request says about it. `done`: accepted. `refused`: the vendor did nothing and said why. `not done`:
@@ -97,4 +97,10 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): P
       return verdict === 'refused' ? refusal : 'provider_unavailable'
     }
   }
+}
+
+/** The error that a provider catches: a failed request as it counts for its call. */
+export function judge (failure: RequestFailure, progress: Progress, { unsafe }: { unsafe: boolean }): Error {
+  const { verdict, message, facts: { word: refusal = 'provider_error', ...facts } } = failure
+  return failureError({ ...facts, word: progress.failed(verdict, { unsafe, refusal, message }), message }, failure)
 }

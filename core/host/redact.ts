@@ -5,17 +5,31 @@ import type { Log } from './log.ts'
 export type Redactor = {
   text: (text: string) => string
   json: <Value extends Json>(value: Value) => Value
+  /** One more secret that came up on the way, such as an access token. */
+  conceal: (secret: string) => void
 }
 
 const marker = '[redacted]'
 
 /** A redactor of these secrets: as they are, percent-encoded, and inside base64 (as in a Basic header). */
 export function createRedactor (secrets: readonly string[]): Redactor {
-  const forms = [...new Set(secrets.filter(({ length }) => length >= shortestSecret).flatMap(formsOf))].sort((a, b) => b.length - a.length)
-  if (forms.length === 0) return { text: (text) => text, json: (value) => value }
-  const pattern = new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
-  const text = (plain: string): string => plain.replace(pattern, marker)
-  return { text, json: (value) => mapTexts(value, text) }
+  const known = new Set(secrets)
+  let pattern = patternOf(known)
+  const text = (plain: string): string => pattern === undefined ? plain : plain.replace(pattern, marker)
+  return {
+    text,
+    json: (value) => pattern === undefined ? value : mapTexts(value, text),
+    conceal (secret) {
+      if (known.has(secret)) return
+      known.add(secret)
+      pattern = patternOf(known)
+    }
+  }
+}
+
+function patternOf (secrets: ReadonlySet<string>): RegExp | undefined {
+  const forms = [...new Set([...secrets].filter(({ length }) => length >= shortestSecret).flatMap(formsOf))].sort((a, b) => b.length - a.length)
+  return forms.length === 0 ? undefined : new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
 }
 
 /** The log, with secrets replaced in every message and fact. What JSON cannot carry is left out. */
