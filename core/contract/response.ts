@@ -53,8 +53,8 @@ export const ValidationResponse = Type.Object({
   warnings: Type.Array(ProblemSchema),
   plan: Type.Array(Type.Object({
     service: Type.String(),
-    providerName: ProviderCode,
-    chosenBy: Type.Enum(choosers),
+    providerName: Type.Optional(ProviderCode),
+    chosenBy: Type.Optional(Type.Enum(choosers)),
     documentType: Type.Optional(Type.String()),
     credits: Type.Integer({ minimum: 0 })
   })),

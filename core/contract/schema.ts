@@ -2,6 +2,7 @@ import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Static, TSchema } from 'typebox'
 import type { Problem } from './errors.ts'
+import { isMailbox } from './mailbox.ts'
 import { problemsOf } from './problems.ts'
 
 /** Checks a value; an empty list means that it fits. Paths are JSON pointers below `base`. */
@@ -16,6 +17,8 @@ function createAjv (options: Options): Ajv2020 {
   const ajv = new Ajv2020({ ...common, ...options })
   addFormats.default(ajv, ['date', 'date-time', 'email', 'uri', 'uuid', 'time'])
   ajv.addFormat('iso-8601', (text) => isDate(text) || isDateTime(text))
+  ajv.addFormat('mailbox', isMailbox)
+  ajv.addFormat('mailbox-or-none', (text) => text === '' || isMailbox(text))
   return ajv
 }
 

@@ -106,10 +106,9 @@ function validationOf ({ request, steps, warnings, facts }: Plan): ValidationRes
     success: true,
     result: warnings.length === 0 ? 'success' : 'warning',
     warnings: [...warnings],
-    plan: steps.map(({ service, provider, chosenBy, price }) => ({
+    plan: steps.map(({ service, by, price }) => ({
       service,
-      providerName: provider.code,
-      chosenBy,
+      ...(by === undefined ? {} : { providerName: by.provider.code, chosenBy: by.chosenBy }),
       ...(facts.documentType === undefined ? {} : { documentType: facts.documentType }),
       credits: price
     })),

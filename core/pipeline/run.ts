@@ -39,7 +39,11 @@ export type StoredDocument = DocumentHandle & { pages?: number, expiresAt: Date 
 /** The run of a new dispatch, and the record that goes before it. */
 export function beginRun (plan: Plan, { companyId, actor, requestId, newId, now }: { companyId: number, actor: Run['actor'], requestId: string, newId: () => string, now: Date }): { run: Run, record: NewDispatch } {
   const { request, template, facts } = plan
-  const steps = plan.steps.map((step) => ({ ...step, stepId: newId(), requestSettings: request.settings }))
+  if (request.template === undefined || template === undefined) throw new Error('Only what has a template can be run.')
+  const steps = plan.steps.map(({ by, ...step }) => {
+    if (by === undefined) throw new Error('Only what has a provider can be run.')
+    return { ...step, ...by, stepId: newId(), requestSettings: request.settings }
+  })
   const shared = { dispatchId: newId(), companyId, actor, data: request.template.data, metadata: request.metadata }
   return {
     run: { ...shared, template, createdAt: now, steps, ...(facts.documentNumber === undefined ? {} : { documentNumber: facts.documentNumber }) },

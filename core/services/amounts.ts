@@ -1,0 +1,50 @@
+import { Decimal } from 'decimal.js'
+import type { Json, JsonObject } from '../contract/json.ts'
+import { at } from './data.ts'
+
+/** Enough for any sum of money: the default of 20 digits would round large quantities × prices. */
+export const Money = Decimal.clone({ precision: 40 })
+
+/** The numbers of an invoice as decimals, as far as its data has them. Rates are in percent. */
+export type Amounts = {
+  lines: readonly LineAmounts[]
+  subtotal: Decimal | undefined
+  taxRate: Decimal | undefined
+  taxAmount: Decimal | undefined
+  total: Decimal | undefined
+}
+export type LineAmounts = Record<'quantity' | 'unitPrice' | 'taxRate' | 'total', Decimal | undefined>
+
+/** Reads each number once: making decimals is what checking an invoice costs. */
+export function readAmounts (data: JsonObject): Amounts {
+  const { subtotal, taxRate, taxAmount, total } = data
+  return { lines: linesOf(data).map(readLine), subtotal: decimal(subtotal), taxRate: decimal(taxRate), taxAmount: decimal(taxAmount), total: decimal(total) }
+}
+
+function readLine ({ quantity, unitPrice, taxRate, total }: JsonObject): LineAmounts {
+  return { quantity: decimal(quantity), unitPrice: decimal(unitPrice), taxRate: decimal(taxRate), total: decimal(total) }
+}
+
+function linesOf (data: JsonObject): readonly JsonObject[] {
+  const found = at(data, '/lines')
+  return Array.isArray(found) ? found.filter((line: Json) => typeof line === 'object' && line !== null && !Array.isArray(line)) as JsonObject[] : []
+}
+
+/** The sum over all lines, or undefined when there are none or one has no value. */
+export function sumOf (lines: readonly LineAmounts[], value: (line: LineAmounts) => Decimal | undefined): Decimal | undefined {
+  let sum = new Money(0)
+  for (const line of lines) {
+    const term = value(line)
+    if (term === undefined) return undefined
+    sum = sum.add(term)
+  }
+  return lines.length === 0 ? undefined : sum
+}
+
+const decimalForm = /^-?\d{1,20}(\.\d{1,10})?$/
+
+/** A number or decimal string as a decimal; anything else is none (the data schema says what must be one). */
+function decimal (value: Json | undefined): Decimal | undefined {
+  if (typeof value === 'number') return new Money(value)
+  return typeof value === 'string' && decimalForm.test(value) ? new Money(value) : undefined
+}
