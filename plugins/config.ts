@@ -1,5 +1,6 @@
 import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isNetwork } from '@dispatch/core'
 
 /** How the service is run, as its environment says. */
 export type Config = {
@@ -17,6 +18,8 @@ export type Config = {
   masterKey?: string
   /** Credits by service, where they differ from the services' own. */
   prices: Record<string, number>
+  /** CIDRs that tenants may reach beside the public addresses. */
+  allowedNetworks: string[]
   logLevel: string
 }
 
@@ -45,6 +48,7 @@ export function readConfig (env: NodeJS.ProcessEnv): Config {
     providerDirectories: (env['DISPATCH_PROVIDERS_DIR'] ?? join(root, 'providers')).split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)),
     ...(env['DISPATCH_MASTER_KEY'] === undefined ? {} : { masterKey: env['DISPATCH_MASTER_KEY'] }),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
+    allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
   }
 }
@@ -70,6 +74,14 @@ function urlOf (text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') throw new ConfigError(`DISPATCH_PUBLIC_URL is "${text}"; it must be a URL such as https://dispatch.example.com.`)
   return url.href.replace(/\/$/, '')
+}
+
+/** `10.0.0.0/8,fd00::/8`. */
+function networksOf (text: string): string[] {
+  const networks = text.split(',').map((part) => part.trim()).filter((part) => part !== '')
+  const wrong = networks.find((network) => !isNetwork(network))
+  if (wrong !== undefined) throw new ConfigError(`DISPATCH_ALLOWED_NETWORKS has "${wrong}"; each part must be a network such as 10.0.0.0/8 or fd00::/8.`)
+  return networks
 }
 
 /** `invoicing=2,sms=1`. */

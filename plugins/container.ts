@@ -3,9 +3,9 @@ import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
   createAccounts, createAuthentication, createConfigurations, createConfiguring, createCredentials, createFreshness, createHost, createKeyring, createKeyStore, createLinks,
-  createLocalFiles, createPipeline, createRenderer, createSigningKeys, createTemplates, createTokens, migrate, openDatabase, readLinkKey, readMasterKey,
+  createLocalFiles, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createTemplates, createTokens, migrate, openDatabase, readLinkKey, readMasterKey,
   type Accounts, type Authentication, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type Files, type Freshness, type Host,
-  type Keyring, type Links, type Log, type Pipeline, type Renderer, type SigningKeys, type Templates, type Tokens
+  type Keyring, type Links, type Log, type Network, type Pipeline, type Renderer, type SigningKeys, type Spool, type Templates, type Tokens
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import type { Config } from './config.ts'
@@ -32,6 +32,8 @@ export type Parts = {
   links: Links
   documentUrl: DocumentUrl
   host: Host
+  network: Network
+  spool: Spool
   renderer: Renderer
   pipeline: Pipeline
 }
@@ -50,6 +52,8 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   configuring: (get) => createConfiguring({ configurations: get('configurations'), freshness: get('freshness'), host: get('host'), keyring: get('keyring'), now: get('now') }),
   templates: (get) => createTemplates(get('database'), get('freshness')),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
+  network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', now: get('now') }),
+  spool: (get) => createSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   links: (get) => createLinks({ key: get('linkKey'), now: get('now') }),
   documentUrl: (get) => ({ id, expiresAt }) => `${get('config').publicUrl}/d/${get('links').sign(id, expiresAt)}`,
   pipeline: (get) => createPipeline({
@@ -58,6 +62,8 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     templates: get('templates'),
     files: get('files'),
     host: get('host'),
+    network: get('network'),
+    spool: get('spool'),
     renderer: get('renderer'),
     keyring: get('keyring'),
     log: get('log'),
@@ -101,6 +107,7 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     async close () {
       await get('pipeline').drain()
       await get('renderer').close()
+      await get('network').close()
       await database.close()
     }
   }

@@ -12,10 +12,10 @@ export const providerErrors = {
 export type ProviderErrorWord = keyof typeof providerErrors
 
 /**
- * What went wrong at the vendor. `code` is the vendor's own and `status` that of its HTTP answer, where there was one.
- * Without a `word` the code becomes one through the provider's `errors.map`.
+ * What went wrong. `code` is the vendor's own and `status` that of its HTTP answer, where there was one. Without a `word`
+ * the code becomes one through the provider's `errors.map`. `ours`: the vendor has no part in it.
  */
-export type Failure = { message: string, word?: ProviderErrorWord, code?: string, status?: number }
+export type Failure = { message: string, word?: ProviderErrorWord, code?: string, status?: number, ours?: true }
 
 /**
  * How a vendor tells its errors: `at` and `message` are JSON pointers into the body to its code and its words (of several
@@ -68,8 +68,8 @@ export function failureOf (thrown: unknown): Failure | undefined {
 
 function isFailure (value: unknown): value is Failure {
   if (typeof value !== 'object' || value === null) return false
-  const { message, word, code, status }: { [Field in keyof Failure]?: unknown } = value
+  const { message, word, code, status, ours }: { [Field in keyof Failure]?: unknown } = value
   const known = word === undefined || (typeof word === 'string' && Object.hasOwn(providerErrors, word))
   return typeof message === 'string' && known && [word, code].some((field) => field !== undefined) &&
-    (code === undefined || typeof code === 'string') && (status === undefined || typeof status === 'number')
+    (code === undefined || typeof code === 'string') && (status === undefined || typeof status === 'number') && (ours === undefined || ours === true)
 }

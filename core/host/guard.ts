@@ -43,7 +43,7 @@ export function createGuard ({ allow = [], resolve = systemResolve }: GuardOptio
       if (first === undefined) throw Object.assign(new Error(`The host "${hostname}" has no address.`), { code: 'ENOTFOUND' })
       if (all) callback(null, addresses)
       else callback(null, first.address, first.family)
-    }).catch((error: NodeJS.ErrnoException) => callback(error, []))
+    }).catch((error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), []))
   }
   return {
     permits,
@@ -89,8 +89,13 @@ function isPublic (address: Address): boolean {
   return address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(globalUnicast))
 }
 
+/** Whether a text is a network (CIDR). */
+export function isNetwork (cidr: string): boolean {
+  return ipaddr.isValidCIDR(cidr)
+}
+
 function networkOf (cidr: string): Network {
-  if (!ipaddr.isValidCIDR(cidr)) throw new TypeError(`"${cidr}" is not a network such as 10.0.0.0/8 or fd00::/8.`)
+  if (!isNetwork(cidr)) throw new TypeError(`"${cidr}" is not a network such as 10.0.0.0/8 or fd00::/8.`)
   return ipaddr.parseCIDR(cidr)
 }
 

@@ -46,7 +46,7 @@ async function * readable (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   try {
     yield * pieces
   } catch (cause) {
-    throw new RequestFailure('not done', 'A document that was to be sent cannot be read.', { cause })
+    throw new RequestFailure('not done', 'A document that was to be sent cannot be read.', { cause, ours: true })
   }
 }
 

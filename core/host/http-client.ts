@@ -59,7 +59,7 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
   const begun = performance.now()
   const facts: { method: Method, host?: string, path?: string, status?: number } = { method }
   try {
-    if (ended.aborted) throw new RequestFailure('not done', `The provider "${targets.provider}" sent a request after its call had ended.`)
+    if (ended.aborted) throw new RequestFailure('not done', `The provider "${targets.provider}" sent a request after its call had ended.`, { ours: true })
     const target = withQuery(targetOf(url, targets), call)
     facts.host = target.host
     facts.path = target.pathname

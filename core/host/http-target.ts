@@ -8,9 +8,9 @@ export type Targets = { provider: string, declared: readonly string[], chosen: r
 export function targetOf (url: string, targets: Targets): URL {
   const target = URL.parse(url)
   const { provider } = targets
-  if (target === null) throw new RequestFailure('not done', `The provider "${provider}" wanted to call "${url.slice(0, 200)}", which is no URL.`)
-  if (target.protocol !== 'https:') throw new RequestFailure('not done', `The provider "${provider}" may call https URLs only, not ${target.protocol}//${target.host}.`)
-  if (target.username !== '' || target.password !== '') throw new RequestFailure('not done', `The provider "${provider}" wanted to call "${target.host}" with a user name in the URL; sign in with "basic".`)
+  if (target === null) throw new RequestFailure('not done', `The provider "${provider}" wanted to call "${url.slice(0, 200)}", which is no URL.`, { ours: true })
+  if (target.protocol !== 'https:') throw new RequestFailure('not done', `The provider "${provider}" may call https URLs only, not ${target.protocol}//${target.host}.`, { ours: true })
+  if (target.username !== '' || target.password !== '') throw new RequestFailure('not done', `The provider "${provider}" wanted to call "${target.host}" with a user name in the URL; sign in with "basic".`, { ours: true })
   checkHost(target.hostname, targets)
   target.hash = ''
   return target
@@ -19,7 +19,7 @@ export function targetOf (url: string, targets: Targets): URL {
 /** Throws a {@link RequestFailure} unless the provider may reach the host (canonical, without port). */
 export function checkHost (host: string, { provider, declared, chosen }: Targets): void {
   if (chosen.includes(host) || declared.some((pattern) => fits(host, pattern))) return
-  throw new RequestFailure('not done', `The provider "${provider}" may not reach "${host}": it is neither in the "hosts" of its manifest nor a setting of the type Host().`)
+  throw new RequestFailure('not done', `The provider "${provider}" may not reach "${host}": it is neither in the "hosts" of its manifest nor a setting of the type Host().`, { ours: true })
 }
 
 /** The canonical hosts that the values of destination settings name, be they hosts or URLs. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { Agent, buildConnector, request, type Dispatcher } from 'undici'
-import { ForbiddenAddress, type Guard } from './guard.ts'
-import { codeOf, RequestFailure, troubleOf } from './outcome.ts'
+import type { Guard } from './guard.ts'
+import { codeOf, RequestFailure, troubleOf, unconnected } from './outcome.ts'
 
 /** Where a host name really leads: the tests' replacement for the internet. */
 export type Route = (hostname: string, port: number) => { host: string, port: number } | undefined
@@ -44,7 +44,7 @@ export function createWire ({ guard, ca, route = () => undefined }: WireOptions)
   const connect: buildConnector.connector = (options, callback) => {
     const { hostname, port } = options
     const to = route(hostname, Number(port === '' ? 443 : port))
-    const fail = (error: Error): void => callback(unconnected(hostname, error), null)
+    const fail = (error: unknown): void => callback(unconnected(hostname, error), null)
     try {
       guard.check(to?.host ?? hostname)
       open({ ...options, ...(to !== undefined && { hostname: to.host, port: String(to.port), servername: options.servername ?? hostname }) }, (...[error, socket]) => {
@@ -52,7 +52,7 @@ export function createWire ({ guard, ca, route = () => undefined }: WireOptions)
         else fail(error)
       })
     } catch (error) {
-      fail(error instanceof Error ? error : new Error(String(error)))
+      fail(error)
     }
   }
   const agent = new Agent({ connect, allowH2: false, connections: connectionsPerHost, maxHeaderSize: longestHeaders, bodyTimeout: nextPieceWithin })
@@ -69,14 +69,10 @@ export function createWire ({ guard, ca, route = () => undefined }: WireOptions)
   }
 }
 
-function unconnected (host: string, cause: Error): RequestFailure {
-  return new RequestFailure('not done', cause instanceof ForbiddenAddress ? cause.message : `"${host}" ${troubleOf(cause)}.`, { cause })
-}
-
 /** By where it happened: before there was a connection, while the request was put together, or after that. */
 function failed (host: string, error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error
   const cause = error instanceof Error ? error : new Error(String(error))
-  if (neverWhole.has(codeOf(cause))) return new RequestFailure('not done', `The request to "${host}" could not be put together: ${cause.message}.`, { cause })
+  if (neverWhole.has(codeOf(cause))) return new RequestFailure('not done', `The request to "${host}" could not be put together: ${cause.message}.`, { cause, ours: true })
   return new RequestFailure('doubtful', `"${host}" ${troubleOf(cause)}.`, { cause })
 }

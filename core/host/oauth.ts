@@ -2,7 +2,7 @@ import { createPrivateKey, hash, randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { Type } from 'typebox'
-import { at } from '../services/data.ts'
+import { textAt } from '../services/data.ts'
 import type { Wire } from './http.ts'
 import { formPairs } from './http-form.ts'
 import { fitReply, readErrorReply, readReply } from './http-reply.ts'
@@ -94,8 +94,8 @@ async function requestToken (wire: Pick<Wire, 'send'>, oauth2: OAuth2, url: URL,
   const verdict = verdictOf(reply.status, [])
   if (verdict === 'refused') {
     const error = await readErrorReply(reply)
-    const code = String(at(error, '/error') ?? at(error, '/code') ?? reply.status)
-    throw new RequestFailure('refused', `"${url.host}" refused to sign in: ${String(at(error, '/error_description') ?? code)}`, { word: 'authentication_error', code, status: reply.status })
+    const { code = String(reply.status), words = code } = { ...textAt(error, '/error', 'code'), ...textAt(error, '/error_description', 'words') }
+    throw new RequestFailure('refused', `"${url.host}" refused to sign in: ${words}`, { word: 'authentication_error', code, status: reply.status })
   }
   if (verdict !== 'done') {
     reply.body.destroy()

@@ -1,4 +1,5 @@
 import { failureError, type Failure, type ProviderErrorWord } from './failure.ts'
+import { ForbiddenAddress } from './guard.ts'
 
 /**
  * What the end of a request says about it. `done`: accepted. `refused`: the vendor did nothing and said why. `not done`:
@@ -25,16 +26,16 @@ export function refusalWord (status: number): ProviderErrorWord {
   return status === 401 || status === 403 ? 'authentication_error' : 'provider_error'
 }
 
-/** What a refusal may tell: its word, where it is no matter of the provider's map, and the vendor's own code and status. */
-export type RefusalFacts = { word?: ProviderErrorWord, code?: string, status?: number }
+/** What more is known of a failed request. `word`: what it is called if it is a refusal. `ours`: the vendor has no part in it. */
+export type FailureFacts = { word?: ProviderErrorWord, code?: string, status?: number, ours?: true }
 
 /** A request that did not end well, before it is judged by how far its call has come. */
 export class RequestFailure extends Error {
   override name = 'RequestFailure'
   readonly verdict: Exclude<Verdict, 'done'>
-  readonly facts: RefusalFacts
+  readonly facts: FailureFacts
 
-  constructor (verdict: Exclude<Verdict, 'done'>, message: string, { cause, ...facts }: RefusalFacts & { cause?: unknown } = {}) {
+  constructor (verdict: Exclude<Verdict, 'done'>, message: string, { cause, ...facts }: FailureFacts & { cause?: unknown } = {}) {
     super(message, { cause })
     this.verdict = verdict
     this.facts = facts
@@ -56,6 +57,12 @@ const troubles: readonly { codes: RegExp, what: string }[] = [
 export function troubleOf (error: unknown): string {
   const code = codeOf(error)
   return troubles.find(({ codes }) => codes.test(code))?.what ?? `failed (${code === '' ? 'for an unknown reason' : code})`
+}
+
+/** There is no connection: nothing was sent. An address that may not be reached is not the vendor's fault. */
+export function unconnected (host: string, cause: unknown): RequestFailure {
+  if (cause instanceof ForbiddenAddress) return new RequestFailure('not done', cause.message, { cause, ours: true })
+  return new RequestFailure('not done', `"${host}" ${troubleOf(cause)}.`, { cause })
 }
 
 /** The code of an error or of what caused it. */

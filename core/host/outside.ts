@@ -1,7 +1,7 @@
 import type { Context } from './context.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ServiceName } from '../services/index.ts'
-import { failureError, unavailable } from './failure.ts'
+import { failureError } from './failure.ts'
 import { destinationNames } from './form.ts'
 import type { ReadDocument } from './http-body.ts'
 import { createHttp, type HttpOptions, type KeepDocument } from './http-client.ts'
@@ -39,7 +39,7 @@ export type OutsideCall = {
 
 /** The ways out of one call. */
 export function openOutside (call: OutsideCall): Pick<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'checkpoint' | 'checkpointed'> {
-  const { manifest, service, settings, outside, progress } = call
+  const { manifest, service, settings, outside } = call
   const { network: { wire, tokens, mailers }, checkpoint: { id } } = outside
   const targets = {
     provider: manifest.code,
@@ -61,8 +61,8 @@ function checkpointOf ({ manifest: { code, services }, service, outside: { check
   return async (id) => {
     if (services[service]?.checkpoint !== true) throw new TypeError(`The provider "${code}" reached a checkpoint, but its service "${service}" declares none.`)
     if (typeof id !== 'string' || id === '' || id.length > longestCheckpoint) throw new TypeError(`A checkpoint is a text of 1 to ${longestCheckpoint} characters: the vendor's id of what was prepared.`)
-    if (ended.aborted) throw unavailable('The call had ended before its checkpoint.')
-    await checkpoint.save(id).catch((cause: unknown) => { throw failureError({ word: 'provider_unavailable', message: 'The checkpoint could not be recorded.' }, cause) })
+    if (ended.aborted) throw failureError({ word: 'provider_unavailable', message: 'The call had ended before its checkpoint.', ours: true })
+    await checkpoint.save(id).catch((cause: unknown) => { throw failureError({ word: 'provider_unavailable', message: 'The checkpoint could not be recorded.', ours: true }, cause) })
     progress.pass()
   }
 }

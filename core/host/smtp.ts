@@ -11,7 +11,7 @@ import type { ReadDocument } from './http-body.ts'
 import { readPieces } from './http-multipart.ts'
 import { checkHost, type Targets } from './http-target.ts'
 import type { Log } from './log.ts'
-import { judge, RequestFailure, troubleOf, type Progress } from './outcome.ts'
+import { judge, RequestFailure, unconnected, type Progress } from './outcome.ts'
 import { checkHeaders } from './smtp-address.ts'
 import type { Smtp, SmtpMessage, SmtpReceipt, SmtpTransport } from './smtp-message.ts'
 import { smtpFailure } from './smtp-outcome.ts'
@@ -78,7 +78,7 @@ async function open (guard: Guard, { host, port }: { host: string, port: number 
     await promise
     return socket.setTimeout(0)
   } catch (cause) {
-    throw new RequestFailure('not done', `"${host}" ${troubleOf(cause)}.`, { cause })
+    throw unconnected(host, cause)
   } finally {
     socket.removeAllListeners()
   }
@@ -93,9 +93,9 @@ export function createSmtp ({ mailers, account, targets, documents, progress, en
     async send (message, transport) {
       const begun = performance.now()
       try {
-        if (ended.aborted) throw new RequestFailure('not done', `The provider "${targets.provider}" sent an e-mail after its call had ended.`)
+        if (ended.aborted) throw new RequestFailure('not done', `The provider "${targets.provider}" sent an e-mail after its call had ended.`, { ours: true })
         const host = canonicalHost(transport.host)
-        if (host === undefined) throw new RequestFailure('not done', `"${transport.host}" is no host name such as smtp.example.com.`)
+        if (host === undefined) throw new RequestFailure('not done', `"${transport.host}" is no host name such as smtp.example.com.`, { ours: true })
         checkHost(host, targets)
         checkHeaders(message)
         const receipt = await deliver(mailers.get(account, transport, host), { host, ended, message, read: documents.read })

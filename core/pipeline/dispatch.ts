@@ -6,6 +6,7 @@ import type { ServiceContracts } from '../host/contracts.ts'
 import { logWith } from '../host/log.ts'
 import type { ServiceName } from '../services/index.ts'
 import { createProviderState } from '../store/provider-state.ts'
+import { outsideOf } from './outside.ts'
 import type { Parts } from './parts.ts'
 import type { Run, RunStep } from './run.ts'
 
@@ -27,7 +28,8 @@ export async function callProvider (parts: Parts, run: Run, step: RunStep, docum
     idempotencyKey: stepId,
     log: logWith(parts.log, { companyId, dispatchId: run.dispatchId, provider: provider.code }),
     state: createProviderState(parts.database, companyId, provider.code, parts.now),
-    now: parts.now
+    now: parts.now,
+    outside: await outsideOf(parts, run, step, configuration.userId === null ? 'company' : `user ${configuration.userId}`)
   })
 }
 

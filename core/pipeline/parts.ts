@@ -2,6 +2,8 @@ import type { Keyring } from '../access/keyring.ts'
 import type { Renderer } from '../documents/renderer.ts'
 import type { Host } from '../host/host.ts'
 import type { Log } from '../host/log.ts'
+import type { Network } from '../host/network.ts'
+import type { Spool } from '../host/spool.ts'
 import type { Configurations } from '../store/configurations.ts'
 import type { Database } from '../store/database.ts'
 import type { Files } from '../store/files.ts'
@@ -14,6 +16,8 @@ export type Parts = {
   templates: Templates
   files: Files
   host: Host
+  network: Network
+  spool: Spool
   renderer: Renderer
   keyring: Keyring
   log: Log

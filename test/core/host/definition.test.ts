@@ -5,7 +5,7 @@
 import t from 'tap'
 import { defineProvider, Host, Secret, Type, type Accepted } from '../../../core/provider.ts'
 import { deriveManifest } from '../../../core/host/derive.ts'
-import { callContext, invoice } from '../../fixtures/providers/call.ts'
+import { callContext, invoice, nowhere } from '../../fixtures/providers/call.ts'
 
 const settings = Type.Object({ token: Secret(), region: Type.Optional(Type.Enum(['eu', 'us'])), server: Host() })
 const sent = (): Promise<Accepted> => Promise.resolve({ id: '1', status: 'sent' })
@@ -120,7 +120,7 @@ await t.test('an unknown setting is undefined at run time and does not compile',
     }
   })
   const settings = { token: 'secret', server: 'acme.example' }
-  await invoicing?.dispatch(invoice(), { ...callContext(), settings, requestSettings: {}, wait: () => Promise.resolve() })
+  await invoicing?.dispatch(invoice(), { ...callContext(), ...nowhere(), settings, requestSettings: {}, wait: () => Promise.resolve() })
 })
 
 await t.test('an answer without the vendor\'s id', (t) => {
