@@ -1,6 +1,6 @@
 import { hashPassword } from './access/passwords.ts'
 import { serviceNames } from './services/index.ts'
-import { createCompanies, hasCompanies } from './store/accounts.ts'
+import { createFirstCompanies } from './store/accounts.ts'
 import type { Database } from './store/database.ts'
 
 /** The accounts of a development installation. Their passwords are public. */
@@ -13,9 +13,8 @@ export const demo = {
 
 /** Fills a new database for development: the platform with its operator, and the company "Demo" ready to dispatch. Answers whether it was new. */
 export async function seedDemo (database: Database, now: Date): Promise<boolean> {
-  if (await hasCompanies(database)) return false
   const { admin, operator } = demo
-  await createCompanies(database, [{
+  return createFirstCompanies(database, [{
     name: 'Platform',
     credits: 0,
     users: [{ email: operator.email, role: 'operator', services: [], passwordHash: await hashPassword(operator.password) }]
@@ -25,5 +24,4 @@ export async function seedDemo (database: Database, now: Date): Promise<boolean>
     users: [{ email: admin.email, role: 'admin', services: ['*'], passwordHash: await hashPassword(admin.password) }],
     defaultProvider: { code: demo.provider, services: serviceNames }
   }], now)
-  return true
 }

@@ -7,7 +7,8 @@ import { creditsRoutes } from './credits.ts'
 import { dispatchRoutes } from './dispatch.ts'
 import { dispatchesRoutes } from './dispatches.ts'
 import { documentsRoutes } from './documents.ts'
-import { errorsPlugin, unreadableRequest } from './errors.ts'
+import { drainingPlugin } from './draining.ts'
+import { answerUnroutable, errorsPlugin } from './errors.ts'
 import { headersPlugin, requestId } from './headers.ts'
 import { healthRoutes } from './health.ts'
 import { loggingPlugin } from './logging.ts'
@@ -17,11 +18,14 @@ import { providersRoutes } from './providers.ts'
 import { parseQuery } from './queries.ts'
 import { simulatorRoutes } from './simulator.ts'
 import { templatesRoutes } from './templates.ts'
+import { answerUnreadable, transportPlugin } from './transport.ts'
 
 /** The whole service, top to bottom. */
 export const app: FastifyPluginAsync<House> = async (app, { get }) => {
+  await app.register(drainingPlugin)
   await app.register(loggingPlugin)
   await app.register(headersPlugin)
+  await app.register(transportPlugin)
   await app.register(errorsPlugin)
   await app.register(bodiesPlugin)
   await app.register(authenticationPlugin, { authentication: get('authentication') })
@@ -52,14 +56,13 @@ export async function createServer (house: House, logger: FastifyBaseLogger): Pr
     genReqId: requestId,
     bodyLimit: 5 * mebibyte,
     requestTimeout: 120 * second,
-    http: { headersTimeout: 30 * second },
-    // A closing server still answers what comes on open connections, then closes them.
+    http: { headersTimeout: 30 * second, requireHostHeader: false },
+    // See draining.ts: what comes on open connections meanwhile is still answered.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery },
-    clientErrorHandler (error, socket) {
-      if (socket.writable && error.code !== 'ECONNRESET') socket.end(unreadableRequest(error))
-    }
+    frameworkErrors: answerUnroutable,
+    clientErrorHandler: answerUnreadable
   })
   await server.register(app, house)
   await server.ready()

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { compile, compileQuery, inspectJson, refusal, type Check, type DispatchError } from '@dispatch/core'
+import { compile, compileQuery, guarded, refusal, type Check, type DispatchError } from '@dispatch/core'
 import plugin from 'fastify-plugin'
 import type { TSchema } from 'typebox'
 
@@ -16,7 +16,7 @@ export const bodiesPlugin = plugin((app, _options, done) => {
       parsed(error as Error)
     }
   })
-  app.setValidatorCompiler<TSchema>(({ schema, httpPart }) => httpPart === 'body' ? bodyReader(compile(schema)) : reader(compileQuery(schema), places[httpPart ?? ''] ?? ''))
+  app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => reader(httpPart === 'body' ? guarded(compile(schema)) : compileQuery(schema), places[httpPart] ?? ''))
   done()
 }, { name: 'bodies', fastify: '5.x' })
 
@@ -24,14 +24,6 @@ export const bodiesPlugin = plugin((app, _options, done) => {
 const places: Record<string, string> = { querystring: '/query', headers: '/headers', params: '/path' }
 
 type Reading = { value: unknown } | { error: Error }
-
-function bodyReader (check: Check<unknown>): (value: unknown) => Reading {
-  return (value) => {
-    const fit = check(value)
-    const problems = [...inspectJson(value), ...(fit.ok ? [] : fit.problems)]
-    return problems.length === 0 ? { value } : { error: refusal('validation_error', problems) }
-  }
-}
 
 function reader (check: Check<unknown>, base: string): (value: unknown) => Reading {
   return (value) => {
@@ -45,8 +37,16 @@ function parseJson (body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8')) as unknown
   } catch (cause) {
-    throw unreadable(`The body is not JSON: ${cause instanceof SyntaxError ? cause.message : 'it cannot be read'}.`)
+    throw unreadable(`The body is not JSON${placeOf(cause)}.`)
   }
+}
+
+/** Where the parser stopped, as far as it says; its sentence may also quote the body, which can hold a password. */
+function placeOf (cause: unknown): string {
+  const message = cause instanceof SyntaxError ? cause.message : ''
+  if (message.startsWith('Unexpected end')) return ': it ends too early'
+  const [place] = /line \d+ column \d+/.exec(message) ?? []
+  return place === undefined ? '' : `: it cannot be read at ${place}`
 }
 
 function unreadable (message: string): DispatchError {

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isNetwork } from '@dispatch/core'
@@ -30,47 +31,52 @@ export class ConfigError extends Error {
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Reads the environment. Throws a {@link ConfigError}. */
-export function readConfig (env: NodeJS.ProcessEnv): Config {
+/** Reads the environment; an empty variable counts as absent. Throws a {@link ConfigError}. */
+export function readConfig (variables: NodeJS.ProcessEnv): Config {
+  const env = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
   const environment = oneOf(env, 'NODE_ENV', ['development', 'production'], 'development')
-  const host = env['HOST'] ?? '127.0.0.1'
+  const host = hostOf(env['HOST'] ?? '127.0.0.1')
   const port = portOf(env['PORT'] ?? '3000')
-  if (!isLoopback(host)) throw new ConfigError(`HOST is "${host}", but plain HTTP is served on a loopback address only, such as 127.0.0.1, because it would carry credentials in the clear.`)
-  const publicUrl = env['DISPATCH_PUBLIC_URL'] ?? (environment === 'production' ? undefined : `http://${host.includes(':') ? `[${host}]` : host}:${port}`)
-  if (publicUrl === undefined) throw new ConfigError('DISPATCH_PUBLIC_URL is not set: in production it says where the links to documents lead, for example https://dispatch.example.com.')
+  const databaseUrl = env['DATABASE_URL']
+  const masterKey = env['DISPATCH_MASTER_KEY']
   return {
     environment,
     host,
     port,
-    publicUrl: urlOf(publicUrl),
-    dataDirectory: resolve(root, env['DISPATCH_DATA_DIR'] ?? 'data'),
-    ...(env['DATABASE_URL'] === undefined ? {} : { databaseUrl: env['DATABASE_URL'] }),
+    publicUrl: publicUrlOf(env['DISPATCH_PUBLIC_URL'], environment, `http://${host.includes(':') ? `[${host}]` : host}:${port}`),
+    dataDirectory: resolve(env['DISPATCH_DATA_DIR'] ?? join(root, 'data')),
+    ...(databaseUrl === undefined ? {} : { databaseUrl: databaseUrlOf(databaseUrl) }),
     providerDirectories: (env['DISPATCH_PROVIDERS_DIR'] ?? join(root, 'providers')).split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)),
-    ...(env['DISPATCH_MASTER_KEY'] === undefined ? {} : { masterKey: env['DISPATCH_MASTER_KEY'] }),
+    ...(masterKey === undefined ? {} : { masterKey }),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
     allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
   }
 }
 
-function oneOf<Value extends string> (env: NodeJS.ProcessEnv, name: string, values: readonly [Value, ...Value[]], otherwise: Value): Value {
-  const given = env[name]
-  const known = given === undefined || given === '' ? otherwise : values.find((value) => value === given)
-  if (known === undefined) throw new ConfigError(`${name} is "${given ?? ''}"; it must be one of ${values.join(', ')}.`)
+function oneOf<Value extends string> (env: NodeJS.ProcessEnv, name: string, values: readonly Value[], otherwise: Value): Value {
+  const given = env[name] ?? otherwise
+  const known = values.find((value) => value === given)
+  if (known === undefined) throw new ConfigError(`${name} is "${given}"; it must be one of ${values.join(', ')}.`)
   return known
+}
+
+/** One address: "localhost" may stand for two. */
+function hostOf (text: string): string {
+  const host = text === 'localhost' ? '127.0.0.1' : text
+  if (host === '::1' || (isIPv4(host) && host.startsWith('127.'))) return host
+  throw new ConfigError(`HOST is "${host}", but plain HTTP is served on a loopback address only, such as 127.0.0.1, because it would carry credentials in the clear.`)
 }
 
 function portOf (text: string): number {
   const port = Number(text)
-  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new ConfigError(`PORT is "${text}"; it must be a number from 0 to 65535.`)
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new ConfigError(`PORT is "${text}"; it must be a number from 0 (any free port) to 65535.`)
   return port
 }
 
-function isLoopback (host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-}
-
-function urlOf (text: string): string {
+function publicUrlOf (text: string | undefined, environment: Config['environment'], own: string): string {
+  if (text === undefined && environment === 'development') return own
+  if (text === undefined) throw new ConfigError('DISPATCH_PUBLIC_URL is not set: in production it says where the links to documents lead, for example https://dispatch.example.com.')
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') throw new ConfigError(`DISPATCH_PUBLIC_URL is "${text}"; it must be a URL such as https://dispatch.example.com.`)
   return url.href.replace(/\/$/, '')
@@ -82,6 +88,12 @@ function networksOf (text: string): string[] {
   const wrong = networks.find((network) => !isNetwork(network))
   if (wrong !== undefined) throw new ConfigError(`DISPATCH_ALLOWED_NETWORKS has "${wrong}"; each part must be a network such as 10.0.0.0/8 or fd00::/8.`)
   return networks
+}
+
+/** It may hold a password: the message does not repeat it. */
+function databaseUrlOf (text: string): string {
+  if (/^postgres(ql)?:\/\//.test(text)) return text
+  throw new ConfigError('DATABASE_URL is not the URL of a PostgreSQL server; it must be like postgres://user:password@host:5432/database.')
 }
 
 /** `invoicing=2,sms=1`. */

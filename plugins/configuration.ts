@@ -1,8 +1,9 @@
 import {
-  ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, isServiceName, MyConfig, refusal, requireRole, requireService,
+  ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, isServiceName, MyConfig, Nothing, refusal, requireRole, requireService,
   type Actor, type Configuring, type JsonObject, type Owner, type ServiceName
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { codeIn } from './paths.ts'
 
 /** Choosing and configuring providers: for oneself, or as an admin for the company. */
 export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Configuring }> = (app, { configuring }, done) => {
@@ -13,25 +14,27 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
 
   for (const { choice, provider, whose, ownerOf } of scopes) {
     app.put<{ Params: { service: string }, Body: { providerName: string | null } }>(`${choice}/:service`, {
-      config: { errors: ['validation_error', 'unknown_service', 'validation_failed', 'configuration_missing'] },
+      config: { errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
       schema: { tags: ['Configuration'], summary: `Chooses the provider of a service for ${whose}; null takes the choice back.`, body: ChoiceBody, response: { 200: MyConfig } }
     }, async ({ actor, params, body }) => {
       const service = serviceIn(params.service)
-      requireService(actor, service)
-      await configuring.choose(ownerOf(actor), service, body.providerName)
+      const owner = ownerOf(actor)
+      // An admin chooses for those who may use the service.
+      if (owner.userId !== null) requireService(actor, service)
+      await configuring.choose(owner, service, body.providerName)
       return configuring.mine(actor)
     })
 
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
-      config: { errors: ['validation_error', 'not_found', 'validation_failed'] },
+      config: { errors: ['not_found', 'validation_failed'] },
       schema: { tags: ['Configuration'], summary: `Stores a provider's configuration of ${whose}: secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
-    }, ({ actor, params, body }) => configuring.configure(ownerOf(actor), params.code, { settings: body.settings, ...sandboxOf(body) }))
+    }, ({ actor, params, body }) => configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, ...sandboxOf(body) }))
 
     app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
       config: { errors: ['not_found'] },
-      schema: { tags: ['Configuration'], summary: `Removes a provider's configuration of ${whose}.` }
+      schema: { tags: ['Configuration'], summary: `Removes a provider's configuration of ${whose}.`, response: { 204: Nothing } }
     }, async ({ actor, params }, reply) => {
-      await configuring.remove(ownerOf(actor), params.code)
+      await configuring.remove(ownerOf(actor), codeIn(params.code))
       return reply.code(204).send()
     })
   }

@@ -8,7 +8,7 @@ import {
   type Keyring, type Links, type Log, type Network, type Pipeline, type Renderer, type SigningKeys, type Spool, type Templates, type Tokens
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
-import type { Config } from './config.ts'
+import { ConfigError, type Config } from './config.ts'
 
 /** Every part of the service, by the name under which the container has it. */
 export type Parts = {
@@ -35,6 +35,8 @@ export type Parts = {
   network: Network
   spool: Spool
   renderer: Renderer
+  /** Seconds that a client waits for a synchronous dispatch. */
+  synchronousLimit: number
   pipeline: Pipeline
 }
 
@@ -43,6 +45,9 @@ export type House = { get: <Name extends keyof Parts>(name: Name) => Parts[Name]
 
 /** How each part is made of others; made when it is first asked for. */
 const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
+  newId: () => () => randomUUIDv7(),
+  renderer: () => createRenderer(),
+  synchronousLimit: () => 120,
   freshness: (get) => createFreshness(get('database')),
   accounts: (get) => createAccounts(get('database'), get('freshness')),
   credentials: (get) => createCredentials({ accounts: get('accounts'), now: get('now') }),
@@ -69,7 +74,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     log: get('log'),
     now: get('now'),
     newId: get('newId')
-  }, { prices: get('config').prices })
+  }, { prices: get('config').prices, synchronousLimit: get('synchronousLimit') })
 }
 
 /**
@@ -85,19 +90,19 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
   const database = openDatabase({ connectionString: databaseUrl }, { onError: (error) => log.warn({ err: error }, 'a database connection was lost') })
   try {
     const now = replacements.now ?? (() => new Date())
+    await database.ping().catch(unusable)
     await migrate(database)
     const keyring = createKeyring(await readMasterKey(config.environment === 'production' ? { value: config.masterKey } : { value: config.masterKey, file: join(config.dataDirectory, 'master.key') }))
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
     put('host', await createHost({ directories: config.providerDirectories, log }))
-    put('renderer', replacements.renderer ?? createRenderer())
-    put('newId', () => randomUUIDv7())
     put('config', config)
     put('now', now)
     put('log', log)
     put('keyring', keyring)
     put('database', database)
+    for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
   } catch (error) {
     await database.close()
     throw error
@@ -111,4 +116,10 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
       await database.close()
     }
   }
+}
+
+/** A name that stands for several addresses has an error for each. */
+function unusable (cause: unknown): never {
+  const reasons = cause instanceof AggregateError ? cause.errors : [cause]
+  throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasons.map((reason) => reason instanceof Error ? reason.message : String(reason)).join(', ')}.`, { cause })
 }

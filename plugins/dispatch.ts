@@ -50,15 +50,16 @@ async function examplesOf (service: ServiceName, templates: Templates): Promise<
   }))
 }
 
-const validationErrors = ['validation_error', 'template_not_found', 'payload_too_large', 'unsupported_media_type', 'validation_failed', 'configuration_missing'] as const
+const validationErrors = ['template_not_found', 'validation_failed', 'configuration_missing'] as const
 const dispatchErrors = [
   ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error',
   'provider_unavailable', 'timeout', 'outcome_unknown'
 ] as const
 
-/** X-Idempotency-Key, or Idempotency-Key where only that is sent. */
+/** X-Idempotency-Key, or Idempotency-Key; both must say the same. */
 function idempotencyKeyOf ({ headers }: FastifyRequest): string | undefined {
-  const key = headers['x-idempotency-key'] ?? headers['idempotency-key']
+  const { 'idempotency-key': alias, 'x-idempotency-key': key = alias } = headers
+  if (alias !== undefined && alias !== key) throw refusal('validation_error', [{ path: '/headers/Idempotency-Key', code: 'contradiction', message: 'Says something else than X-Idempotency-Key; give it once.' }])
   if (key === undefined || (typeof key === 'string' && key.length >= 1 && key.length <= 255)) return key
   throw refusal('validation_error', [{ path: '/headers/X-Idempotency-Key', code: 'length', message: 'An idempotency key has 1 to 255 characters.' }])
 }

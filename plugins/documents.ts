@@ -3,6 +3,8 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 import type { FastifyReply } from 'fastify'
 import { missing, uuidIn } from './paths.ts'
 
+const Pdf = { description: 'The document, as a download.', content: { 'application/pdf': { schema: { type: 'string', format: 'binary' } } } }
+
 /** Generated documents: with credentials, or by a signed link that ends with the document. */
 export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database, files: Files, links: Links, now: () => Date }> = (app, { database, files, links, now }, done) => {
   async function send (reply: FastifyReply, document: DocumentRow | undefined, name: string): Promise<FastifyReply> {
@@ -20,12 +22,12 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.get<{ Params: { id: string } }>('/api/v1/documents/:id', {
     config: { errors: ['not_found'] },
-    schema: { tags: ['Documents'], summary: 'Downloads a generated document.', produces: ['application/pdf'] }
+    schema: { tags: ['Documents'], summary: 'Downloads a generated document.', response: { 200: Pdf } }
   }, async ({ actor, params }, reply) => send(reply, await findDocument(database, actor.companyId, uuidIn(params.id, 'document')), params.id))
 
   app.get<{ Params: { token: string } }>('/d/:token', {
     config: { public: true, errors: ['not_found'] },
-    schema: { tags: ['Documents'], summary: 'Downloads a generated document by its signed link.', produces: ['application/pdf'] }
+    schema: { tags: ['Documents'], summary: 'Downloads a generated document by its signed link.', response: { 200: Pdf } }
   }, async ({ params }, reply) => {
     const documentId = links.read(params.token)
     return send(reply, documentId === undefined ? undefined : await findLinkedDocument(database, documentId), 'of this link')

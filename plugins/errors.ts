@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { DispatchError, errorTable, isServiceName, serviceNames, didYouMean, type ErrorBody, type ErrorWord } from '@dispatch/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
+import { identify } from './headers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,6 +21,12 @@ export const errorsPlugin = plugin((app, _options, done) => {
   done()
 }, { name: 'errors', fastify: '5.x' })
 
+/** Answers a request for which the framework finds no route, by its path alone: no hook has seen it. */
+export function answerUnroutable (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  identify(request, reply)
+  void send(frameworkError(error), request, reply)
+}
+
 function send (error: DispatchError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const body: ErrorBody = {
     error: error.word,
@@ -38,36 +44,30 @@ const frameworkErrors: Record<string, { word: ErrorWord, message: string }> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { word: 'payload_too_large', message: 'The body is larger than the limit of 5 MiB.' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { word: 'unsupported_media_type', message: 'The body must be JSON: send "Content-Type: application/json".' },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: { word: 'validation_error', message: 'The body is not as long as its Content-Length says.' },
-  FST_ERR_BAD_URL: { word: 'not_found', message: 'The path of the URL cannot be decoded.' }
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: { word: 'unsupported_media_type', message: 'The body must be JSON: send "Content-Type: application/json".' },
+  FST_ERR_BAD_URL: { word: 'not_found', message: 'The path of the URL cannot be decoded.' },
+  FST_ERR_MAX_PARAM_LENGTH: { word: 'not_found', message: 'Nothing has a name as long as the one in the path.' }
 }
 
 function frameworkError (error: FastifyError): DispatchError {
-  const known = frameworkErrors[error.code]
-  if (known !== undefined) return new DispatchError(known.word, known.message, { cause: error })
-  return new DispatchError('internal_error', errorTable.internal_error.when, { cause: error })
+  const { word, message } = frameworkErrors[error.code] ?? byStatus(error.statusCode ?? 500)
+  return new DispatchError(word, message, { cause: error })
+}
+
+/** What else goes wrong in the framework and its plugins: a 4xx is the client's, or the end of its connection. */
+function byStatus (status: number): { word: ErrorWord, message: string } {
+  if (status < 400 || status >= 500) return { word: 'internal_error', message: errorTable.internal_error.when }
+  if (status === 403 || status === 404) return { word: 'not_found', message: 'There is nothing to read under this path.' }
+  return { word: 'validation_error', message: 'The request cannot be read.' }
 }
 
 /** Says which part of the path is unknown. */
 function notFound ({ method, url }: FastifyRequest): DispatchError {
   const path = url.split('?', 1)[0] ?? ''
   const [, api, first = '', ...rest] = path.split('/')
-  if (method !== 'POST' || api !== 'api' || first === 'v1' || first === 'webhooks') return new DispatchError('not_found', `There is no ${method} ${path}: see /docs.`)
+  if (method !== 'POST' || api !== 'api' || first === 'v1' || first === 'webhooks') return new DispatchError('not_found', `There is no ${method} ${path.slice(0, 200)}: see /docs.`)
   const services = [first, ...rest].filter((name) => name !== 'validate')
   const unknown = services.find((name) => !isServiceName(name))
   if (unknown !== undefined) return new DispatchError('unknown_service', `There is no service "${unknown}"${didYouMean(unknown, serviceNames)}; there are: ${serviceNames.join(', ')}.`)
   return new DispatchError('unknown_chain', `The services ${services.join(', ')} cannot be chained: nothing may follow "${first}".`)
-}
-
-/** The whole answer to something that is not HTTP, or too slow or too large to be read. */
-export function unreadableRequest ({ code }: { code?: string }): string {
-  const status = unreadableStatus[code ?? ''] ?? '400 Bad Request'
-  const body: ErrorBody = { error: 'validation_error', message: `The request cannot be read as HTTP (${status.slice(4)}).`, requestId: randomUUID() }
-  const text = JSON.stringify(body)
-  return `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`
-}
-
-/** Node's codes of what it could not read. */
-const unreadableStatus: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout'
 }

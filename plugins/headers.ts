@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { DispatchError, didYouMean } from '@dispatch/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 
 /** The versions of the API, with the day of their release. The last one serves requests that name none. */
@@ -15,20 +16,24 @@ declare module 'fastify' {
   }
 }
 
-/** X-Request-ID, X-API-Version and X-API-Released on every answer. */
+/** The headers of every answer: which request it answers, which version served it; and what is a company's is not kept by anybody else. */
 export const headersPlugin = plugin((app, _options, done) => {
   app.decorateRequest('apiVersion', latest)
   app.addHook('onRequest', (request, reply, next) => {
-    reply.header('x-request-id', request.id)
     const asked = request.headers['x-api-version']
     const known = asked === undefined ? latest : versionOf(String(asked))
-    const version = known ?? latest
-    request.apiVersion = version
-    reply.header('x-api-version', version).header('x-api-released', versions[version])
+    request.apiVersion = known ?? latest
+    identify(request, reply)
+    if (request.routeOptions.config.public !== true) reply.header('cache-control', 'no-store')
     next(known === undefined ? unsupported(String(asked)) : undefined)
   })
   done()
 }, { name: 'headers', fastify: '5.x' })
+
+/** X-Request-ID, X-API-Version and X-API-Released; and that browsers take the content for what its type says. */
+export function identify ({ id, apiVersion }: Pick<FastifyRequest, 'id' | 'apiVersion'>, reply: FastifyReply): void {
+  reply.headers({ 'x-request-id': id, 'x-api-version': apiVersion, 'x-api-released': versions[apiVersion], 'x-content-type-options': 'nosniff' })
+}
 
 /** The client's X-Request-ID if it is a plain word, else one of our own. */
 export function requestId ({ headers }: Pick<IncomingMessage, 'headers'>): string {

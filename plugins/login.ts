@@ -4,7 +4,7 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 /** Logging in and refreshing: `POST /auth`, `GET /auth/refresh`. Answers must not be cached (RFC 6749, 5.1). */
 export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authentication }> = (app, { authentication }, done) => {
   app.post('/auth', {
-    config: { public: true },
+    config: { public: true, errors: ['forbidden'] },
     schema: {
       tags: ['Authentication'],
       summary: 'Log in',
@@ -19,7 +19,7 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
 
   app.get('/auth/refresh', {
     // It reads the header itself, because it also takes a token that has expired.
-    config: { public: true },
+    config: { public: true, errors: ['unauthorized', 'forbidden'] },
     schema: {
       tags: ['Authentication'],
       summary: 'Refresh an access token',

@@ -64,7 +64,13 @@ const headers = {
 
 /** A route's schema with what the framework does not know of: its errors, the headers of every answer, open routes. */
 function documented (schema: FastifySchema | undefined, config: FastifyContextConfig): FastifySchema {
-  const words: ErrorWord[] = [...config.errors ?? [], ...(config.public === true ? [] : ['unauthorized', 'forbidden'] as const), 'unsupported_version', 'internal_error']
+  const words: ErrorWord[] = [
+    ...config.errors ?? [],
+    ...(schema?.body === undefined ? [] : ['validation_error', 'payload_too_large', 'unsupported_media_type'] as const),
+    ...(config.public === true ? [] : ['unauthorized', 'forbidden'] as const),
+    'unsupported_version',
+    'internal_error'
+  ]
   const byStatus = Object.groupBy(words, (word) => errorTable[word].status)
   const errors = Object.entries(byStatus).map(([status, found]) => [status, {
     description: [...new Set(found)].map((word) => `\`${word}\`: ${errorTable[word].when}`).join('\n\n'),

@@ -1,4 +1,4 @@
-import { DispatchError } from '@dispatch/core'
+import { compile, DispatchError, ProviderCode } from '@dispatch/core'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -8,11 +8,20 @@ export function uuidIn (id: string, what: string): string {
   return id.toLowerCase()
 }
 
-/** The positive integer in a path. Throws `not_found` for anything else. */
-export function integerIn (id: string, what: string): number {
-  const number = Number(id)
-  if (!/^[1-9]\d{0,9}$/.test(id) || number > 2_147_483_647) throw missing(what, id)
-  return number
+/** The largest id that is an integer: PostgreSQL's four bytes. */
+export const largestId = 2_147_483_647
+
+/** The positive integer in a path; undefined for anything else: nothing has such an id. */
+export function integerIn (id: string): number | undefined {
+  return /^[1-9]\d{0,9}$/.test(id) && Number(id) <= largestId ? Number(id) : undefined
+}
+
+const isCode = compile(ProviderCode)
+
+/** The code of a provider in a path. Throws `not_found` for anything else: nothing has such a code. */
+export function codeIn (code: string): string {
+  if (!isCode(code).ok) throw missing('provider', code)
+  return code
 }
 
 /** The error for a thing that does not exist, or belongs to another company. */

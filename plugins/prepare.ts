@@ -16,7 +16,10 @@ export async function prepare ({ get }: House): Promise<void> {
 
 async function readTemplates (folder: string): Promise<TemplateFolder[]> {
   const entries = await readdir(folder, { withFileTypes: true })
-  return Promise.all(entries.filter((entry) => entry.isDirectory()).map((entry) => readTemplateFolder(join(folder, entry.name))))
+  return Promise.all(entries.filter((entry) => entry.isDirectory()).map(({ name }) => readTemplateFolder(join(folder, name)).catch((cause: unknown) => {
+    const reasons = cause instanceof Error ? cause.message.replaceAll('\n', '; ') : String(cause)
+    throw new Error(`The shared template "${name}" cannot be used: ${reasons}`, { cause })
+  })))
 }
 
 function sharedOf ({ id, name, digest, source, schema, sample }: TemplateFolder): SharedTemplate {

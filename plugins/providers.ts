@@ -7,24 +7,29 @@ export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host }> = (ap
   app.get('/api/v1/providers', {
     config: { errors: [] },
     schema: { tags: ['Providers'], summary: 'Lists the installed providers: what each can do, its settings and its health.', response: { 200: page(ProviderView) } }
-  }, () => ({ data: host.entries().map(viewOf), nextCursor: null }))
+  }, () => ({ data: viewsOf(host.entries()), nextCursor: null }))
 
   app.post('/api/v1/providers/reload', {
     config: { errors: [] },
     schema: { tags: ['Providers'], summary: 'Reads the provider directories again (operators). Dispatches under way finish on what they began with.', response: { 200: page(ProviderView) } }
   }, async ({ actor }) => {
     requireRole(actor, 'operator')
-    return { data: (await host.reload()).map(viewOf), nextCursor: null }
+    return { data: viewsOf(await host.reload()), nextCursor: null }
   })
   done()
 }
 
-/** An entry without the server's paths. */
-function viewOf (entry: Entry): ProviderView {
+/** The entries without the server's paths. */
+function viewsOf (entries: readonly Entry[]): ProviderView[] {
+  const folders = entries.map((entry) => entry.folder)
+  const pathless = (reason: string): string => folders.reduce((text, folder) => text.replaceAll(folder, basename(folder)), reason)
+  return entries.map((entry) => viewOf(entry, pathless))
+}
+
+function viewOf (entry: Entry, pathless: (reason: string) => string): ProviderView {
   const folder = basename(entry.folder)
   if (entry.state === 'refused') {
-    const reason = entry.reason.replaceAll(entry.folder, folder)
-    return { state: 'refused', folder, ...(entry.code === undefined ? {} : { code: entry.code }), health: { state: 'refused', reason } }
+    return { state: 'refused', folder, ...(entry.code === undefined ? {} : { code: entry.code }), health: { state: 'refused', reason: pathless(entry.reason) } }
   }
   const { code, name, version, docs, services, settings, requestSettings } = entry.manifest
   return {

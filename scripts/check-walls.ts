@@ -89,6 +89,16 @@ function exportsOf (root: string): Record<string, string> {
   return Object.fromEntries(Object.entries(exports).map(([name, file]) => [join('@dispatch/core', name), join('core', file)]))
 }
 
+/** What the page of the core, where there is one, does not name: a rule, an imported package that has a home, one of the core's folders. */
+function unnamed (root: string, imports: Import[]): string[] {
+  const path = join(root, 'core/README.md')
+  if (!existsSync(path)) return []
+  const page = readFileSync(path, 'utf8')
+  const packages = Object.keys(homes).filter(name => imports.some(({ target }) => target === name || target.startsWith(`${name}/`)))
+  const parts = globSync('core/*/', { cwd: root, exclude: ['**/node_modules'] }).map(folder => `\`${folder.replace(/\/$/, '')}\``)
+  return [...walls.map(({ rule }) => rule), ...packages.map(name => `\`${name}\``), ...parts].filter(words => !page.includes(words))
+}
+
 const root = process.argv[2] ?? '.'
 const files = globSync(folders, { cwd: root, exclude: ['**/node_modules'] }).filter(file => !outside.test(file)).sort()
 const imports = files.flatMap(file => importsOf(root, file))
@@ -96,5 +106,7 @@ const broken = imports.flatMap(made => rulesBroken(made).map((rule): [Import, st
 const round = circles(imports, exportsOf(root)).map(([made, way]): [Import, string] => [made, `no circles (${way})`])
 const breaches = [...broken, ...round]
 for (const [{ file, line, name }, rule] of breaches) console.error(`${file}:${line} imports ${name}: ${rule}`)
-if (breaches.length > 0) process.exitCode = 1
+const missing = unnamed(root, imports)
+for (const words of missing) console.error(`core/README.md does not name ${words}`)
+if (breaches.length + missing.length > 0) process.exitCode = 1
 else console.log(`${files.length} files keep the walls`)

@@ -8,7 +8,7 @@ import { globSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { assertNode } from './node-version.mjs'
-import { openTestServer, shareServer, type TestServer } from '../test/support/postgres.ts'
+import { openTestServer, shareServer, type TestServer } from '../test/support/postgres-server.ts'
 
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
 

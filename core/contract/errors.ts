@@ -35,6 +35,18 @@ export type ErrorWord = keyof typeof errorTable
 /** One thing that is wrong: where (JSON pointer into the request), a machine-readable code, and a sentence that helps. */
 export type Problem = { path: string, code: string, message: string }
 
+/** More problems than these help nobody, and a hostile body could cause any number; longer ones repeat what the client sent. */
+const limits = { problems: 100, path: 300, message: 500 } as const
+
+/** The problems that an answer has room for, each at a bounded length. */
+export function presentable (problems: readonly Problem[]): Problem[] {
+  return problems.slice(0, limits.problems).map(({ path, code, message }) => ({ path: shortened(path, limits.path), code, message: shortened(message, limits.message) }))
+}
+
+function shortened (text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`
+}
+
 /** Any error that a client is told about. Everything else that is thrown is an `internal_error`. */
 export class DispatchError extends Error {
   readonly word: ErrorWord
@@ -55,9 +67,11 @@ export class DispatchError extends Error {
   }
 }
 
-/** The error that tells several problems together: the first in its sentence, all of them in the details. */
+/** The error that tells several problems together: the first in its sentence, as many as there is room for in the details. */
 export function refusal (word: ErrorWord, problems: readonly Problem[]): DispatchError {
-  const [first, ...rest] = problems
+  const details = presentable(problems)
+  const [first] = details
   const sentence = first === undefined ? 'The request is not valid.' : `${first.path === '' ? 'The request' : first.path}: ${first.message}`
-  return new DispatchError(word, rest.length === 0 ? sentence : `${sentence} And ${rest.length} more: see the details.`, { details: problems })
+  const more = problems.length - 1
+  return new DispatchError(word, more < 1 ? sentence : `${sentence} And ${more} more: see the details.`, { details })
 }

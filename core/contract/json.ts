@@ -7,6 +7,9 @@ export type JsonObject = Readonly<Record<string, Json>>
 /** Bounds of a JSON value that comes from outside; far above any real document, far below what could hurt. */
 export const jsonLimits = { depth: 32, arrayItems: 10_000, objectKeys: 1_000, problems: 20 } as const
 
+/** What {@link inspectJson} says of a value beyond the bounds. */
+const boundCodes: readonly string[] = ['too_deep', 'too_many']
+
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** Appends one reference token to a JSON pointer (RFC 6901). */
@@ -17,11 +20,11 @@ export function pointer (base: string, token: string | number): string {
 /**
  * What a parsed JSON value must not contain, wherever it stands: NUL or a lone surrogate in a text (PostgreSQL and
  * UTF-8 cannot hold them), a number beyond double precision, a key that reaches a prototype, unbounded nesting or size.
- * Walks without recursion; stops after {@link jsonLimits}.problems.
+ * Walks without recursion; stops after {@link jsonLimits}.problems. Paths are JSON pointers below `base`.
  */
-export function inspectJson (root: unknown): Problem[] {
+export function inspectJson (root: unknown, base = ''): Problem[] {
   const problems: Problem[] = []
-  const pending: { value: unknown, path: string, depth: number }[] = [{ value: root, path: '', depth: 0 }]
+  const pending: { value: unknown, path: string, depth: number }[] = [{ value: root, path: base, depth: 0 }]
   for (let node = pending.pop(); node !== undefined && problems.length < jsonLimits.problems; node = pending.pop()) {
     const { value, path, depth } = node
     const fault = typeof value === 'object' && value !== null ? structureFault(value, depth) : scalarFault(value)
@@ -38,6 +41,11 @@ export function inspectJson (root: unknown): Problem[] {
     }
   }
   return problems
+}
+
+/** Whether a value has so much in it that its other faults could be millions. */
+export function isUnbounded (found: readonly Problem[]): boolean {
+  return found.some(({ code }) => boundCodes.includes(code))
 }
 
 type Fault = { code: string, message: string }

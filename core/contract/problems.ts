@@ -3,8 +3,8 @@ import { closest, distance } from 'fastest-levenshtein'
 import type { Problem } from './errors.ts'
 import { pointer } from './json.ts'
 
-/** More problems than these help nobody, and a hostile body could cause any number. */
-const mostProblems = 100
+/** Of more errors than an answer has room for, no more are put into words. */
+const mostProblems = 101
 
 /** Turns Ajv's errors (run with `verbose`) into problems: one sentence each, at the place of the fault. */
 export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[] {

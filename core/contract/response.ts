@@ -190,5 +190,8 @@ export const ProviderView = Type.Object({
 })
 export type ProviderView = Static<typeof ProviderView>
 
+/** The answer that has no body. */
+export const Nothing = Type.Null({ description: 'Done.' })
+
 /** Answer of the health check. */
 export const HealthView = Type.Object({ status: Type.Literal('ok') })

@@ -2,6 +2,7 @@ import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Static, TSchema } from 'typebox'
 import type { Problem } from './errors.ts'
+import { inspectJson, isUnbounded } from './json.ts'
 import { isMailbox } from './mailbox.ts'
 import { problemsOf } from './problems.ts'
 
@@ -10,15 +11,20 @@ export type Check<T> = (value: unknown, base?: string) => Fit<T>
 export type Fit<T> = { ok: true, value: T } | { ok: false, problems: Problem[] }
 
 const isDate = formatCheck('date')
-const isDateTime = formatCheck('date-time')
+const isRfcTime = formatCheck('date-time')
+/** RFC 3339 also knows leap seconds and ajv-formats shorter offsets: a `Date`, which all times become, reads neither. */
+const isDateTime = (text: string): boolean => isRfcTime(text) && !Number.isNaN(Date.parse(text))
 
 /** The compiler of the service's schemas: all problems at once, nothing removed. */
 function createAjv (options: Options): Ajv2020 {
   const ajv = new Ajv2020({ ...common, ...options })
-  addFormats.default(ajv, ['date', 'date-time', 'email', 'uri', 'uuid', 'time'])
+  addFormats.default(ajv, ['date', 'email', 'uri', 'time'])
+  ajv.addFormat('date-time', isDateTime)
   ajv.addFormat('iso-8601', (text) => isDate(text) || isDateTime(text))
   ajv.addFormat('mailbox', isMailbox)
   ajv.addFormat('mailbox-or-none', (text) => text === '' || isMailbox(text))
+  // Without the "urn:uuid:" that ajv-formats allows and PostgreSQL does not.
+  ajv.addFormat('uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i)
   return ajv
 }
 
@@ -49,14 +55,33 @@ export function compile<S extends TSchema> (schema: S): Check<Static<S>> {
   return checkWith<Static<S>>(ajv.compile<Static<S>>(schema))
 }
 
-/** Compiles a schema for values that arrive as text, such as the query of a URL: they are coerced in place. */
+/**
+ * Compiles a schema for values that arrive as text, such as the query of a URL: they are coerced in place, and looked at
+ * after that, because "Infinity" becomes a number without bounds.
+ */
 export function compileQuery<S extends TSchema> (schema: S): Check<Static<S>> {
-  return checkWith<Static<S>>(coercingAjv.compile<Static<S>>(schema))
+  const check = checkWith<Static<S>>(coercingAjv.compile<Static<S>>(schema))
+  return (value, base = '') => {
+    const fit = check(value, base)
+    const found = fit.ok ? inspectJson(value, base) : []
+    return found.length === 0 ? fit : { ok: false, problems: found }
+  }
 }
 
 /** Compiles a plain JSON Schema (2020-12), such as the data schema of a template. Throws on a schema that is not one. */
 export function compileJsonSchema (schema: object): Check<unknown> {
   return checkWith(ajv.compile(schema))
+}
+
+/** A check of what comes from outside: what no JSON may contain, and the schema. Beyond the bounds nothing is looked at any further. */
+export function guarded<T> (check: Check<T>): Check<T> {
+  return (value, base = '') => {
+    const found = inspectJson(value, base)
+    if (isUnbounded(found)) return { ok: false, problems: found }
+    const fit = check(value, base)
+    if (found.length === 0) return fit
+    return { ok: false, problems: fit.ok ? found : [...found, ...fit.problems] }
+  }
 }
 
 function checkWith<T> (validate: ValidateFunction<T>): Check<T> {

@@ -7,7 +7,7 @@ export const Prose = Type.String({ maxLength: 20_000 })
 export const Expression = Type.String({ minLength: 1, maxLength: 500 })
 
 /** A name of the style (`text`, `accent`, `muted`) or `#rrggbb`. */
-export const Color = Type.String({ pattern: '^(text|accent|muted|#[0-9a-fA-F]{6})$', description: 'text, accent, muted or #rrggbb' })
+const Color = Type.String({ pattern: '^(text|accent|muted|#[0-9a-fA-F]{6})$', description: 'text, accent, muted or #rrggbb' })
 
 /** `#rrggbb`. */
 export const Hex = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: '#rrggbb' })
@@ -45,11 +45,9 @@ export type CellSource = Static<typeof CellSource>
 
 const If = Type.Optional(Expression)
 
-export const Heading = Type.Object({ text: Prose, level: Type.Optional(Type.Integer({ minimum: 1, maximum: 3 })), ...TextStyle }, closed)
-export type Heading = Static<typeof Heading>
+const Heading = Type.Object({ text: Prose, level: Type.Optional(Type.Integer({ minimum: 1, maximum: 3 })), ...TextStyle }, closed)
 
-export const Paragraph = Type.Object({ text: Prose, ...TextStyle }, closed)
-export type Paragraph = Static<typeof Paragraph>
+const Paragraph = Type.Object({ text: Prose, ...TextStyle }, closed)
 
 const Entry = Type.Object({ label: Prose, if: If, ...Content }, closed)
 export const KeyValues = Type.Object({ entries: Type.Array(Entry, { minItems: 1, maxItems: 100 }), labels: Type.Optional(Share), values: Type.Optional(Share) }, closed)
@@ -83,8 +81,7 @@ export const Image = Type.Object({
 }, closed)
 export type Image = Static<typeof Image>
 
-export const Rule = Type.Object({ color: Type.Optional(Color), thickness: Type.Optional(Type.Number({ minimum: 0.1, maximum: 20 })) }, closed)
-export type Rule = Static<typeof Rule>
+const Rule = Type.Object({ color: Type.Optional(Color), thickness: Type.Optional(Type.Number({ minimum: 0.1, maximum: 20 })) }, closed)
 
 /** A call to follow a link: `url` is an expression that gives an address of the web, mail or telephone. */
 export const Button = Type.Object({ text: Prose, url: Expression }, closed)

@@ -44,8 +44,7 @@ function compilePath (path: Path, site: Site, as: Read['as']): Expression {
 }
 
 function compileLiquid (text: string, site: Site, as: Read['as']): Expression {
-  const parsed = parseValue(text, site)
-  const paths = parsed === undefined ? [] : pathsOf(`{{ ${text} }}`)
+  const { parsed, paths } = parseValue(text, site)
   const sources = paths.map((path) => read(site, path, as))
   const pointer = (scope: Scope): string => paths[0] === undefined ? '' : pointerOf(scope, paths[0])
   const evaluate = (scope: Scope, lenience: 'strict' | 'lenient'): unknown => guarded(scope, site, pointer, () =>
@@ -53,15 +52,17 @@ function compileLiquid (text: string, site: Site, as: Read['as']): Expression {
   return { value: (scope) => evaluate(scope, 'strict'), find: (scope) => evaluate(scope, 'lenient'), pointer, source: sources[0] ?? [], isPath: false }
 }
 
-function parseValue (text: string, site: Site): Value | undefined {
+/** What an expression is and reads; nothing, and a fault, when it is none. */
+function parseValue (text: string, site: Site): { parsed: Value | undefined, paths: string[][] } {
   try {
-    const value = new Value(text, engine)
-    if (isOne(value)) return value
+    const parsed = new Value(text, engine)
+    // A quotation mark that is not closed passes as a value, but not as an output.
+    if (isOne(parsed)) return { parsed, paths: pathsOf(`{{ ${text} }}`) }
     fault(site, `"${text}" is not an expression: expected a path such as customer.name, with operators or filters.`)
   } catch (error) {
     fault(site, parseMessage(error, text))
   }
-  return undefined
+  return { parsed: undefined, paths: [] }
 }
 
 /** Whether an expression comes to one value: Liquid reads `a b` as two, and forgets one of them. */

@@ -6,13 +6,13 @@ const closed = { additionalProperties: false } as const
 /** Millimetres from the edge of the paper. */
 const Margin = Type.Number({ minimum: 0, maximum: 100 })
 
-export const Page = Type.Object({
+const Page = Type.Object({
   size: Type.Optional(Type.Enum(['A4', 'Letter'])),
   orientation: Type.Optional(Type.Enum(['portrait', 'landscape'])),
   margins: Type.Optional(Type.Object({ top: Type.Optional(Margin), right: Type.Optional(Margin), bottom: Type.Optional(Margin), left: Type.Optional(Margin) }, closed))
 }, closed)
 
-export const Style = Type.Object({
+const Style = Type.Object({
   font: Type.Optional(Type.Enum(['sans', 'serif', 'mono'])),
   size: Type.Optional(TypeSize),
   lineHeight: Type.Optional(Type.Number({ minimum: 1, maximum: 3, description: 'times the size of the type' })),

@@ -48,18 +48,24 @@ function open ({ title, author, locale, page }: ResolvedDocument, now: Date): PD
   })
 }
 
+/** The page that was added last. Its colours are written when they change. */
 function surfaceOf (pdf: PDFKit.PDFDocument): Omit<Surface, 'signature'> {
-  const registered = new Set<string>()
+  let fill = ''
+  let stroke = ''
   return {
     text ({ text, face, size, color, width }, x, y) {
+      if (color !== fill) pdf.fillColor(color)
+      fill = color
       // The third argument is pdfkit's cache key: without it every use would parse and embed the font again.
-      if (!registered.has(face.name)) pdf.registerFont(face.name, fontSource(face), face.name)
-      registered.add(face.name)
+      pdf.registerFont(face.name, fontSource(face), face.name).font(face.name, size)
+      // `textWidth` and `wordCount` spare pdfkit from measuring again; its types do not know them.
       const measured = { textWidth: width, wordCount: 1 }
-      pdf.font(face.name, size).fillColor(color).text(text, x, y, { lineBreak: false, baseline: 'alphabetic', ...measured })
+      pdf.text(text, x, y, { lineBreak: false, baseline: 'alphabetic', ...measured })
     },
     rule (x, y, width, thickness, color) {
-      pdf.moveTo(x, y).lineTo(x + width, y).lineWidth(thickness).strokeColor(color).stroke()
+      if (color !== stroke) pdf.strokeColor(color)
+      stroke = color
+      pdf.moveTo(x, y).lineTo(x + width, y).lineWidth(thickness).stroke()
     },
     image ({ bytes }, x, y, width, height) {
       pdf.image(Buffer.from(bytes), x, y, { width, height })

@@ -28,27 +28,27 @@ export function use (uses: Uses, path: Path, as: Read['as']): void {
 /** JSON pointers of the data's fields that the template never reads; of a list, the first item that has the field. */
 export function unread (uses: Uses, data: unknown): string[] {
   const found: string[] = []
-  visit(uses, data, '', '', new Set(), found)
+  visit(uses, data, '', new Map(), found)
   return found
 }
 
-function visit (uses: Uses, value: unknown, at: string, pattern: string, seen: Set<string>, found: string[]): void {
+/** `told`: the names of unread fields that have been found already, by the place in the tree where they are missing. */
+function visit (uses: Uses, value: unknown, at: string, told: Map<Uses, Set<string>>, found: string[]): void {
   if (uses.whole) return
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) visit(uses, value[index], `${at}/${String(index)}`, pattern, seen, found)
+    for (let index = 0; index < value.length; index++) visit(uses, value[index], pointer(at, index), told, found)
   } else if (isRecord(value)) {
-    for (const name of Object.keys(value)) visitField(uses, value[name], name, at, pattern, seen, found)
+    for (const name of Object.keys(value)) visitField(uses, name, value[name], at, told, found)
   }
 }
 
-function visitField (uses: Uses, value: unknown, name: string, at: string, parent: string, seen: Set<string>, found: string[]): void {
+function visitField (uses: Uses, name: string, value: unknown, at: string, told: Map<Uses, Set<string>>, found: string[]): void {
   const child = uses.fields.get(name)
-  if (child !== undefined) {
-    visit(child, value, pointer(at, name), pointer(parent, name), seen, found)
-    return
+  if (child === undefined) {
+    const names = told.get(uses) ?? new Set()
+    if (!names.has(name)) found.push(pointer(at, name))
+    told.set(uses, names.add(name))
+  } else if (typeof value === 'object') {
+    visit(child, value, pointer(at, name), told, found)
   }
-  const pattern = pointer(parent, name)
-  if (seen.has(pattern)) return
-  seen.add(pattern)
-  found.push(pointer(at, name))
 }

@@ -79,5 +79,5 @@ function plainFacts (facts: object): JsonObject {
 
 /** JSON.stringify finds nothing in an error. */
 function errorFacts (_key: string, value: unknown): unknown {
-  return value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value
+  return value instanceof Error ? { name: value.name, message: value.message, stack: value.stack, cause: value.cause } : value
 }

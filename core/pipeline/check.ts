@@ -1,5 +1,5 @@
 import { isDeliveryService } from '../contract/delivery.ts'
-import { refusal, type Problem } from '../contract/errors.ts'
+import { presentable, refusal, type Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { checkSettings } from '../host/settings.ts'
 import { services } from '../services/index.ts'
@@ -35,7 +35,7 @@ export function check (draft: Draft, { templateChecks, prices, now }: Rules): Pl
     ...(template === undefined ? {} : { template }),
     steps: steps.map((step) => planned(step, prices)),
     facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, data), ...facts }), {}),
-    warnings: all('warnings')
+    warnings: presentable(all('warnings'))
   }
 }
 

@@ -32,10 +32,10 @@ export type Pipeline = {
 }
 
 /** `prices` in credits by service, where they differ from the services' own; `synchronousLimit` in seconds. */
-export type PipelineOptions = { prices?: Readonly<Record<string, number>>, synchronousLimit?: number }
+export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchronousLimit: number }
 
 /** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
-export function createPipeline (parts: Parts, { prices = {}, synchronousLimit = 120 }: PipelineOptions = {}): Pipeline {
+export function createPipeline (parts: Parts, { prices, synchronousLimit }: PipelineOptions): Pipeline {
   const { database, now } = parts
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
   const catalogs = { ...parts, problemsOf: createConfigurationCheck(parts.keyring) }

@@ -34,5 +34,6 @@ export async function renderDocument ({ renderer, files, newId, now }: Pick<Part
 /** `<template>-<number>.pdf`, in characters that every file system takes. */
 function filenameOf ({ template, documentNumber, dispatchId }: Run): string {
   const name = `${template.name}-${documentNumber ?? dispatchId}`
-  return `${name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100)}.pdf`
+  // The cut may leave half of a surrogate pair.
+  return `${name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')}.pdf`
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { DispatchError } from '../contract/errors.ts'
+import { DispatchError, refusal } from '../contract/errors.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import { RenderError } from '../documents/errors.ts'
 import { RendererBusy } from '../documents/renderer.ts'
@@ -50,6 +50,6 @@ export function settlementOf (outcome: Outcome): Settlement {
 export function settlementOfRendering (error: unknown): Settlement {
   if (error instanceof RendererBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
   if (!(error instanceof RenderError)) return { outcome: 'unavailable', error: { word: 'internal_error', message: 'The document could not be made; nothing was sent.' } }
-  const details = error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` }))
-  return { outcome: 'rejected', error: { word: 'validation_failed', message: error.message, details } }
+  const { message, details = [] } = refusal('validation_failed', error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })))
+  return { outcome: 'rejected', error: { word: 'validation_failed', message, details } }
 }

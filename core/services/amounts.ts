@@ -1,6 +1,5 @@
 import { Decimal } from 'decimal.js'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { at } from './data.ts'
 
 /** Enough for any sum of money: the default of 20 digits would round large quantities × prices. */
 export const Money = Decimal.clone({ precision: 40 })
@@ -25,9 +24,9 @@ function readLine ({ quantity, unitPrice, taxRate, total }: JsonObject): LineAmo
   return { quantity: decimal(quantity), unitPrice: decimal(unitPrice), taxRate: decimal(taxRate), total: decimal(total) }
 }
 
-function linesOf (data: JsonObject): readonly JsonObject[] {
-  const found = at(data, '/lines')
-  return Array.isArray(found) ? found.filter((line: Json) => typeof line === 'object' && line !== null && !Array.isArray(line)) as JsonObject[] : []
+/** What is no line has no amounts, but keeps its place. */
+function linesOf ({ lines }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(lines) ? lines.map((line: Json) => typeof line === 'object' && line !== null && !Array.isArray(line) ? line as JsonObject : {}) : []
 }
 
 /** The sum over all lines, or undefined when there are none or one has no value. */

@@ -3,7 +3,7 @@ import validator from 'validator'
 import type { Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { checkPlace } from './address.ts'
-import { Money, readAmounts, sumOf, type Amounts } from './amounts.ts'
+import { Money, readAmounts, sumOf, type Amounts, type LineAmounts } from './amounts.ts'
 import { at } from './data.ts'
 import type { Findings } from './service.ts'
 
@@ -58,7 +58,7 @@ function checkLines ({ lines }: Amounts, half: Decimal): Problem[] {
 }
 
 function checkSubtotal ({ lines, subtotal }: Amounts, half: Decimal): Problem[] {
-  const sum = sumOf(lines, ({ total }) => total)
+  const sum = sumOf(lines, totalOf)
   return subtotal === undefined || sum === undefined ? [] : differs('/template/data/subtotal', 'subtotal', 'the sum of the line totals', subtotal, sum, half)
 }
 
@@ -68,16 +68,19 @@ function checkTax ({ lines, subtotal, taxRate: documentRate, taxAmount }: Amount
   const ownRates = lines.some(({ taxRate }) => taxRate !== undefined)
   const hundredfold = ownRates
     ? sumOf(lines, ({ total, taxRate = documentRate }) => product(total, taxRate))
-    : product(subtotal ?? sumOf(lines, ({ total }) => total), documentRate)
+    : product(subtotal ?? sumOf(lines, totalOf), documentRate)
   const oneUnitPerLine = half.mul(2 * Math.max(1, lines.length))
   return hundredfold === undefined ? [] : differs('/template/data/taxAmount', 'tax_amount', ownRates ? 'the sum of line totals × their rates' : 'subtotal × tax rate', taxAmount, hundredfold.div(100), oneUnitPerLine)
 }
+
+const totalOf = ({ total }: LineAmounts): Decimal | undefined => total
 
 function product (amount: Decimal | undefined, rate: Decimal | undefined): Decimal | undefined {
   return amount === undefined || rate === undefined ? undefined : amount.mul(rate)
 }
 
-function checkTotal ({ subtotal, taxAmount, total }: Amounts, half: Decimal): Problem[] {
+/** A subtotal that the data leave out is the sum of the lines. */
+function checkTotal ({ lines, subtotal = sumOf(lines, totalOf), taxAmount, total }: Amounts, half: Decimal): Problem[] {
   return subtotal === undefined || taxAmount === undefined || total === undefined ? [] : differs('/template/data/total', 'total', 'subtotal + tax', total, subtotal.add(taxAmount), half)
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { refusal, type Problem } from '../contract/errors.ts'
-import { inspectJson, type Json, type JsonObject } from '../contract/json.ts'
-import { compile, type Check } from '../contract/schema.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
+import { compile, guarded, type Check } from '../contract/schema.ts'
 import { services, type ServiceName } from './index.ts'
 import { liftedOf, requestSchema } from './request-schema.ts'
 
@@ -29,12 +29,11 @@ export type RequestReader = (body: unknown, found?: readonly Problem[]) => Dispa
 
 /** Compiles the reader of the bodies for these services. */
 export function createRequestReader (names: readonly ServiceName[]): RequestReader {
-  const check: Check<unknown> = compile(requestSchema(names))
+  const check: Check<unknown> = guarded(compile(requestSchema(names)))
   return (body, found = []) => {
     const fit = check(body)
     const problems = [
       ...found,
-      ...inspectJson(body),
       ...(fit.ok ? [] : fit.problems),
       ...(isObject(body) ? names.flatMap((name) => [...fieldProblems(name, names, body), ...templateProblems(name, names, body)]) : [])
     ]

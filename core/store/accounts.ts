@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Account, Accounts, Role } from '../access/account.ts'
 import type { Database } from './database.ts'
 import { createFreshCache } from './fresh-cache.ts'
@@ -46,11 +46,24 @@ export type NewUser = { email: string, role: Role, services: readonly string[], 
 
 /** Creates companies with their users and first credits: all of them or none. Answers their ids in their order. */
 export async function createCompanies ({ owner }: Database, companies: readonly NewCompany[], now: Date): Promise<number[]> {
+  return owner.transaction().execute((queries) => createAll(queries, companies, now))
+}
+
+/** Creates the first companies of a new database; answers whether it was new. */
+export async function createFirstCompanies ({ owner }: Database, companies: readonly NewCompany[], now: Date): Promise<boolean> {
   return owner.transaction().execute(async (queries) => {
-    const ids: number[] = []
-    for (const company of companies) ids.push(await createCompany(queries, company, now))
-    return ids
+    // Several processes may start together on a new database: one fills it.
+    await sql`lock table companies in exclusive mode`.execute(queries)
+    if (await queries.selectFrom('companies').select('company_id').limit(1).executeTakeFirst() !== undefined) return false
+    await createAll(queries, companies, now)
+    return true
   })
+}
+
+async function createAll (queries: Transaction<Tables>, companies: readonly NewCompany[], now: Date): Promise<number[]> {
+  const ids: number[] = []
+  for (const company of companies) ids.push(await createCompany(queries, company, now))
+  return ids
 }
 
 async function createCompany (queries: Transaction<Tables>, { name, credits, users, defaultProvider }: NewCompany, now: Date): Promise<number> {
@@ -71,9 +84,4 @@ async function createCompany (queries: Transaction<Tables>, { name, credits, use
     await queries.insertInto('choices').values(defaultProvider.services.map((service) => ({ ...common, service }))).execute()
   }
   return companyId
-}
-
-/** Whether any company exists: a database without one is new. */
-export async function hasCompanies ({ owner }: Database): Promise<boolean> {
-  return await owner.selectFrom('companies').select('company_id').limit(1).executeTakeFirst() !== undefined
 }

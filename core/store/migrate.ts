@@ -15,5 +15,13 @@ export async function migrate ({ owner }: Database): Promise<void> {
     select current_setting('server_version_num') as server_version_num, current_setting('server_version') as server_version`.execute(owner)
   if (Number(server?.server_version_num) < oldestServer) throw new Error(`PostgreSQL 15 or newer is needed; this server is ${server?.server_version ?? 'unknown'}.`)
   const { error } = await new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } }).migrateToLatest()
-  if (error !== undefined) throw new Error(`The database schema could not be brought up to date${error instanceof Error ? `: ${error.message}` : '.'}`, { cause: error })
+  if (error !== undefined) throw new Error(`The database schema could not be brought up to date: ${error instanceof Error ? error.message : 'for no known reason'}${isMissingRight(error) ? rightsNeeded : '.'}`, { cause: error })
+}
+
+const rightsNeeded = '; the user of DATABASE_URL must own its database, and either create roles (ALTER ROLE … CREATEROLE) or be given the ' +
+  'role by an administrator: CREATE ROLE dispatch_company NOLOGIN; GRANT dispatch_company TO that user.'
+
+/** PostgreSQL's `insufficient_privilege`. */
+function isMissingRight (error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42501'
 }

@@ -86,6 +86,18 @@ void t.test('every breach is named, in the order of the files', t => {
   t.end()
 })
 
+void t.test('the page of the core names every rule, every package that has a home, and every folder', t => {
+  const page = 'core/README.md'
+  const { status, lines } = check(t, { ...kept, [page]: 'core knows neither plugins nor providers. `pg` `core/store`' })
+  t.equal(status, 1)
+  t.notMatch(lines, [/core knows neither/])
+  t.ok(lines.includes('core/README.md does not name providers import @dispatch/core/provider alone'))
+  t.ok(lines.includes('core/README.md does not name `kysely`'))
+  t.ok(lines.includes('core/README.md does not name `core/access`'))
+  t.notOk(lines.some(line => /`(pg|core\/store)`$/.test(line)))
+  t.end()
+})
+
 void t.test('what stands in comments and strings is no import', t => {
   t.equal(check(t, { 'core/a.ts': "// import 'fastify'\nexport const text = \"import 'pg'\"" }).status, 0)
   t.end()

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { openTestServer } from '../support/postgres.ts'
+import { openTestServer } from '../support/postgres-server.ts'
 
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 const support = JSON.stringify(path('test/support/postgres.ts'))

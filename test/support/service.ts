@@ -61,7 +61,7 @@ const noRenderer: Parts['renderer'] = { render: () => Promise.reject(new Error('
 export async function startService (t: Test, { databaseUrl, config = {}, parts = {} }: { databaseUrl?: string, config?: Partial<Config>, parts?: Partial<Parts> } = {}): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-service-'))
   const log: string[] = []
-  const logger = createLogger('debug', { write: (line) => log.push(line) })
+  const logger = createLogger(config.logLevel ?? 'debug', { write: (line) => log.push(line) })
   const house = await compose(testConfig(folder, config), { databaseUrl: databaseUrl ?? await seededDatabase(t), log: logger, ...parts })
   const server = await createServer(house, logger)
   const url = await server.listen({ host: '127.0.0.1', port: 0 })

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { Decimal } from 'decimal.js'
 import t from 'tap'
 import { compileJsonSchema } from '../../core/contract/schema.ts'
@@ -10,7 +11,7 @@ import { made, pagesOf, wordsOf } from '../core/documents/support.ts'
 
 const root = new URL('../../templates/', import.meta.url)
 const folders = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
-const templates = await Promise.all(folders.map(async (folder) => ({ folder, template: await readTemplateFolder(new URL(folder, root).pathname) })))
+const templates = await Promise.all(folders.map(async (folder) => ({ folder, template: await readTemplateFolder(fileURLToPath(new URL(folder, root))) })))
 
 /** An object at a key of the sample. */
 function part (value: unknown): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import type { PageField, ResolvedStyle, Run } from '../document.ts'
+import { formatNumber } from '../format.ts'
 import type { Typography } from './words.ts'
 
 /** What layout needs besides the blocks: `pageHeight` in points; `numbers` stand for the page fields of headers and footers. */
@@ -15,6 +16,6 @@ export function numbered (runs: readonly Run[], { numbers, locale }: Setting): r
   return runs.map((run) => {
     if ('text' in run) return run
     const { field, ...emphasis } = run
-    return { ...emphasis, text: numbers[field].toLocaleString(locale) }
+    return { ...emphasis, text: formatNumber(numbers[field], locale) }
   })
 }

@@ -7,14 +7,17 @@ export async function up (db: Kysely<unknown>): Promise<void> {
   }
 }
 
-// A company's transactions run under this role: it owns nothing, so row-level security holds for it.
+// A company's transactions run under this role: it owns nothing, so row-level security holds for it. Roles belong to the whole
+// server: another database of it, or an administrator, may have made this one. Who makes a role may not act as it yet (from 16 on).
 const role = `
 do $$ begin
-  create role dispatch_company nologin;
+  if not exists (select from pg_roles where rolname = 'dispatch_company') then
+    create role dispatch_company nologin;
+  end if;
 exception when duplicate_object or unique_violation then null;
 end $$;
 do $$ begin
-  if not pg_has_role(current_user, 'dispatch_company', 'member') then
+  if not pg_has_role(current_user, 'dispatch_company', case when current_setting('server_version_num')::integer < 160000 then 'member' else 'set' end) then
     execute format('grant dispatch_company to %I', current_user);
   end if;
 end $$;
@@ -245,8 +248,8 @@ create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception '% is append-only', tg_table_name;
 end $$;
-create trigger ledger_append_only before update or delete on ledger for each row execute function refuse_change();
-create trigger events_append_only before update or delete on events for each row execute function refuse_change();`
+create trigger ledger_append_only before update or delete or truncate on ledger for each statement execute function refuse_change();
+create trigger events_append_only before update or delete or truncate on events for each statement execute function refuse_change();`
 
 /** What the role of companies may do with each table; rows are bounded by `app.company` besides. */
 const grants: Record<string, string> = {

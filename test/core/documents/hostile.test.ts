@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import t from 'tap'
 import { compileTemplate } from '../../../core/documents/compile.ts'
@@ -42,6 +43,11 @@ void t.test('blocks nested without end do not compile', (t) => {
   t.end()
 })
 
+void t.test('a quotation mark that is not closed is refused with its place', (t) => {
+  t.throws(() => compileTemplate(templateOf([{ paragraph: '{{"}}' }])), { name: 'TemplateError', faults: [{ path: '/body/0/paragraph' }] })
+  t.end()
+})
+
 void t.test('any text of a template compiles or is refused as a TemplateError', (t) => {
   const piece = fc.oneof(fc.string(), fc.constantFrom('{{', '}}', '{%', '%}', ' a ', '|', 'if', 'endif', 'for x in y', '**', '*', '[', '](', ')', '\\', '"', '(1..3)', 'a.b', ': '))
   fc.assert(fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
@@ -66,7 +72,7 @@ const invoice = fc.record({
 }, { requiredKeys: ['number', 'date', 'customer', 'lines', 'total'] })
 
 void t.test('any data that fit the schema become a document, or a RenderError that names a place in them', async (t) => {
-  const template = compileTemplate((await readTemplateFolder(new URL('../../../templates/invoice', import.meta.url).pathname)).source)
+  const template = compileTemplate((await readTemplateFolder(fileURLToPath(new URL('../../../templates/invoice', import.meta.url)))).source)
   await fc.assert(fc.asyncProperty(invoice, async (data) => {
     try {
       const { bytes, pages } = await made('pdf', template, data)

@@ -1,7 +1,19 @@
 import { demo } from '@dispatch/core'
 
+/** What a newcomer reads, between empty lines, once the service answers at `url`. */
+export function welcome (url: string, now: Date): string {
+  return `
+Document Dispatch is ready at ${url} (documentation: ${url}/docs)
+
+Dispatch a first invoice:
+
+${firstDispatch(url, now)}
+
+`
+}
+
 /** A `curl` that dispatches an invoice of the Demo company; its number is new at every start, as the simulator refuses one twice. */
-export function firstDispatch (url: string, now: Date): string {
+function firstDispatch (url: string, now: Date): string {
   const [date = '', time = ''] = now.toISOString().split('T')
   const body = {
     documentType: 'INVOICE',

@@ -1,0 +1,40 @@
+import type { ServerResponse } from 'node:http'
+import plugin from 'fastify-plugin'
+
+/** Milliseconds that the rest of a body may take to come once the server closes: nothing has been done for such a request yet. */
+const patience = 5_000
+
+/**
+ * A server that closes finishes the requests under way, each as the last of its connection, then cuts what is left. By itself it
+ * would wait for connections that are kept alive, and without end for half a request.
+ */
+export const drainingPlugin = plugin((app, _options, done) => {
+  const underWay = new Set<ServerResponse>()
+  let closing = false
+
+  function endSoon (response: ServerResponse): void {
+    if (!response.headersSent) response.setHeader('connection', 'close')
+    setTimeout(() => { if (!response.req.complete) response.destroy() }, patience).unref()
+  }
+
+  function cutWhenIdle (): void {
+    if (closing && underWay.size === 0) app.server.closeAllConnections()
+  }
+
+  app.addHook('onRequest', (_request, { raw }, next) => {
+    underWay.add(raw)
+    raw.once('close', () => {
+      underWay.delete(raw)
+      cutWhenIdle()
+    })
+    if (closing) endSoon(raw)
+    next()
+  })
+  app.addHook('preClose', (next) => {
+    closing = true
+    underWay.forEach(endSoon)
+    cutWhenIdle()
+    next()
+  })
+  done()
+}, { name: 'draining', fastify: '5.x' })

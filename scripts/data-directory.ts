@@ -1,0 +1,19 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { getSystemErrorMessage } from 'node:util'
+import { ConfigError } from '../plugins/config.ts'
+
+/**
+ * Makes the data directory. Others may pass through it, because the embedded database of a root service runs as another user;
+ * from here on, what the process writes is its own alone. Throws a ConfigError when the directory cannot be used.
+ */
+export function openDataDirectory (path: string): void {
+  try {
+    if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o711 })
+    // The dot makes a file no directory.
+    accessSync(`${path}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const { errno, message } = error as NodeJS.ErrnoException
+    throw new ConfigError(`The data directory ${path} cannot be used (${errno === undefined ? message : getSystemErrorMessage(errno)}): give the service access to it, or choose another one with DISPATCH_DATA_DIR.`, { cause: error })
+  }
+  process.umask(0o077)
+}

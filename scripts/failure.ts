@@ -1,0 +1,23 @@
+/** The sentence that tells an operator what went wrong. The service's own errors are sentences already. */
+export function sentenceOf (error: unknown): string {
+  // What closing met besides is of less use than the reason for closing.
+  if (error instanceof SuppressedError) return sentenceOf(error.suppressed)
+  if (!(error instanceof Error)) return String(error)
+  const sentence = isSystemError(error) && error.syscall === 'listen' ? listening(error) : error.message
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
+}
+
+type SystemError = NodeJS.ErrnoException & { address?: string, port?: number }
+
+function isSystemError (error: Error): error is SystemError {
+  return 'syscall' in error
+}
+
+function listening ({ code, message, address, port }: SystemError): string {
+  switch (code) {
+    case 'EADDRINUSE': return `Port ${port} of ${address} is taken: stop the program that has it, or choose another one with PORT`
+    case 'EACCES': return `Port ${port} of ${address} needs privileges that this user has not: choose one from 1024 on with PORT`
+    case 'EADDRNOTAVAIL': return `${address} is not an address of this machine: choose another one with HOST`
+    default: return message
+  }
+}

@@ -1,0 +1,200 @@
+import { Decimal } from 'decimal.js'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import type { JsonObject } from '../../../core/contract/json.ts'
+import { checkInvoice } from '../../../core/services/invoice.ts'
+
+type Options = { fields?: { dueDate?: string, sendByEmail?: boolean }, currency?: string }
+
+/** What the rules say on 2026-03-14: `path code` of each problem and warning, without the path of the data. */
+function check (data: JsonObject, { fields = {}, currency }: Options = {}): { problems: string[], warnings: string[] } {
+  const { problems, warnings } = checkInvoice({
+    data: { customer: { name: 'Ada' }, ...data },
+    fields,
+    at: (field) => `/invoicing/${field}`,
+    template: currency === undefined ? {} : { currency },
+    today: '2026-03-14'
+  })
+  const told = ({ path, code }: { path: string, code: string }): string => `${path.replace('/template/data', '')} ${code}`
+  return { problems: problems.map(told), warnings: warnings.map(told) }
+}
+
+/** Data and the problems that the rules must find in them. */
+type Pairs = [name: string, data: JsonObject, problem?: string | undefined, options?: Options][]
+
+function holds (pairs: Pairs): (t: Test) => void {
+  return (t) => {
+    for (const [name, data, problem, options] of pairs) t.strictSame(check(data, options).problems, problem === undefined ? [] : [problem], name)
+    t.end()
+  }
+}
+
+const line = (quantity: number | string, unitPrice: number | string, total: number | string, more: JsonObject = {}): JsonObject => ({ description: 'x', quantity, unitPrice, total, ...more })
+const sums = (subtotal: number | string, taxAmount: number | string, total: number | string, more: JsonObject = {}): JsonObject => ({ subtotal, taxAmount, total, ...more })
+
+await t.test('a line total is quantity × unit price, to half a minor unit', holds([
+  ['exact', { lines: [line(2, 450, 900)] }],
+  ['decimal texts', { lines: [line('12.5', '38.40', '480.00')] }],
+  ['texts and numbers mixed', { lines: [line(3, '0.10', 0.3)] }],
+  ['what binary floats would get wrong', { lines: [line(3, 0.1, 0.3)] }],
+  ['half a cent, rounded down', { lines: [line('0.5', '0.01', '0.00')] }],
+  ['half a cent, rounded up', { lines: [line('0.5', '0.01', '0.01')] }],
+  ['a hair more than half a cent', { lines: [line(1, '0.0050000001', 0)] }, '/lines/0/total line_total'],
+  ['a cent', { lines: [line(2, 450, '900.01')] }, '/lines/0/total line_total'],
+  ['another sign', { lines: [line(2, 450, -900)] }, '/lines/0/total line_total'],
+  ['a credited line', { lines: [line(-2, 450, -900)] }],
+  ['the second line', { lines: [line(1, 1, 1), line(1, 1, 2)] }, '/lines/1/total line_total'],
+  ['a line after what is none', { lines: [null, line(1, 1, 2)] }, '/lines/1/total line_total'],
+  ['beyond what a double holds', { lines: [line('12345678901', '99999999.99', '1234567889976543210.99')] }],
+  ['beyond what a double holds, a cent off', { lines: [line('12345678901', '99999999.99', '1234567889976543211.00')] }, '/lines/0/total line_total'],
+  ['no quantity', { lines: [{ unitPrice: 1, total: 7 }] }],
+  ['no total', { lines: [{ quantity: 1, unitPrice: 7 }] }],
+  ['no lines', {}]
+]))
+
+await t.test('the subtotal is the sum of the line totals, to half a minor unit', holds([
+  ['exact', { lines: [line(1, 10, 10), line(1, '0.1', '0.1'), line(1, '0.2', '0.2')], subtotal: '10.3' }],
+  ['half a cent off', { lines: [line(1, '0.005', '0.005')], subtotal: '0.01' }],
+  ['a hair more', { lines: [line(1, '0.005', '0.005')], subtotal: '0.0100001' }, '/subtotal subtotal'],
+  ['a line left out', { lines: [line(1, 10, 10), line(1, 5, 5)], subtotal: 10 }, '/subtotal subtotal'],
+  ['a line without a total', { lines: [line(1, 10, 10), { description: 'x' }], subtotal: 10 }],
+  ['no lines', { subtotal: 10 }],
+  ['an empty list of lines', { lines: [], subtotal: 10 }]
+]))
+
+await t.test('the tax is the subtotal × the rate, to one minor unit for each line', holds([
+  ['exact', sums(900, 180, 1080, { taxRate: 20 })],
+  ['a rate with a fraction', sums(100, '8.10', '108.10', { taxRate: '8.1' })],
+  ['no tax', sums(100, 0, 100, { taxRate: 0 })],
+  ['one line, a cent off', { lines: [line(1, 900, 900)], ...sums(900, '180.01', '1080.01', { taxRate: 20 }) }],
+  ['one line, a hair more', { lines: [line(1, 900, 900)], ...sums(900, '180.010001', '1080.010001', { taxRate: 20 }) }, '/taxAmount tax_amount'],
+  ['three lines, three cents off', { lines: [line(1, 300, 300), line(1, 300, 300), line(1, 300, 300)], ...sums(900, '179.97', '1079.97', { taxRate: 20 }) }],
+  ['three lines, four cents off', { lines: [line(1, 300, 300), line(1, 300, 300), line(1, 300, 300)], ...sums(900, '179.96', '1079.96', { taxRate: 20 }) }, '/taxAmount tax_amount'],
+  ['no lines: a cent as for one', sums(900, '180.01', '1080.01', { taxRate: 20 })],
+  ['no lines, two cents', sums(900, '180.02', '1080.02', { taxRate: 20 }), '/taxAmount tax_amount'],
+  ['no subtotal: the lines', { lines: [line(1, 100, 100)], taxRate: 20, taxAmount: 21 }, '/taxAmount tax_amount'],
+  ['no rate', sums(900, 7, 907)],
+  ['a rate that is a share instead of percent', sums(900, 180, 1080, { taxRate: '0.2' }), '/taxAmount tax_amount']
+]))
+
+await t.test('lines with rates of their own are taxed by them', holds([
+  ['two rates', { lines: [line(1, 100, 100, { taxRate: 20 }), line(1, 100, 100, { taxRate: '5.5' })], ...sums(200, '25.50', '225.50') }],
+  ['two rates, three cents off', { lines: [line(1, 100, 100, { taxRate: 20 }), line(1, 100, 100, { taxRate: '5.5' })], ...sums(200, '25.53', '225.53') }, '/taxAmount tax_amount'],
+  ['the document\'s rate for the others', { lines: [line(1, 100, 100, { taxRate: 5 }), line(1, 100, 100)], ...sums(200, 25, 225, { taxRate: 20 }) }],
+  ['a line without any rate', { lines: [line(1, 100, 100, { taxRate: 5 }), line(1, 100, 100)], ...sums(200, 99, 299) }],
+  ['a free line', { lines: [line(1, 100, 100, { taxRate: 0 }), line(1, 100, 100)], ...sums(200, 20, 220, { taxRate: 20 }) }]
+]))
+
+await t.test('the total is subtotal + tax, to half a minor unit', holds([
+  ['exact', sums('0.1', '0.2', '0.3')],
+  ['half a cent off', sums('0.1', '0.2', '0.305')],
+  ['a hair more', sums('0.1', '0.2', '0.3050001'), '/total total'],
+  ['the tax left out', sums(900, 180, 900), '/total total'],
+  ['no subtotal: the sum of the lines', { lines: [line(1, 100, 100)], taxAmount: 20, total: 121 }, '/total total'],
+  ['no subtotal, and it fits', { lines: [line(1, 100, 100)], taxAmount: 20, total: 120 }],
+  ['no tax', { subtotal: 900, total: 7 }],
+  ['no total', { subtotal: 900, taxAmount: 7 }]
+]))
+
+await t.test('the minor unit is that of the currency', holds([
+  ['JPY: half a yen', { currency: 'JPY', lines: [line(1, '100.5', 101)] }],
+  ['JPY: more than half a yen', { currency: 'JPY', lines: [line(1, '100.51', 100)] }, '/lines/0/total line_total'],
+  ['JPY: one yen of tax', { currency: 'JPY', ...sums(999, 101, 1100, { taxRate: 10 }) }, '/taxAmount tax_amount'],
+  ['JPY: less than one yen of tax', { currency: 'JPY', ...sums(999, 100, 1099, { taxRate: 10 }) }],
+  ['BHD: half a fils', { currency: 'BHD', lines: [line(1, '0.0005', '0.001')] }],
+  ['BHD: a cent is too much', { currency: 'BHD', lines: [line(1, '0.005', '0.01')] }, '/lines/0/total line_total'],
+  ['the template\'s, where the data have none', { lines: [line(1, '100.5', 101)] }, undefined, { currency: 'JPY' }],
+  ['an expression of the template is none', { lines: [line(1, '100.5', 101)] }, '/lines/0/total line_total', { currency: '{{ currency }}' }],
+  ['none at all counts as two digits', { lines: [line(1, '0.005', '0.01')] }]
+]))
+
+await t.test('a currency is one of ISO 4217', holds([
+  ...['EUR', 'USD', 'CHF', 'JPY', 'BHD', 'XOF'].map((currency): Pairs[number] => [currency, { currency }]),
+  ...['EURO', 'eur', 'XYZ', '€', '', 'ZZZ'].map((currency): Pairs[number] => [currency, { currency }, '/currency unknown_currency'])
+]))
+
+await t.test('the due date is not before the date', holds([
+  ['later', { date: '2026-03-14', dueDate: '2026-04-13' }],
+  ['the same day', { date: '2026-03-14', dueDate: '2026-03-14' }],
+  ['the day before', { date: '2026-03-14', dueDate: '2026-03-13' }, '/dueDate due_date_before_date'],
+  ['in the request', { date: '2026-03-14' }, '/invoicing/dueDate due_date_before_date', { fields: { dueDate: '2026-03-13' } }],
+  ['times count by their day', { date: '2026-03-14T23:00:00Z', dueDate: '2026-03-14T01:00:00Z' }],
+  ['no date', { dueDate: '2026-03-20' }]
+]))
+
+await t.test('a due date in the past is a warning', (t) => {
+  t.strictSame(check({ date: '2026-01-01', dueDate: '2026-03-13' }), { problems: [], warnings: ['/dueDate due_date_in_the_past'] })
+  t.strictSame(check({ dueDate: '2026-03-14' }), { problems: [], warnings: [] })
+  t.strictSame(check({}, { fields: { dueDate: '2026-03-13' } }), { problems: [], warnings: ['/invoicing/dueDate due_date_in_the_past'] })
+  t.strictSame(check({ date: '2026-03-10', dueDate: '2026-03-09' }).warnings, [], 'one that is wrong is not also warned of')
+  t.end()
+})
+
+await t.test('the customer has a name, an e-mail where one is sent, and an address of the right form', holds([
+  ['no customer', { customer: {} }, '/customer/name required'],
+  ['a blank name', { customer: { name: ' \t' } }, '/customer/name required'],
+  ['no e-mail, none sent', { customer: { name: 'Ada' } }],
+  ['no e-mail, one sent', { customer: { name: 'Ada' } }, '/customer/email required', { fields: { sendByEmail: true } }],
+  ['an e-mail, one sent', { customer: { name: 'Ada', email: 'ada@example.com' } }, undefined, { fields: { sendByEmail: true } }],
+  ...['ada', 'ada@', '@example.com', 'a b@example.com', 'ada@example', ''].map((email): Pairs[number] => [`e-mail ${email}`, { customer: { name: 'Ada', email } }, '/customer/email format']),
+  ...[['FR', '75001'], ['GB', 'SW1A 1AA'], ['DE', '10115'], ['US', '94103-1234'], ['NL', '1012 AB'], ['IE', 'D02 XY45'], ['JP', '100-0001'], ['CA', 'K1A 0B1']].map(([country = '', postalCode = '']): Pairs[number] => [country, { customer: { name: 'Ada', country, postalCode } }]),
+  ...[['FR', '7500'], ['GB', '75001'], ['DE', '1011'], ['US', '9410'], ['NL', '1012'], ['FR', '']].map(([country = '', postalCode = '']): Pairs[number] => [`${country} ${postalCode}`, { customer: { name: 'Ada', country, postalCode } }, '/customer/postalCode format']),
+  ['a country without a known form', { customer: { name: 'Ada', country: 'AE', postalCode: 'whatever' } }],
+  ['a postal code of no country', { customer: { name: 'Ada', postalCode: '?' } }],
+  ...['France', 'fr', 'XX', 'FRA', ''].map((country): Pairs[number] => [`country ${country}`, { customer: { name: 'Ada', country, postalCode: '75001' } }, '/customer/country unknown_country'])
+]))
+
+await t.test('values of another type are left to the schema of the data', holds([
+  ['texts that are no decimals', { lines: [line('two', '1e3', '0x10')], subtotal: ' 1', taxAmount: '1,5', total: '' }],
+  ['lists, objects, null', { lines: [null, 7, [line(1, 1, 2)]], subtotal: {}, taxAmount: null, total: [], date: 7, dueDate: false, currency: 1 }],
+  ['lines that are none', { lines: { 0: line(1, 1, 2) } }]
+]))
+
+const currencies = [['EUR', 2], ['JPY', 0], ['BHD', 3]] as const
+const decimal = (max: number, digits: number): fc.Arbitrary<Decimal> => fc.integer({ min: 0, max }).map((value) => new Decimal(value).div(10 ** digits))
+
+type Invoice = { data: JsonObject & { lines: readonly JsonObject[] }, unit: Decimal }
+
+/** Invoices as a correct program writes them: every sum rounded to the minor unit of its currency. */
+const consistent: fc.Arbitrary<Invoice> = fc.record({
+  currency: fc.constantFrom(...currencies),
+  lines: fc.array(fc.record({ quantity: decimal(100_000, 3), unitPrice: decimal(1_000_000, 4), rate: fc.option(decimal(2500, 2)) }), { minLength: 1, maxLength: 20 }),
+  rate: decimal(2500, 2),
+  asText: fc.boolean()
+}).map(({ currency: [currency, digits], lines, rate, asText }) => {
+  const value = (amount: Decimal): string | number => asText ? amount.toFixed(digits) : Number(amount)
+  const totals = lines.map(({ quantity, unitPrice }) => quantity.mul(unitPrice).toDecimalPlaces(digits))
+  const subtotal = Decimal.sum(...totals)
+  const taxAmount = Decimal.sum(...totals.map((total, index) => total.mul(lines[index]?.rate ?? rate).div(100))).toDecimalPlaces(digits)
+  return {
+    unit: new Decimal(10).pow(-digits),
+    data: {
+      currency,
+      taxRate: Number(rate),
+      subtotal: value(subtotal),
+      taxAmount: value(taxAmount),
+      total: value(subtotal.add(taxAmount)),
+      lines: lines.map(({ quantity, unitPrice, rate: own }, index) => line(Number(quantity), unitPrice.toFixed(4), value(totals[index] ?? subtotal), own === null ? {} : { taxRate: Number(own) }))
+    }
+  }
+})
+
+await t.test('an invoice whose sums are right always passes', (t) => {
+  fc.assert(fc.property(consistent, ({ data }) => { t.strictSame(check(data).problems, []) }), { numRuns: 300 })
+  t.end()
+})
+
+await t.test('one sum that is wrong by more than its tolerance always fails at its pointer', (t) => {
+  const perturbed = fc.tuple(consistent, fc.constantFrom('subtotal', 'taxAmount', 'total', 'line'), fc.nat(), fc.integer({ min: 2, max: 1_000_000 }), fc.boolean())
+  fc.assert(fc.property(perturbed, ([{ data, unit }, what, pick, units, up]) => {
+    // The tax may be off by one unit for each line, and by its own rounding.
+    const error = unit.mul(what === 'taxAmount' ? data.lines.length + units : units).mul(up ? 1 : -1)
+    const wrong = (value: unknown): string => new Decimal(value as string | number).add(error).toFixed()
+    const index = pick % data.lines.length
+    const [path, changed] = what === 'line'
+      ? [`/lines/${index}/total`, { ...data, lines: data.lines.map((item, at) => at === index ? { ...item, total: wrong(item['total']) } : item) }]
+      : [`/${what}`, { ...data, [what]: wrong(data[what as 'total']) }]
+    t.ok(check(changed).problems.some((problem) => problem.startsWith(`${path} `)), path)
+  }), { numRuns: 300 })
+  t.end()
+})

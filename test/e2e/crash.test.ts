@@ -1,0 +1,38 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { invoiceRequest } from '../support/service.ts'
+import { dataDirectory, databasePid, processExists, send, startReady } from './support/process.ts'
+
+void t.test('what was answered is there after kill -9, and a service whose database dies ends with one sentence', async (t) => {
+  const folder = dataDirectory(t)
+  const dispatch = async (url: string): Promise<string> => (await send(url, 'POST', '/api/invoicing', invoiceRequest())).body.dispatchId
+  const find = async (url: string, id: string): Promise<unknown> => (await send(url, 'GET', `/api/v1/dispatches/${id}`)).body
+
+  const first = await startReady(t, { dataDirectory: folder })
+  const one = await dispatch(first.url())
+  const database = Number(databasePid(folder))
+  process.kill(first.pid, 'SIGKILL')
+  await first.ended
+
+  const second = await startReady(t, { dataDirectory: folder })
+  t.equal(databasePid(folder), database, 'the database of a killed service is adopted')
+  t.match(await find(second.url(), one), { status: 'succeeded' })
+  const two = await dispatch(second.url())
+  for (const pid of [second.pid, database]) process.kill(pid, 'SIGKILL')
+  await second.ended
+
+  const third = await startReady(t, { dataDirectory: folder })
+  t.not(databasePid(folder), database, 'a killed one recovers')
+  for (const id of [one, two]) t.match(await find(third.url(), id), { status: 'succeeded' })
+
+  process.kill(Number(databasePid(folder)), 'SIGKILL')
+  t.equal(await third.ended, 1)
+  t.equal(third.stderr(), `Document Dispatch could not go on: The embedded database server has ended; its log is ${folder}/postgres/postgres.log.\n`)
+
+  const fourth = await startReady(t, { dataDirectory: folder })
+  t.match((await send(fourth.url(), 'GET', '/api/v1/credits')).body, { balance: 98 })
+  const [service, server] = [fourth.pid, Number(databasePid(folder))]
+  process.kill(fourth.pid, 'SIGTERM')
+  t.equal(await fourth.ended, 0)
+  while ([service, server].some(processExists)) await pause(20)
+})

@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { dataDirectory, databasePid, processExists, send, servicePid, startReady } from './support/process.ts'
+
+const npmStart: [string, string] = ['npm', 'start']
+
+void t.test('npm start prints its address and a curl that dispatches an invoice; the second start finds the data of the first', async (t) => {
+  const folder = dataDirectory(t)
+  const first = await startReady(t, { dataDirectory: folder, command: npmStart })
+  t.match(first.stdout(), `\n\nDocument Dispatch is ready at ${first.url()} (documentation: ${first.url()}/docs)\n\nDispatch a first invoice:\n\ncurl `)
+  const [curl = ''] = /^curl [^]*?'\n\n/m.exec(first.stdout()) ?? []
+  const { stdout } = await promisify(execFile)('sh', ['-c', curl])
+  const dispatched = JSON.parse(stdout)
+  t.match(dispatched, { success: true, status: 'succeeded', providerName: 'simulator', generatedDocument: { contentType: 'application/pdf' } })
+  const document = await fetch(dispatched.generatedDocument.url)
+  t.equal((await document.text()).slice(0, 5), '%PDF-', 'the link in the answer works')
+
+  const [service, database] = [servicePid(first), databasePid(folder)]
+  process.kill(first.pid, 'SIGTERM')
+  t.equal(await first.ended, 0, 'SIGTERM to npm alone ends it with 0')
+  t.equal(first.stderr().replace(/^npm warn .*\n/gm, ''), '')
+  t.notOk(processExists(service), 'the service is gone')
+  t.notOk(processExists(Number(database)), 'so is its database')
+
+  const second = await startReady(t, { dataDirectory: folder, command: npmStart })
+  t.match((await send(second.url(), 'GET', `/api/v1/dispatches/${dispatched.dispatchId}`)).body, { dispatchId: dispatched.dispatchId, status: 'succeeded' })
+  t.match((await send(second.url(), 'GET', '/api/v1/credits')).body, { balance: 99 }, 'nothing is seeded twice')
+  t.match((await send(second.url(), 'GET', `/api/v1/documents/${dispatched.generatedDocument.id}`)).status, 200)
+  t.notMatch(second.stdout(), /company \\"Demo\\" created|Creating the database/)
+})

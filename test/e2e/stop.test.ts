@@ -1,0 +1,93 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { invoiceRequest, shippedProviders } from '../support/service.ts'
+import { dataDirectory, databasePid, processExists, send, servicePid, startProcess, startReady, type ServiceProcess } from './support/process.ts'
+
+const npmStart: [string, string] = ['npm', 'start']
+
+/** Begins a dispatch that the simulator takes 5 s for; resolves when the provider is being called, with the answer to come. */
+async function slowDispatch (url: string): Promise<{ answer: Promise<{ status: number, body: any }> }> {
+  const answer = send(url, 'POST', '/api/invoicing', invoiceRequest({}, { invoicing: { reference: 'slow' } }))
+  const isRunning = async (): Promise<boolean> => (await send(url, 'GET', '/api/v1/dispatches?status=running')).body.data.length === 1
+  while (!await isRunning()) await pause(50)
+  return { answer }
+}
+
+/** A signal to a process group comes twice to the service: npm passes its own on. */
+const signals: { what: string, command?: [string, ...string[]], send: (service: ServiceProcess) => void }[] = [
+  { what: 'Ctrl-C in the terminal of npm start', command: npmStart, send: ({ pid }) => process.kill(-pid, 'SIGINT') },
+  { what: 'SIGTERM to the process group of npm start', command: npmStart, send: ({ pid }) => process.kill(-pid, 'SIGTERM') },
+  { what: 'SIGTERM to the service', send: ({ pid }) => process.kill(pid, 'SIGTERM') },
+  { what: 'the end of its terminal', send: ({ pid }) => process.kill(-pid, 'SIGHUP') }
+]
+
+void t.test('running requests are finished, new ones refused, and no process is left behind', { jobs: signals.length }, (t) => {
+  for (const { what, command, send: signal } of signals) {
+    void t.test(what, async (t) => {
+      const folder = dataDirectory(t)
+      const service = await startReady(t, { dataDirectory: folder, ...(command && { command }) })
+      const pids = [servicePid(service), Number(databasePid(folder))]
+      const { answer } = await slowDispatch(service.url())
+      signal(service)
+      await pause(100)
+      await t.rejects(fetch(`${service.url()}/livez`), 'a new connection is refused at once')
+      const { status, body } = await answer
+      t.match({ status, body }, { status: 200, body: { success: true, status: 'succeeded' } })
+      t.equal(await service.ended, 0)
+      t.same(pids.filter(processExists), [])
+      t.equal(service.stderr().replace(/^npm warn .*\n/gm, ''), '')
+    })
+  }
+  t.end()
+})
+
+void t.test('a second signal does not wait, and leaves no process behind either', async (t) => {
+  const folder = dataDirectory(t)
+  const service = await startReady(t, { dataDirectory: folder })
+  const database = Number(databasePid(folder))
+  const { answer } = await slowDispatch(service.url())
+  const cut = t.rejects(answer)
+  process.kill(service.pid, 'SIGINT')
+  await pause(600)
+  process.kill(service.pid, 'SIGINT')
+  t.equal(await service.ended, 1)
+  await cut
+  while (processExists(database)) await pause(20)
+})
+
+void t.test('a signal while the service starts ends it, and the next start works', async (t) => {
+  const folder = dataDirectory(t)
+  const service = startProcess(t, { dataDirectory: folder })
+  while (!service.stdout().includes('Creating the database')) await pause(5)
+  process.kill(-service.pid, 'SIGTERM')
+  t.equal(await service.ended, 0)
+  t.equal(service.stderr(), '')
+  t.equal(databasePid(folder), undefined)
+  const next = await startReady(t, { dataDirectory: folder })
+  t.match(await send(next.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200 })
+})
+
+void t.test('an error that nobody catches ends the service with its database', async (t) => {
+  const folder = dataDirectory(t)
+  const providers = join(dirname(folder), 'providers')
+  const simulator = join(providers, 'simulator')
+  mkdirSync(simulator, { recursive: true })
+  cpSync(join(shippedProviders, 'simulator/package.json'), join(simulator, 'package.json'))
+  writeFileSync(join(simulator, 'index.ts'), `
+    import { defineProvider, Type } from '@dispatch/core/provider'
+    export default defineProvider({
+      code: 'simulator', name: 'Faulty', settings: Type.Object({}),
+      services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, async dispatch () {
+        queueMicrotask(() => { throw new Error('a bug of the provider') })
+        return { id: '1', status: 'created' }
+      } } }
+    })`)
+  const service = await startReady(t, { dataDirectory: folder, env: { DISPATCH_PROVIDERS_DIR: providers } })
+  const database = Number(databasePid(folder))
+  await t.rejects(send(service.url(), 'POST', '/api/invoicing', invoiceRequest()))
+  t.equal(await service.ended, 1)
+  t.match(service.stderr(), 'Error: a bug of the provider')
+  while (processExists(database)) await pause(20)
+})

@@ -1,0 +1,72 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { compile, ErrorBody, errorTable, type ErrorWord } from '@dispatch/core'
+import fastify from 'fastify'
+import { sql, type Kysely } from 'kysely'
+import type { Test } from 'tap'
+import { app } from '../../plugins/app.ts'
+import type { House } from '../../plugins/container.ts'
+import type { Answer, TestService } from '../support/service.ts'
+
+export type Row = Record<string, string | null>
+
+/** The tables of the database, with whether their rows belong to companies. */
+export async function tablesOf (house: House): Promise<{ name: string, ofCompanies: boolean }[]> {
+  const { rows } = await sql<{ name: string, ofCompanies: boolean }>`
+    select table_name as name, exists (select from information_schema.columns as own
+      where own.table_schema = 'public' and own.table_name = tables.table_name and column_name = 'company_id') as "ofCompanies"
+    from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`.execute(house.get('database').owner)
+  return rows
+}
+
+/** Every row of every table as JSON text; with a company, only those of its own. */
+export async function dump (house: House, companyId?: number): Promise<Record<string, string[]>> {
+  const tables = (await tablesOf(house)).filter(({ ofCompanies }) => companyId === undefined || ofCompanies)
+  const entries = await Promise.all(tables.map(async ({ name }) => [name, await rowsOf(house.get('database').owner, name, companyId)] as const))
+  return Object.fromEntries(entries)
+}
+
+async function rowsOf (queries: Kysely<any>, table: string, companyId: number | undefined): Promise<string[]> {
+  const own = companyId === undefined ? sql`` : sql`where company_id = ${companyId}`
+  const { rows } = await sql<{ row: string }>`select to_jsonb(rows)::text as row from ${sql.table(table)} as rows ${own} order by 1`.execute(queries)
+  return rows.map(({ row }) => row)
+}
+
+/** All that requests can leave behind: the rows of the database and the names of the files. */
+export async function traces (house: House): Promise<unknown> {
+  const folder = join(house.get('config').dataDirectory, 'files')
+  return { rows: await dump(house), files: await readdir(folder, { recursive: true }).catch(() => []) }
+}
+
+export type Route = { method: string, url: string, public: boolean }
+
+/** Every route of the service, hidden ones too. */
+export async function routesOf (house: House): Promise<Route[]> {
+  const routes: Route[] = []
+  const server = fastify({ exposeHeadRoutes: false })
+  server.addHook('onRoute', ({ method, url, config }) => {
+    for (const each of [method].flat()) routes.push({ method: each, url, public: config?.public === true })
+  })
+  await server.register(app, house)
+  await server.ready()
+  await server.close()
+  return routes
+}
+
+const fitError = compile(ErrorBody)
+
+/** Far above any answer to a person's mistake, far below what could be asked for to do harm. */
+const longestError = 100_000
+
+/** Asserts that an answer is an error of the table, in the documented form. */
+export function isError (t: Test, { status, headers, body }: Answer, word: ErrorWord, name: string = word): void {
+  t.same([status, body.error], [errorTable[word].status, word], name)
+  t.match(fitError(body), { ok: true }, `${name}: the documented body`)
+  t.equal(headers.get('x-request-id'), body.requestId, `${name}: X-Request-ID`)
+  t.ok(JSON.stringify(body).length < longestError, `${name}: of bounded length`)
+}
+
+/** The service has met no fault of its own. */
+export function hasNoFault (t: Test, { log }: TestService): void {
+  t.same(log.filter((line) => (JSON.parse(line) as { level: number }).level >= 50), [], 'nothing is logged as an error')
+}

@@ -1,0 +1,211 @@
+import t from 'tap'
+import { admin, invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+import { testProviders } from './support/providers.ts'
+
+const providers = await testProviders(t)
+/** What the provider "vendor" was called with. */
+const seen: { settings: object, sandbox: boolean }[] = []
+await providers.add('vendor', { settings: '{ server: Host(), token: Secret(), password: Type.Optional(Secret()), region: Type.Optional(Type.String()) }' }, (_request, { settings, sandbox }) => {
+  seen.push({ settings, sandbox })
+  return Promise.resolve({ id: '1', status: 'created' })
+})
+const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer } })
+
+const put = (path: string, body: unknown, login?: Login): Promise<Answer> => service.send('PUT', `/api/v1${path}`, { body }, login)
+const remove = (path: string, login?: Login): Promise<Answer> => service.send('DELETE', `/api/v1${path}`, {}, login)
+const mine = async (login?: Login): Promise<any> => (await service.send('GET', '/api/v1/my/config', {}, login)).body
+const dispatch = (login: Login, more: object = {}): Promise<Answer> => service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { ...more }) }, login)
+const validate = (login: Login, more: object = {}): Promise<Answer> => service.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { ...more }) }, login)
+const settings = { server: 'https://a.example', token: 's3cret-token', region: 'eu' }
+const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+await t.test('the provider is the request\'s, else the user\'s choice, else the company\'s default', async (t) => {
+  const { admin, member } = await service.company('choosing')
+  const planOf = async (login: Login, more: object = {}): Promise<unknown> => {
+    const { body: { plan: [{ providerName, chosenBy }] } } = await validate(login, more)
+    return { providerName, chosenBy }
+  }
+  await put('/company/providers/vendor', { settings }, admin)
+  t.strictSame(await planOf(member), { providerName: 'simulator', chosenBy: 'company' })
+  t.equal((await put('/my/config/invoicing', { providerName: 'vendor' }, member)).status, 200)
+  t.strictSame(await planOf(member), { providerName: 'vendor', chosenBy: 'user' })
+  t.strictSame(await planOf(admin), { providerName: 'simulator', chosenBy: 'company' }, 'another user is not touched')
+  t.strictSame(await planOf(member, { providerName: 'simulator' }), { providerName: 'simulator', chosenBy: 'request' })
+  t.equal((await put('/company/defaults/invoicing', { providerName: 'vendor' }, admin)).status, 200)
+  t.strictSame(await planOf(admin), { providerName: 'vendor', chosenBy: 'company' })
+  t.equal((await put('/my/config/invoicing', { providerName: null }, member)).status, 200)
+  t.strictSame(await planOf(member), { providerName: 'vendor', chosenBy: 'company' })
+  t.equal((await put('/company/defaults/invoicing', { providerName: null }, admin)).status, 200)
+  t.match(await validate(member), { status: 422, body: { error: 'configuration_missing', message: /No provider is chosen for "invoicing"/, details: [{ path: '/providerName' }] } })
+})
+
+await t.test('GET /api/v1/my/config tells the choices, the configurations and what they come to', async (t) => {
+  const { admin, member, companyId } = await service.company('reading')
+  await put('/company/providers/vendor', { settings }, admin)
+  await put('/my/providers/simulator', { settings: { slowSeconds: 1 }, sandbox: true }, member)
+  await put('/my/config/invoicing', { providerName: 'vendor' }, member)
+  const masked = { server: 'https://a.example', region: 'eu', token: { set: true } }
+  t.match(await mine(member), {
+    user: { id: Number, email: member.email, choices: { invoicing: 'vendor' }, providers: [{ code: 'simulator', settings: { slowSeconds: 1 }, sandbox: true, valid: true }] },
+    company: { id: companyId, choices: { invoicing: 'simulator' }, providers: [{ code: 'simulator' }, { code: 'vendor', settings: masked, sandbox: false, valid: true }] },
+    services: { invoicing: { providerName: 'vendor', chosenBy: 'user', available: ['simulator', 'vendor'] } }
+  })
+  t.match(await mine(admin), { user: { choices: {}, providers: [] }, services: { invoicing: { providerName: 'simulator', chosenBy: 'company' } } })
+})
+
+await t.test('an unknown, an unconfigured and an invalid provider are each configuration_missing, with what to do', async (t) => {
+  const { admin } = await service.company('missing')
+  for (const send of [dispatch, validate]) {
+    t.match(await send(admin, { providerName: 'simulater' }), { status: 422, body: { error: 'configuration_missing', message: /no provider "simulater" installed \(did you mean "simulator"\?\)/ } })
+    t.match(await send(admin, { providerName: 'vendor' }), { status: 422, body: { error: 'configuration_missing', message: /has no configuration: set one with PUT \/api\/v1\/company\/providers\/vendor/ } })
+  }
+  await put('/company/providers/vendor', { settings }, admin)
+  await put('/company/providers/vendor', { settings: { ...settings, server: 'https://b.example', token: 'new' } }, admin)
+  t.equal((await validate(admin, { providerName: 'vendor' })).status, 200)
+})
+
+await t.test('what is wrong with the configuration stands beside the other problems of the request', async (t) => {
+  const { admin } = await service.company('beside')
+  const { status, body } = await service.send('POST', '/api/invoicing/validate', { body: invoiceRequest({ total: 1 }, { providerName: 'vendor' }) }, admin)
+  t.equal(status, 422)
+  t.equal(body.error, 'validation_failed')
+  t.strictSame(body.details.map(({ path, code }: { path: string, code: string }) => `${path} ${code}`), ['/providerName configuration_missing', '/template/data/total total'])
+})
+
+await t.test('a user\'s configuration stands alone: nothing of the company\'s is mixed in', async (t) => {
+  const { admin, member } = await service.company('alone')
+  await put('/company/providers/vendor', { settings: { ...settings, password: 'company-password' } }, admin)
+  await put('/my/providers/vendor', { settings: { server: 'https://own.example', token: 'own-token' } }, member)
+  await dispatch(member, { providerName: 'vendor' })
+  t.strictSame(seen.at(-1), { settings: { server: 'https://own.example', token: 'own-token' }, sandbox: false })
+  await dispatch(admin, { providerName: 'vendor' })
+  t.strictSame(seen.at(-1), { settings: { ...settings, password: 'company-password' }, sandbox: false })
+
+  t.match(await put('/my/providers/vendor', { settings: { server: 'https://own.example', token: null } }, member), { status: 422, body: { error: 'validation_failed' } }, 'no secret of the company steps in')
+  t.equal((await remove('/my/providers/vendor', member)).status, 204)
+  await dispatch(member, { providerName: 'vendor' })
+  t.match(seen.at(-1), { settings: { token: 's3cret-token' } }, 'without one of their own, the company\'s holds')
+})
+
+await t.test('a secret never comes back, is kept when left out, and deleted by null', async (t) => {
+  const { admin } = await service.company('secrets')
+  const first = await put('/company/providers/vendor', { settings: { ...settings, password: 'pa55word' } }, admin)
+  t.match(first, { status: 200, body: { code: 'vendor', settings: { server: 'https://a.example', region: 'eu', token: { set: true, updatedAt: isTime }, password: { set: true, updatedAt: isTime } }, sandbox: false, valid: true } })
+  const kept = await put('/company/providers/vendor', { settings: { server: 'https://a.example', region: 'us' } }, admin)
+  t.strictSame(kept.body.settings, { ...first.body.settings, region: 'us' })
+  await dispatch(admin, { providerName: 'vendor' })
+  t.strictSame(seen.at(-1)?.settings, { server: 'https://a.example', region: 'us', token: 's3cret-token', password: 'pa55word' })
+
+  const without = await put('/company/providers/vendor', { settings: { server: 'https://a.example', password: null } }, admin)
+  t.strictSame(Object.keys(without.body.settings).sort(), ['server', 'token'])
+  await dispatch(admin, { providerName: 'vendor' })
+  t.strictSame(seen.at(-1)?.settings, { server: 'https://a.example', token: 's3cret-token' })
+
+  for (const answer of [first, kept, without, { body: await mine(admin) }]) t.notMatch(JSON.stringify(answer.body), /s3cret|pa55/)
+})
+
+await t.test('no secret is readable in the database, in the log, or in what is recorded of a dispatch', async (t) => {
+  const { admin, companyId } = await service.company('sealed')
+  await put('/company/providers/vendor', { settings: { ...settings, token: 'only-once-8f3a' } }, admin)
+  await dispatch(admin, { providerName: 'vendor' })
+  const rows = await service.house.get('database').owner.selectFrom('configurations').selectAll().where('company_id', '=', companyId).execute()
+  const list = await service.send('GET', '/api/v1/dispatches', {}, admin)
+  for (const text of [JSON.stringify(rows), service.log.join('\n'), JSON.stringify(list.body)]) t.notMatch(text, /only-once-8f3a/)
+})
+
+await t.test('what is sealed for one company opens for no other', async (t) => {
+  const companies = [await service.company('apart-1'), await service.company('apart-2')]
+  for (const { admin } of companies) await put('/company/providers/vendor', { settings }, admin)
+  const { owner } = service.house.get('database')
+  const [one, two] = await owner.selectFrom('configurations').selectAll().where('provider_code', '=', 'vendor').where('company_id', 'in', companies.map(({ companyId }) => companyId)).execute()
+  t.not(JSON.stringify(one?.secrets), JSON.stringify(two?.secrets))
+  await owner.updateTable('configurations').set({ secrets: JSON.stringify(two?.secrets) }).where('company_id', '=', companies[0]!.companyId).where('provider_code', '=', 'vendor').execute()
+  const { status, body } = await validate(companies[0]!.admin, { providerName: 'vendor' })
+  t.not(status, 200)
+  t.notMatch(JSON.stringify(body), 's3cret')
+})
+
+await t.test('changing where requests go drops the kept secrets', async (t) => {
+  const { admin } = await service.company('moving')
+  await put('/company/providers/vendor', { settings: { ...settings, password: 'pa55word' } }, admin)
+  const refused = await put('/company/providers/vendor', { settings: { server: 'https://evil.example' } }, admin)
+  t.match(refused, { status: 422, body: { error: 'validation_failed', details: [{ path: '/settings/token', code: 'required' }] } })
+  const moved = await put('/company/providers/vendor', { settings: { server: 'https://b.example', token: 'other' } }, admin)
+  t.strictSame(Object.keys(moved.body.settings).sort(), ['server', 'token'])
+  await dispatch(admin, { providerName: 'vendor' })
+  t.strictSame(seen.at(-1)?.settings, { server: 'https://b.example', token: 'other' })
+})
+
+await t.test('settings that do not fit the form are refused all together, and nothing is stored', async (t) => {
+  const { admin } = await service.company('unfit')
+  const { status, body } = await put('/company/providers/vendor', { settings: { server: '', region: 7, tokn: 'x' } }, admin)
+  t.equal(status, 422)
+  t.strictSame(body.details.map(({ path, code }: { path: string, code: string }) => `${path} ${code}`).sort(), ['/settings/region type', '/settings/server too_short', '/settings/token required', '/settings/tokn unknown_field'])
+  t.match(JSON.stringify(body.details), /did you mean \\"token\\"/)
+  t.strictSame((await mine(admin)).company.providers.map(({ code }: { code: string }) => code), ['simulator'])
+})
+
+await t.test('a sandbox dispatch costs nothing and is marked; useSandbox is another name of it', async (t) => {
+  const { admin } = await service.company('sandbox', { credits: 0 })
+  for (const flag of ['sandbox', 'useSandbox']) {
+    await put('/company/providers/vendor', { settings, [flag]: false }, admin)
+    t.equal((await dispatch(admin, { providerName: 'vendor' })).status, 402)
+    t.match(await put('/company/providers/vendor', { settings, [flag]: true }, admin), { status: 200, body: { sandbox: true } })
+    t.equal((await validate(admin, { providerName: 'vendor' })).body.plan[0].credits, 0)
+    const { status, body } = await dispatch(admin, { providerName: 'vendor' })
+    t.equal(status, 200)
+    t.equal(seen.at(-1)?.sandbox, true)
+    t.match((await service.send('GET', `/api/v1/dispatches/${body.dispatchId}`, {}, admin)).body, { creditsCharged: 0, steps: [{ sandbox: true, creditsCharged: 0 }] })
+  }
+  t.match((await service.send('GET', '/api/v1/credits', {}, admin)).body, { balance: 0, held: 0, ledger: [] })
+})
+
+await t.test('the sandbox flag is kept when it is left out, and false unless ever set', async (t) => {
+  const { admin } = await service.company('flag')
+  t.equal((await put('/company/providers/vendor', { settings }, admin)).body.sandbox, false)
+  await put('/company/providers/vendor', { settings, sandbox: true }, admin)
+  t.equal((await put('/company/providers/vendor', { settings }, admin)).body.sandbox, true)
+})
+
+await t.test('sandbox and useSandbox that say two things are a 400', async (t) => {
+  t.match(await put('/my/providers/vendor', { settings, sandbox: true, useSandbox: false }), { status: 400, body: { error: 'validation_error', details: [{ path: '/useSandbox', code: 'contradiction' }] } })
+  t.equal((await put('/my/providers/vendor', { settings, sandbox: true, useSandbox: true })).status, 200)
+  t.equal((await remove('/my/providers/vendor')).status, 204)
+})
+
+await t.test('a choice of what is not there is refused', async (t) => {
+  t.match(await put('/my/config/invoicing', { providerName: 'vendr' }), { status: 422, body: { error: 'configuration_missing', message: /did you mean "vendor"/ } })
+  t.match(await put('/my/config/postl', { providerName: 'vendor' }), { status: 404, body: { error: 'unknown_service' } })
+  t.match(await put('/my/providers/vendr', { settings: {} }), { status: 404, body: { error: 'not_found' } })
+  t.match(await remove('/my/providers/vendor'), { status: 404, body: { error: 'not_found' } })
+  for (const body of [{}, { providerName: 7 }, { providerName: 'vendor', extra: 1 }, { providername: 'vendor' }]) t.equal((await put('/my/config/invoicing', body)).status, 400)
+  for (const body of [{}, { settings: [] }, { settings: {}, sandbox: 'yes' }, { settings: {}, sand: true }]) t.equal((await put('/my/providers/vendor', body)).status, 400)
+})
+
+await t.test('members configure for themselves, admins for their company, operators for neither', async (t) => {
+  const { admin, member, operator } = await service.company('roles')
+  const company = (login: Login): Promise<Answer[]> => Promise.all([
+    put('/company/defaults/invoicing', { providerName: 'simulator' }, login),
+    put('/company/providers/simulator', { settings: {} }, login),
+    remove('/company/providers/vendor', login)
+  ])
+  for (const login of [member, operator]) t.strictSame((await company(login)).map(({ status }) => status), [403, 403, 403])
+  t.strictSame((await company(admin)).map(({ status }) => status), [200, 200, 404])
+  for (const login of [member, admin]) t.equal((await put('/my/providers/simulator', { settings: {} }, login)).status, 200)
+})
+
+await t.test('an admin who may not use a service still chooses its default for the company', async (t) => {
+  const { admin, member } = await service.company('administering', { services: [] })
+  t.equal((await put('/company/defaults/invoicing', { providerName: 'simulator' }, admin)).status, 200)
+  t.match(await put('/my/config/invoicing', { providerName: 'simulator' }, member), { status: 403, body: { error: 'forbidden' } })
+})
+
+await t.test('one company\'s configuration is nothing to another', async (t) => {
+  const [one, two] = [await service.company('one'), await service.company('two')]
+  await put('/company/providers/vendor', { settings }, one.admin)
+  await put('/company/defaults/invoicing', { providerName: 'vendor' }, one.admin)
+  t.match((await mine(two.admin)).services.invoicing, { providerName: 'simulator', available: ['simulator'] })
+  t.match(await dispatch(two.member, { providerName: 'vendor' }), { status: 422, body: { error: 'configuration_missing' } })
+  t.match((await mine(admin)).company.choices, { invoicing: 'simulator' })
+})

@@ -1,0 +1,166 @@
+import t from 'tap'
+import { invoiceRequest, startService, type Login } from '../support/service.ts'
+import { clockAt, quickRenderer } from './support/parts.ts'
+
+const clock = clockAt('2026-03-14T09:30:00.000Z')
+const service = await startService(t, { parts: { renderer: quickRenderer, now: clock.now } })
+
+type List = { data: any[], nextCursor: string | null }
+const list = async (query: string, login?: Login): Promise<List> => (await service.send('GET', `/api/v1/dispatches?${query}`, {}, login)).body
+const numbersOf = ({ data }: List): string[] => data.map(({ documentNumber }) => documentNumber as string)
+
+/** All pages of a list, one after the other. */
+async function pages (query: string, limit: number, login?: Login): Promise<List[]> {
+  const found: List[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page: List = await list(`${query}&limit=${limit}${cursor === '' ? '' : `&cursor=${cursor}`}`, login)
+    found.push(page)
+    cursor = page.nextCursor
+  }
+  return found
+}
+
+await t.test('a dispatch is read as it is now', async (t) => {
+  const sent = await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'R-1' }, { metadata: { orderId: 'A-1' } }), headers: { 'x-request-id': 'request-1' } })
+  const { status, body } = await service.send('GET', `/api/v1/dispatches/${sent.body.dispatchId}`)
+  t.equal(status, 200)
+  t.strictSame(body, {
+    dispatchId: sent.body.dispatchId,
+    status: 'succeeded',
+    services: ['invoicing'],
+    userId: 2,
+    template: { id: 1, version: 1 },
+    documentType: 'INVOICE',
+    documentNumber: 'R-1',
+    recipient: 'Ada Lovelace',
+    metadata: { orderId: 'A-1' },
+    creditsCharged: 1,
+    steps: [{
+      service: 'invoicing',
+      status: 'accepted',
+      providerName: 'simulator',
+      providerVersion: service.house.get('host').find('simulator')?.version,
+      chosenBy: 'company',
+      sandbox: false,
+      providerResponse: sent.body.providerResponse,
+      generatedDocument: sent.body.generatedDocument,
+      creditsCharged: 1
+    }],
+    requestId: 'request-1',
+    createdAt: '2026-03-14T09:30:00.000Z',
+    finishedAt: '2026-03-14T09:30:00.000Z'
+  })
+})
+
+await t.test('what is no dispatch is a 404', async (t) => {
+  for (const id of ['x', '1', '00000000-0000-0000-0000-000000000000', '%00', 'a'.repeat(90)]) {
+    for (const path of [`/api/v1/dispatches/${id}`, `/api/v1/dispatches/${id}/events`]) t.match(await service.send('GET', path), { status: 404, body: { error: 'not_found' } }, path)
+  }
+})
+
+await t.test('a list is filtered by', async (t) => {
+  const { member } = await service.company('filters')
+  const made: [string, Record<string, unknown>, Record<string, unknown>][] = [
+    ['L-1', {}, { metadata: { orderId: 'A-1', region: 'EU' } }],
+    ['L-2', { customer: { name: 'Grace Hopper' } }, { metadata: { orderId: 'A-2', region: 'EU' } }],
+    ['L-3', {}, { documentType: 'CREDIT', metadata: { orderId: 'A-1' } }],
+    ['L-4', { customer: { name: 'Grace Hopper' } }, { invoicing: { reference: 'reject' } }],
+    ['L-5', { customer: { name: 'Zoë Ångström' } }, { invoicing: { reference: 'uncertain' } }]
+  ]
+  for (const [number, data, more] of made) {
+    clock.advance(60)
+    await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number, ...data }, more) }, member)
+  }
+  // L-1 was made at 09:31, L-5 at 09:35.
+  const filters: [string, string, string[]][] = [
+    ['nothing: the newest first', '', ['L-5', 'L-4', 'L-3', 'L-2', 'L-1']],
+    ['status', 'status=failed', ['L-4']],
+    ['another status', 'status=uncertain', ['L-5']],
+    ['a status that none has', 'status=running', []],
+    ['service', 'service=invoicing', ['L-5', 'L-4', 'L-3', 'L-2', 'L-1']],
+    ['a service that none used', 'service=esign', []],
+    ['invoice number', 'invoiceNumber=L-2', ['L-2']],
+    ['an invoice number in full only', 'invoiceNumber=L', []],
+    ['recipient, whatever its case', 'recipient=GRACE%20hopper', ['L-4', 'L-2']],
+    ['recipient beyond ASCII', `recipient=${encodeURIComponent('ZOË ÅNGSTRÖM')}`, ['L-5']],
+    ['a pair of metadata', 'metadata[orderId]=A-1', ['L-3', 'L-1']],
+    ['several pairs of metadata', 'metadata[orderId]=A-1&metadata[region]=EU', ['L-1']],
+    ['metadata with its brackets encoded', 'metadata%5BorderId%5D=A-2', ['L-2']],
+    ['from, inclusive', 'from=2026-03-14T09:33:00Z', ['L-5', 'L-4', 'L-3']],
+    ['to, exclusive', 'to=2026-03-14T09:33:00Z', ['L-2', 'L-1']],
+    ['a time with an offset', `from=${encodeURIComponent('2026-03-14T11:34:00+02:00')}`, ['L-5', 'L-4']],
+    ['a day', 'from=2026-03-14&to=2026-03-15', ['L-5', 'L-4', 'L-3', 'L-2', 'L-1']],
+    ['an earlier day', 'to=2026-03-14', []],
+    ['all of it together', 'status=succeeded&service=invoicing&recipient=ada%20lovelace&metadata[orderId]=A-1&from=2026-03-14&invoiceNumber=L-3', ['L-3']]
+  ]
+  for (const [name, query, numbers] of filters) t.strictSame(numbersOf(await list(query, member)), numbers, name)
+})
+
+await t.test('a list belongs to its company', async (t) => {
+  const { member } = await service.company('empty')
+  t.strictSame(await list('', member), { data: [], nextCursor: null })
+})
+
+await t.test('a query that is wrong is a 400 with its pointer', async (t) => {
+  const wrong: [string, string][] = [
+    ['status=done', '/query/status enum'],
+    ['statuss=failed', '/query/statuss unknown_field'],
+    ['limit=0', '/query/limit too_small'],
+    ['limit=101', '/query/limit too_large'],
+    ['limit=ten', '/query/limit type'],
+    ['cursor=1', '/query/cursor format'],
+    ['from=yesterday', '/query/from format'],
+    ['from=2026-02-30', '/query/from format'],
+    ['status=failed&status=failed', '/query/status enum'],
+    ['metadata=A-1', '/query/metadata type'],
+    ['metadata[a][b]=c', '/query/metadata[a][b] unknown_field'],
+    ['invoiceNumber=%00', '/query/invoiceNumber forbidden_character'],
+    ['metadata[a]=%00', '/query/metadata/a forbidden_character'],
+    [`recipient=${'x'.repeat(201)}`, '/query/recipient too_long']
+  ]
+  for (const [query, problem] of wrong) {
+    const { status, body } = await service.send('GET', `/api/v1/dispatches?${query}`)
+    t.equal(status, 400, query.slice(0, 40))
+    t.strictSame(body.details?.map(({ path, code }: { path: string, code: string }) => `${path} ${code}`), [problem])
+  }
+})
+
+await t.test('every time that the format allows can be asked for', async (t) => {
+  for (const time of ['0001-01-01', '9999-12-31', '2026-03-14t09:30:00z', '2026-03-14 09:30:00Z', '2026-03-14T09:30:00.123456789Z']) {
+    t.equal((await service.send('GET', `/api/v1/dispatches?from=${encodeURIComponent(time)}&to=${encodeURIComponent(time)}`)).status, 200, time)
+  }
+})
+
+await t.test('the pages of a list hold every dispatch once, also while new ones come', async (t) => {
+  const { member } = await service.company('pages')
+  const send = (number: string): Promise<unknown> => service.send('POST', '/api/invoicing', { body: invoiceRequest({ number }) }, member)
+  const numbers = Array.from({ length: 23 }, (_, index) => `P-${index}`)
+  await Promise.all(numbers.map(send))
+
+  const found = await pages('status=succeeded', 5, member)
+  t.strictSame(found.map(({ data }) => data.length), [5, 5, 5, 5, 3])
+  t.strictSame(found.flatMap(numbersOf).sort(), numbers.toSorted())
+
+  const first = await list('limit=20', member)
+  await send('P-new')
+  const rest = await list(`limit=20&cursor=${first.nextCursor ?? ''}`, member)
+  t.strictSame([...numbersOf(first), ...numbersOf(rest)].sort(), numbers.toSorted())
+  t.equal(rest.nextCursor, null)
+})
+
+await t.test('25 are on a page unless told, 100 at most', async (t) => {
+  const { member } = await service.company('defaults')
+  await Promise.all(Array.from({ length: 27 }, () => service.send('POST', '/api/invoicing', { body: invoiceRequest() }, member)))
+  t.equal((await list('', member)).data.length, 25)
+  t.equal((await list('limit=100', member)).data.length, 27)
+})
+
+await t.test('the timeline has pages too', async (t) => {
+  const { body: { dispatchId } } = await service.send('POST', '/api/invoicing', { body: invoiceRequest() })
+  const read = async (query: string): Promise<List> => (await service.send('GET', `/api/v1/dispatches/${dispatchId}/events?${query}`)).body
+  const first = await read('limit=3')
+  const second = await read(`limit=3&cursor=${first.nextCursor ?? ''}`)
+  t.strictSame([...first.data, ...second.data].map(({ kind }) => kind as string), ['planned', 'rendered', 'calling', 'answered'])
+  t.equal(second.nextCursor, null)
+})

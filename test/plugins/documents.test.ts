@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { invoiceRequest, startService, type Login } from '../support/service.ts'
+import { clockAt } from './support/parts.ts'
+
+const clock = clockAt('2026-03-14T09:30:00.000Z')
+const service = await startService(t, { parts: { now: clock.now } })
+const sent = await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'Zoë/7 "x"' }) })
+const document = sent.body.generatedDocument
+const link: string = new URL(document.url).pathname
+
+type Download = { status: number, headers: Headers, bytes: Buffer }
+
+async function download (path: string, login?: Login): Promise<Download> {
+  const authorization = `Basic ${Buffer.from(`${login?.email}:${login?.password}`).toString('base64')}`
+  const response = await fetch(service.url + path, { headers: login === undefined ? {} : { authorization } })
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
+}
+
+const demo: Login = { email: 'demo@example.com', password: 'demo-password' }
+
+for (const [way, path, login] of [['with credentials', `/api/v1/documents/${document.id}`, demo], ['by its signed link', link, undefined]] as const) {
+  await t.test(`a document is downloaded ${way}, whole and harmless`, async (t) => {
+    const { status, headers, bytes } = await download(path, login)
+    t.equal(status, 200)
+    t.equal(bytes.subarray(0, 5).toString(), '%PDF-')
+    t.equal(bytes.length, document.size)
+    t.equal(createHash('sha256').update(bytes).digest('hex'), document.sha256)
+    t.equal(headers.get('content-length'), String(document.size))
+    t.equal(headers.get('content-type'), 'application/pdf')
+    t.equal(headers.get('content-disposition'), 'attachment; filename="Invoice-Zo_-7-x-.pdf"; filename*=UTF-8\'\'Invoice-Zo%C3%AB-7-x-.pdf')
+    t.equal(headers.get('x-content-type-options'), 'nosniff')
+    t.match(headers.get('content-security-policy'), 'sandbox')
+    t.match(headers.get('cache-control'), 'no-store')
+  })
+}
+
+await t.test('a document is one page of PDF for a small invoice, kept for 30 days', (t) => {
+  t.match(document, { filename: 'Invoice-Zoë-7-x-.pdf', contentType: 'application/pdf', pages: 1, expiresAt: '2026-04-13T09:30:00.000Z' })
+  t.end()
+})
+
+await t.test('a link that was altered in any place, shortened or made longer is a 404', async (t) => {
+  const token = link.slice('/d/'.length)
+  const flipped = Array.from(token, (sign, index) => `${token.slice(0, index)}${sign === 'A' ? 'B' : 'A'}${token.slice(index + 1)}`)
+  for (const altered of [...flipped, token.slice(1), `${token}A`, token.toLowerCase(), 'x']) {
+    const { status, body, headers } = await service.send('GET', `/d/${altered}`, {}, null)
+    t.equal(status, 404, altered)
+    t.match(body, { error: 'not_found' })
+    t.notMatch(JSON.stringify(body), document.id)
+    t.equal(headers.get('content-disposition'), null)
+  }
+})
+
+await t.test('a document needs credentials under its id', async (t) => {
+  t.equal((await download(`/api/v1/documents/${document.id}`)).status, 401)
+})
+
+await t.test('a document of another company is a 404, as is one that does not exist', async (t) => {
+  const { admin, operator } = await service.company('other')
+  for (const login of [admin, operator]) t.match(await service.send('GET', `/api/v1/documents/${document.id}`, {}, login), { status: 404, body: { error: 'not_found' } })
+  for (const id of ['x', '1', '00000000-0000-7000-8000-000000000000']) t.match(await service.send('GET', `/api/v1/documents/${id}`), { status: 404, body: { error: 'not_found' } })
+})
+
+await t.test('the answer of a dispatch later has the same link', async (t) => {
+  const { body } = await service.send('GET', `/api/v1/dispatches/${sent.body.dispatchId}`)
+  t.strictSame(body.steps[0].generatedDocument, document)
+})
+
+await t.test('the same data at the same moment give the same bytes', async (t) => {
+  const { member } = await service.company('again')
+  const again = await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'Zoë/7 "x"' }) }, member)
+  t.equal(again.body.generatedDocument.sha256, document.sha256)
+  t.not(again.body.generatedDocument.id, document.id)
+})
+
+await t.test('after 30 days neither credentials nor link lead to it', async (t) => {
+  clock.advance(30 * 24 * 3600 - 1)
+  t.equal((await download(link)).status, 200)
+  t.equal((await download(`/api/v1/documents/${document.id}`, demo)).status, 200)
+  clock.advance(1)
+  t.equal((await download(link)).status, 404)
+  t.equal((await download(`/api/v1/documents/${document.id}`, demo)).status, 404)
+})

@@ -1,0 +1,189 @@
+import t from 'tap'
+import { invoiceRequest, startService, type Answer, type Sending } from '../support/service.ts'
+import { clockAt, createGate, quickRenderer } from './support/parts.ts'
+import { accepts, testProviders } from './support/providers.ts'
+
+const clock = clockAt('2026-03-14T09:30:00Z')
+const providers = await testProviders(t)
+const gate = createGate()
+await providers.add('gated', {}, async (request, call) => {
+  await gate.pass()
+  return accepts(request, call)
+})
+const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer, now: clock.now } })
+
+const dispatch = (body: unknown, key: string, { headers, ...sending }: Sending = {}): Promise<Answer> =>
+  service.send('POST', '/api/invoicing', { body, headers: headers ?? { 'x-idempotency-key': key }, ...sending })
+const balance = async (): Promise<number> => (await service.send('GET', '/api/v1/credits')).body.balance
+const replayed = ({ headers }: Answer): string | null => headers.get('idempotency-replayed')
+
+await t.test('a repeat answers with the dispatch that the key created, marked as such, and nothing is dispatched again', async (t) => {
+  const body = invoiceRequest({}, { metadata: { orderId: 'A-1' } })
+  const before = await balance()
+  const first = await dispatch(body, 'repeat')
+  const second = await dispatch(body, 'repeat')
+  t.equal(first.status, 200)
+  t.equal(replayed(first), null)
+  t.equal(second.status, 200)
+  t.equal(replayed(second), 'true')
+  t.strictSame(second.body, first.body)
+  t.equal(await balance(), before - 1)
+})
+
+await t.test('Idempotency-Key is another name of X-Idempotency-Key', async (t) => {
+  const body = invoiceRequest()
+  const first = await dispatch(body, '', { headers: { 'idempotency-key': 'alias' } })
+  const second = await dispatch(body, 'alias')
+  t.equal(replayed(second), 'true')
+  t.equal(second.body.dispatchId, first.body.dispatchId)
+})
+
+await t.test('two names that say two things are a 400', async (t) => {
+  const { status, body } = await dispatch(invoiceRequest(), '', { headers: { 'idempotency-key': 'one', 'x-idempotency-key': 'two' } })
+  t.match({ status, body }, { status: 400, body: { error: 'validation_error', details: [{ path: '/headers/Idempotency-Key', code: 'contradiction' }] } })
+})
+
+await t.test('a key has 1 to 255 characters', async (t) => {
+  t.equal((await dispatch(invoiceRequest(), 'k'.repeat(255))).status, 200)
+  for (const key of ['', 'k'.repeat(256)]) {
+    const { status, body } = await dispatch(invoiceRequest(), key)
+    t.match({ status, body }, { status: 400, body: { error: 'validation_error', details: [{ path: '/headers/X-Idempotency-Key' }] } })
+  }
+})
+
+await t.test('the same key with another body is a 422, whatever became of the first', async (t) => {
+  const body = invoiceRequest()
+  const first = await dispatch(body, 'reused')
+  for (const other of [invoiceRequest(), { ...body, metadata: { a: '1' } }]) {
+    const answer = await dispatch(other, 'reused')
+    t.match(answer, { status: 422, body: { error: 'idempotency_key_reused', dispatchId: first.body.dispatchId } })
+    t.equal(replayed(answer), null)
+  }
+})
+
+await t.test('white space makes no other body', async (t) => {
+  const body = invoiceRequest()
+  await dispatch(body, 'layout')
+  t.equal(replayed(await dispatch(JSON.stringify(body, null, 2), 'layout')), 'true')
+})
+
+await t.test('a repeat of a failed dispatch answers with its failure', async (t) => {
+  const body = invoiceRequest({}, { invoicing: { reference: 'reject' } })
+  const first = await dispatch(body, 'rejected')
+  const second = await dispatch(body, 'rejected')
+  t.equal(first.status, 422)
+  t.equal(second.status, 422)
+  t.equal(replayed(second), 'true')
+  t.strictSame({ ...second.body, requestId: '' }, { ...first.body, requestId: '' })
+})
+
+await t.test('while the first request runs, a repeat is a 409 that names its dispatch', async (t) => {
+  const body = invoiceRequest({}, { providerName: 'gated' })
+  await service.send('PUT', '/api/v1/company/providers/gated', { body: { settings: {} } })
+  const first = dispatch(body, 'running')
+  await gate.reached
+  const second = await dispatch(body, 'running')
+  t.match(second, { status: 409, body: { error: 'idempotency_in_progress', dispatchId: String } })
+  t.match(await dispatch(invoiceRequest(), 'running'), { status: 422, body: { error: 'idempotency_key_reused' } })
+  gate.open()
+  const { status, body: { dispatchId } } = await first
+  t.equal(status, 200)
+  t.equal(dispatchId, second.body.dispatchId)
+  t.equal(replayed(await dispatch(body, 'running')), 'true')
+})
+
+await t.test('of parallel repeats exactly one creates the dispatch', async (t) => {
+  const body = invoiceRequest()
+  const before = await balance()
+  const answers = await Promise.all(Array.from({ length: 20 }, () => dispatch(body, 'together')))
+  t.equal(await balance(), before - 1)
+  t.equal(answers.filter((answer) => answer.status === 200 && replayed(answer) === null).length, 1)
+  t.ok(answers.every(({ status }) => status === 200 || status === 409))
+  t.equal(new Set(answers.map(({ body }) => body.dispatchId as string)).size, 1)
+})
+
+await t.test('a key belongs to its company', async (t) => {
+  const { member, admin } = await service.company('keys')
+  const body = invoiceRequest()
+  const ours = await dispatch(body, 'shared')
+  const theirs = await service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'shared' } }, member)
+  t.equal(theirs.status, 200)
+  t.equal(replayed(theirs), null)
+  t.not(theirs.body.dispatchId, ours.body.dispatchId)
+  const colleague = await service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'shared' } }, admin)
+  t.equal(replayed(colleague), 'true')
+})
+
+await t.test('permission is checked before a replay', async (t) => {
+  const { member, companyId } = await service.company('revoked')
+  const body = invoiceRequest()
+  const send = (): Promise<Answer> => service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'revoked' } }, member)
+  t.equal((await send()).status, 200)
+  await service.house.get('database').owner.updateTable('users').set({ services: [] }).where('company_id', '=', companyId).execute()
+  t.equal((await send()).status, 403)
+})
+
+await t.test('what fails before a dispatch exists does not use the key up', async (t) => {
+  const { member, companyId } = await service.company('unused', { credits: 0, services: [] })
+  const { owner } = service.house.get('database')
+  const send = (body: unknown): Promise<Answer> => service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'unused' } }, member)
+  const good = invoiceRequest()
+  t.equal((await send({ ...good, documentType: 'NONE' })).status, 400)
+  t.equal((await send(good)).status, 403)
+  await owner.updateTable('users').set({ services: ['invoicing'] }).where('company_id', '=', companyId).execute()
+  t.equal((await send({ ...good, template: { id: 999, data: {} } })).status, 404)
+  t.equal((await send(invoiceRequest({ total: 1 }))).status, 422)
+  t.equal((await send(invoiceRequest())).status, 402)
+  await owner.updateTable('credits').set({ balance: '1' }).where('company_id', '=', companyId).execute()
+  const answer = await send(good)
+  t.equal(answer.status, 200)
+  t.equal(replayed(answer), null)
+})
+
+await t.test('validation ignores the key', async (t) => {
+  const headers = { 'x-idempotency-key': 'validated' }
+  for (const body of [invoiceRequest(), invoiceRequest()]) {
+    const answer = await service.send('POST', '/api/invoicing/validate', { body, headers })
+    t.equal(answer.status, 200)
+    t.equal(replayed(answer), null)
+  }
+  t.equal(replayed(await dispatch(invoiceRequest(), 'validated')), null)
+})
+
+await t.test('a resumed dispatch needs credits again', async (t) => {
+  const { member, companyId } = await service.company('resume', { credits: 1 })
+  const body = invoiceRequest({}, { invoicing: { reference: 'unavailable' } })
+  const send = (): Promise<Answer> => service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'resume' } }, member)
+  t.equal((await send()).status, 503)
+  const credits = service.house.get('database').owner.updateTable('credits').where('company_id', '=', companyId)
+  await credits.set({ balance: '0' }).execute()
+  t.equal((await send()).status, 402)
+  await credits.set({ balance: '1' }).execute()
+  t.equal((await send()).status, 503)
+  t.equal((await send()).status, 200)
+  t.match((await service.send('GET', '/api/v1/credits', {}, member)).body, { balance: 0, held: 0 })
+})
+
+await t.test('of parallel repeats of an unavailable dispatch one resumes it', async (t) => {
+  const body = invoiceRequest({}, { invoicing: { reference: 'unavailable' } })
+  const before = await balance()
+  await dispatch(body, 'resumed')
+  await dispatch(body, 'resumed')
+  const answers = await Promise.all(Array.from({ length: 10 }, () => dispatch(body, 'resumed')))
+  t.ok(answers.every(({ status }) => status === 200 || status === 409))
+  t.equal(await balance(), before - 1)
+  const events = await service.send('GET', `/api/v1/dispatches/${answers[0]!.body.dispatchId}/events?limit=100`)
+  t.equal(events.body.data.filter(({ kind }: { kind: string }) => kind === 'resumed').length, 2)
+})
+
+await t.test('a key is forgotten 24 hours after the final state', async (t) => {
+  const body = invoiceRequest()
+  const first = await dispatch(body, 'old')
+  clock.advance(24 * 3600)
+  t.equal(replayed(await dispatch(body, 'old')), 'true')
+  clock.advance(1)
+  const later = await dispatch({ ...invoiceRequest(), metadata: { a: '1' } }, 'old')
+  t.equal(later.status, 200)
+  t.equal(replayed(later), null)
+  t.not(later.body.dispatchId, first.body.dispatchId)
+})

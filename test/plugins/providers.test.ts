@@ -1,0 +1,149 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { unavailable } from '@dispatch/core/provider'
+import t from 'tap'
+import { provide } from '../fixtures/providers/folders.ts'
+import { invoiceRequest, operator, startService, type Answer } from '../support/service.ts'
+import { createGate, quickRenderer } from './support/parts.ts'
+import { testProviders, type Handler } from './support/providers.ts'
+
+const providers = await testProviders(t)
+const [, folder = ''] = providers.directories
+await provide(folder, 'broken', { 'index.js': 'throw new Error("on load")' })
+const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer } })
+
+const reload = (): Promise<Answer> => service.send('POST', '/api/v1/providers/reload', {}, operator)
+const find = async (name: string): Promise<any> => {
+  const { body } = await service.send('GET', '/api/v1/providers')
+  return body.data.find((entry: { folder: string }) => entry.folder === name)
+}
+const dispatch = (providerName: string): Promise<Answer> => service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName }) })
+const configure = (code: string): Promise<Answer> => service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+const answering = (status: string): Handler => () => Promise.resolve({ id: '1', status })
+
+await t.test('the list shows what a provider can do, its forms and its health', async (t) => {
+  const { status, body } = await service.send('GET', '/api/v1/providers')
+  t.equal(status, 200)
+  t.equal(body.nextCursor, null)
+  t.match(body.data[0], {
+    state: 'installed',
+    folder: 'simulator',
+    code: 'simulator',
+    name: 'Simulator',
+    version: /^\d+\.\d+\.\d+$/,
+    services: { invoicing: { capabilities: { documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] }, idempotency: { kind: 'lookup', visibleAfter: 0 }, verbs: ['dispatch', 'lookup'] } },
+    settings: { type: 'object', properties: { slowSeconds: { type: 'number', title: String } }, additionalProperties: false },
+    requestSettings: { type: 'object', properties: { includePaymentCollectionLink: { type: 'boolean' } }, additionalProperties: false },
+    health: { state: 'ok' }
+  })
+})
+
+await t.test('a folder that was refused is listed with the reason, and harms no other', async (t) => {
+  t.strictSame(await find('broken'), { state: 'refused', folder: 'broken', health: { state: 'refused', reason: 'Throws when it is loaded: on load' } })
+  t.equal((await find('simulator')).health.state, 'ok')
+  t.ok(service.log.some((line) => line.includes('provider refused') && line.includes('on load')))
+})
+
+await t.test('the list shows no path of the server', async (t) => {
+  const { body } = await service.send('GET', '/api/v1/providers')
+  t.notMatch(JSON.stringify(body), folder)
+})
+
+await t.test('only an operator reloads', async (t) => {
+  const { admin, member } = await service.company('reloading')
+  for (const login of [admin, member, undefined]) t.match(await service.send('POST', '/api/v1/providers/reload', {}, login), { status: 403, body: { error: 'forbidden' } })
+  t.equal((await service.send('POST', '/api/v1/providers/reload', {}, null)).status, 401)
+  t.equal((await reload()).status, 200)
+})
+
+await t.test('a new folder dispatches after a reload, without a restart', async (t) => {
+  await providers.add('fresh', {}, answering('fresh'))
+  t.match(await dispatch('fresh'), { status: 422, body: { error: 'configuration_missing' } })
+  t.match((await reload()).body.data, [{ code: 'fresh', state: 'installed' }])
+  t.equal((await configure('fresh')).status, 200)
+  t.match(await dispatch('fresh'), { status: 200, body: { providerName: 'fresh', providerResponse: { id: '1', status: 'fresh' } } })
+})
+
+await t.test('a request in flight finishes on the version it began with; the next one has the new one', async (t) => {
+  const gate = createGate()
+  await providers.add('turning', { version: '1.0.0' }, async (request, call) => {
+    await gate.pass()
+    return answering('old')(request, call)
+  })
+  await reload()
+  await configure('turning')
+  const before = dispatch('turning')
+  await gate.reached
+
+  await providers.add('turning', { version: '2.0.0', settings: '{ region: Type.Optional(Type.String()) }' }, answering('new'))
+  await reload()
+  const after = await dispatch('turning')
+  gate.open()
+  const old = await before
+  t.equal(old.body.providerResponse.status, 'old')
+  t.equal(after.body.providerResponse.status, 'new')
+  const versionOf = async ({ body }: Answer): Promise<string> => (await service.send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body.steps[0].providerVersion
+  t.strictSame([await versionOf(old), await versionOf(after)], ['1.0.0', '2.0.0'])
+})
+
+await t.test('a plan pins the version of its provider: a reload before the call changes nothing for it', async (t) => {
+  const gate = createGate()
+  const slow = await startService(t, {
+    config: { providerDirectories: providers.directories },
+    parts: { renderer: { ...quickRenderer, render: (job) => gate.pass().then(() => quickRenderer.render(job)) } }
+  })
+  await providers.add('pinned', { version: '1.0.0' }, answering('old'))
+  await slow.send('POST', '/api/v1/providers/reload', {}, operator)
+  await slow.send('PUT', '/api/v1/company/providers/pinned', { body: { settings: {} } })
+  const sent = slow.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'pinned' }) })
+  await gate.reached
+  await providers.add('pinned', { version: '2.0.0' }, answering('new'))
+  await slow.send('POST', '/api/v1/providers/reload', {}, operator)
+  gate.open()
+  t.match((await sent).body, { providerResponse: { status: 'old' } })
+})
+
+await t.test('settings that the new version does not take any more are invalid until they are corrected', async (t) => {
+  await providers.add('stricter', {}, answering('ok'))
+  await reload()
+  await configure('stricter')
+  t.equal((await dispatch('stricter')).status, 200)
+
+  await providers.add('stricter', { version: '2.0.0', settings: '{ region: Type.String() }' }, answering('ok'))
+  await reload()
+  const { status, body } = await dispatch('stricter')
+  t.match({ status, body }, { status: 422, body: { error: 'configuration_missing', message: /PUT \/api\/v1\/company\/providers\/stricter/ } })
+  const config = await service.send('GET', '/api/v1/my/config')
+  t.match(config.body.company.providers.find(({ code }: { code: string }) => code === 'stricter'), { valid: false, problems: [{ path: '/settings/region', code: 'required' }] })
+  t.notOk(config.body.services.invoicing.available.includes('stricter'))
+
+  t.match(await service.send('PUT', '/api/v1/company/providers/stricter', { body: { settings: { region: 'eu' } } }), { status: 200, body: { valid: true } })
+  t.equal((await dispatch('stricter')).status, 200)
+})
+
+await t.test('a removed folder is found no more, and its configuration says so', async (t) => {
+  await providers.add('leaving', {}, answering('ok'))
+  await reload()
+  await configure('leaving')
+  await rm(join(folder, 'leaving'), { recursive: true })
+  await reload()
+  t.equal(await find('leaving'), undefined)
+  t.match(await dispatch('leaving'), { status: 422, body: { error: 'configuration_missing', message: /no provider "leaving" installed/ } })
+  const { body } = await service.send('GET', '/api/v1/my/config')
+  t.match(body.company.providers.find(({ code }: { code: string }) => code === 'leaving'), { valid: false, settings: {}, problems: [{ code: 'not_installed' }] })
+  t.equal((await service.send('DELETE', '/api/v1/company/providers/leaving')).status, 204)
+})
+
+await t.test('a dispatch whose provider is gone cannot be resumed: its repeat answers as before', async (t) => {
+  await providers.add('gone', {}, () => Promise.reject(unavailable('Closed.')))
+  await reload()
+  await configure('gone')
+  const body = invoiceRequest({}, { providerName: 'gone' })
+  const send = (): Promise<Answer> => service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'gone' } })
+  const first = await send()
+  t.match(first, { status: 503, body: { error: 'provider_unavailable', message: 'Closed.' } })
+  await rm(join(folder, 'gone'), { recursive: true })
+  await reload()
+  t.match(await send(), { status: 503, body: { error: 'provider_unavailable', dispatchId: first.body.dispatchId } })
+  t.equal((await service.send('GET', '/api/v1/credits')).body.held, 0)
+})
