@@ -54,7 +54,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   tokens: (get) => createTokens({ keys: get('signingKeys'), now: get('now') }),
   authentication: (get) => createAuthentication({ accounts: get('accounts'), credentials: get('credentials'), tokens: get('tokens') }),
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
-  configuring: (get) => createConfiguring({ configurations: get('configurations'), freshness: get('freshness'), host: get('host'), keyring: get('keyring'), now: get('now') }),
+  configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('host'), keyring: get('keyring'), now: get('now') }),
   templates: (get) => createTemplates(get('database'), get('freshness')),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
   network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', now: get('now') }),

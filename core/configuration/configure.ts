@@ -9,7 +9,6 @@ import type { Installed } from '../host/load.ts'
 import { changeSettings, checkSettings, maskSettings } from '../host/settings.ts'
 import { serviceNames, type ServiceName } from '../services/index.ts'
 import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configurations.ts'
-import type { Freshness } from '../store/freshness.ts'
 import { choiceOf, configurationOf, installedCodes } from './choose.ts'
 import { openConfiguration, vaultOf } from './vault.ts'
 
@@ -25,7 +24,7 @@ export type Configuring = {
   remove: (owner: Owner, code: string) => Promise<void>
 }
 
-export function createConfiguring ({ configurations, freshness, host, keyring, now }: { configurations: Configurations, freshness: Freshness, host: Host, keyring: Keyring, now: () => Date }): Configuring {
+export function createConfiguring ({ configurations, host, keyring, now }: { configurations: Configurations, host: Host, keyring: Keyring, now: () => Date }): Configuring {
   const view = (companyId: number, stored: StoredConfiguration): ConfigurationView => viewOf(keyring, companyId, host.find(stored.providerCode), stored)
 
   function installed (code: string, word: 'not_found' | 'configuration_missing'): Installed {
@@ -36,8 +35,7 @@ export function createConfiguring ({ configurations, freshness, host, keyring, n
 
   return {
     async mine (actor) {
-      await freshness.check()
-      const company = await configurations.of(actor.companyId)
+      const company = await configurations.latest(actor.companyId)
       const of = (userId: number | null) => ({
         choices: Object.fromEntries(company.choices.filter((choice) => choice.userId === userId).map((choice) => [choice.service, choice.providerCode])),
         providers: company.configurations.filter((stored) => stored.userId === userId).map((stored) => view(actor.companyId, stored))

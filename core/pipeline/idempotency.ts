@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { DispatchError } from '../contract/errors.ts'
+import type { ServiceName } from '../services/index.ts'
 import { findDispatch, type DispatchRecord } from '../store/dispatch-views.ts'
 import { resumeDispatch } from '../store/dispatches.ts'
 import { resultOf, type Result } from './answer.ts'
@@ -29,7 +30,7 @@ export async function replay (
   if (record === undefined) throw new Error(`The dispatch ${dispatchId} of an idempotency key is gone.`)
   if (record.status === 'running') throw inProgress(dispatchId)
   if (!isResumable(record)) return resultOf(record)
-  const run = await runOf(parts, record, actor)
+  const run = await runOf(parts, record)
   if (run === undefined) return resultOf(record)
   if (!await resumeDispatch(parts.database, { companyId, dispatchId, actor }, parts.now())) throw inProgress(dispatchId)
   return runSteps(run)
@@ -44,16 +45,15 @@ function isResumable (record: DispatchRecord): boolean {
 }
 
 /** The recorded plan, ready to go on; undefined when a provider or the template of it is gone. */
-async function runOf ({ host, templates }: Parts, record: DispatchRecord, actor: Run['actor']): Promise<Run | undefined> {
+async function runOf ({ host, templates }: Parts, record: DispatchRecord): Promise<Run | undefined> {
   const template = await templates.findVersion(record.company_id, record.template_id, record.template_version)
   const providers = new Map(record.steps.flatMap((step) => {
     const provider = host.find(step.provider_code)
-    return provider === undefined ? [] : [[step.step_id, provider] as const]
+    return provider?.verbs[step.service as ServiceName]?.dispatch === undefined ? [] : [[step.step_id, provider] as const]
   }))
   if (template === undefined || record.data === null || providers.size < record.steps.length) return undefined
   const { data } = record
   return resumeRun(record, {
-    actor,
     template,
     data,
     providerOf (step) {

@@ -12,6 +12,7 @@ import type { Plan } from './plan.ts'
 export type Run = {
   dispatchId: string
   companyId: number
+  /** Who began it: their configuration holds, whoever lets it go on. */
   actor: Extract<EventActor, { kind: 'user' }>
   template: StoredTemplate
   data: JsonObject
@@ -58,11 +59,11 @@ export function beginRun (plan: Plan, { companyId, actor, requestId, newId, now 
 }
 
 /** The run of a recorded dispatch that goes on, with the installed providers of its steps. */
-export function resumeRun (record: DispatchRecord, { actor, template, data, providerOf }: { actor: Run['actor'], template: StoredTemplate, data: JsonObject, providerOf: (step: StepRecord) => Installed }): Run {
+export function resumeRun (record: DispatchRecord, { template, data, providerOf }: { template: StoredTemplate, data: JsonObject, providerOf: (step: StepRecord) => Installed }): Run {
   return {
     dispatchId: record.dispatch_id,
     companyId: record.company_id,
-    actor,
+    actor: { kind: 'user', userId: record.user_id, ...(record.impersonator_id === null ? {} : { impersonatorId: record.impersonator_id }) },
     template,
     data,
     metadata: record.metadata,

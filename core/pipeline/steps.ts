@@ -1,10 +1,12 @@
+import { DispatchError } from '../contract/errors.ts'
+import type { Outcome } from '../host/call.ts'
 import { beginAttempt, type NewDocument, type Settlement } from '../store/dispatches.ts'
 import type { Result } from './answer.ts'
-import { callProvider } from './dispatch.ts'
+import { prepareCall } from './dispatch.ts'
 import type { Parts } from './parts.ts'
 import { renderDocument } from './render.ts'
 import type { Run, RunStep, StoredDocument } from './run.ts'
-import { settle, settlementOf, settlementOfRendering, statusAfter } from './settle.ts'
+import { settle, settlementOf, settlementOfFailure, statusAfter } from './settle.ts'
 
 /** Runs the steps of a recorded dispatch in their order, up to the first that is not accepted; tells what it came to. */
 export async function runSteps (parts: Parts, run: Run): Promise<Result> {
@@ -18,33 +20,40 @@ export async function runSteps (parts: Parts, run: Run): Promise<Result> {
   return result
 }
 
-/** The one way to run a step: make its document unless there is one, record the attempt, call the provider, settle. */
+/** The one way to run a step: make it ready, call the provider, settle. */
 async function runStep (parts: Parts, run: Run, step: RunStep): Promise<Result> {
-  const made = await documentOf(parts, run, step)
-  if ('failed' in made) {
-    await settle(parts, run, step, made.failed, { kind: 'system' })
-    return resultOf(parts, run, step, made.failed, null)
+  const ready = await makeReady(parts, run, step)
+  if ('failed' in ready) {
+    await settle(parts, run, step, ready.failed, { kind: 'system' })
+    return resultOf(parts, run, step, ready.failed, null)
   }
-  const { companyId, dispatchId } = run
-  const { stepId, provider } = step
-  const attempt = { companyId, dispatchId, stepId, providerCode: provider.code, providerVersion: provider.version, ...(made.fresh === undefined ? {} : { document: made.fresh }) }
-  await beginAttempt(parts.database, attempt, parts.now())
-  const settlement = settlementOf(await callProvider(parts, run, step, made.document))
-  await settle(parts, run, step, settlement, { kind: 'provider', code: provider.code })
-  return resultOf(parts, run, step, settlement, made.document)
+  const settlement = settlementOf(await ready.call())
+  await settle(parts, run, step, settlement, { kind: 'provider', code: step.provider.code })
+  return resultOf(parts, run, step, settlement, ready.document)
 }
 
-type Made = { document: StoredDocument, fresh?: NewDocument } | { failed: Settlement }
+type Ready = { document: StoredDocument, call: () => Promise<Outcome> } | { failed: Settlement }
 
-async function documentOf (parts: Parts, run: Run, step: RunStep): Promise<Made> {
-  if (step.document !== undefined) return { document: step.document }
+/** Makes the document unless there is one, and commits the attempt. What fails here was surely not sent. */
+async function makeReady (parts: Parts, run: Run, step: RunStep): Promise<Ready> {
+  const { companyId, dispatchId } = run
+  const { stepId, provider: { code, version } } = step
   try {
-    const fresh = await renderDocument(parts, run)
-    return { document: { ...fresh, id: fresh.documentId }, fresh }
+    const { document, fresh } = await documentOf(parts, run, step)
+    const attempt = { companyId, dispatchId, stepId, providerCode: code, providerVersion: version, ...(fresh === undefined ? {} : { document: fresh }) }
+    await beginAttempt(parts.database, attempt, parts.now())
+    return { document, call: await prepareCall(parts, run, step, document) }
   } catch (error) {
-    parts.log.warn({ err: error, companyId: run.companyId, dispatchId: run.dispatchId }, 'the document could not be made')
-    return { failed: settlementOfRendering(error) }
+    if (error instanceof DispatchError && error.word === 'conflict') throw error
+    parts.log.warn({ err: error, companyId, dispatchId }, 'the provider was not called')
+    return { failed: settlementOfFailure(error) }
   }
+}
+
+async function documentOf (parts: Parts, run: Run, { document }: RunStep): Promise<{ document: StoredDocument, fresh?: NewDocument }> {
+  if (document !== undefined) return { document }
+  const fresh = await renderDocument(parts, run)
+  return { document: { ...fresh, id: fresh.documentId }, fresh }
 }
 
 function resultOf ({ now }: Pick<Parts, 'now'>, run: Run, step: RunStep, settlement: Settlement, document: StoredDocument | null): Result {

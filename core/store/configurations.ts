@@ -24,6 +24,8 @@ export type CompanyConfiguration = { choices: readonly StoredChoice[], configura
 export type Configurations = {
   /** Everything a company and its users have chosen and configured, as of the last freshness check. */
   of: (companyId: number) => Promise<CompanyConfiguration>
+  /** The same as it is at this moment. */
+  latest: (companyId: number) => Promise<CompanyConfiguration>
   /** Chooses the provider of a service; null takes the choice back. */
   choose: (owner: Owner, choice: { service: string, providerCode: string | null }, now: Date) => Promise<void>
   /** Replaces a configuration by what `edit` makes of the stored one; nobody changes it in between. */
@@ -34,8 +36,14 @@ export type Configurations = {
 
 export function createConfigurations (database: Database, freshness: Freshness): Configurations {
   const cache = createFreshCache<number, CompanyConfiguration>(freshness, (companyId) => companyId)
+  const of: Configurations['of'] = (companyId) => cache.get(companyId, () => read(database, companyId))
   return {
-    of: (companyId) => cache.get(companyId, () => read(database, companyId)),
+    of,
+
+    async latest (companyId) {
+      await freshness.check()
+      return of(companyId)
+    },
 
     choose: ({ companyId, userId }, { service, providerCode }, now) => database.company(companyId, async (queries) => {
       const own = queries.deleteFrom('choices').where('company_id', '=', companyId).where('user_id', 'is not distinct from', userId).where('service', '=', service)

@@ -56,7 +56,7 @@ export async function routesOf (house: House): Promise<Route[]> {
 const fitError = compile(ErrorBody)
 
 /** Far above any answer to a person's mistake, far below what could be asked for to do harm. */
-const longestError = 100_000
+export const longestError = 100_000
 
 /** Asserts that an answer is an error of the table, in the documented form. */
 export function isError (t: Test, { status, headers, body }: Answer, word: ErrorWord, name: string = word): void {

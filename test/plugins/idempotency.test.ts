@@ -1,3 +1,4 @@
+import { unavailable } from '@dispatch/core/provider'
 import t from 'tap'
 import { invoiceRequest, startService, type Answer, type Sending } from '../support/service.ts'
 import { clockAt, createGate, quickRenderer } from './support/parts.ts'
@@ -8,6 +9,13 @@ const providers = await testProviders(t)
 const gate = createGate()
 await providers.add('gated', {}, async (request, call) => {
   await gate.pass()
+  return accepts(request, call)
+})
+/** What the provider "flaky" was called with: it is unavailable the first time. */
+const tokens: unknown[] = []
+await providers.add('flaky', { settings: '{ token: Secret() }' }, async (request, call) => {
+  tokens.push(call.settings['token'])
+  if (tokens.length === 1) throw unavailable('Try again.')
   return accepts(request, call)
 })
 const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer, now: clock.now } })
@@ -162,6 +170,16 @@ await t.test('a resumed dispatch needs credits again', async (t) => {
   t.equal((await send()).status, 503)
   t.equal((await send()).status, 200)
   t.match((await service.send('GET', '/api/v1/credits', {}, member)).body, { balance: 0, held: 0 })
+})
+
+await t.test('a dispatch that a colleague resumes keeps the configuration of whoever began it', async (t) => {
+  const { admin, member } = await service.company('colleagues')
+  const body = invoiceRequest({}, { providerName: 'flaky' })
+  for (const [login, token] of [[member, 'of the member'], [admin, 'of the admin']] as const) await service.send('PUT', '/api/v1/my/providers/flaky', { body: { settings: { token } } }, login)
+  const statuses = []
+  for (const login of [member, admin]) statuses.push((await service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'colleagues' } }, login)).status)
+  t.strictSame(statuses, [503, 200])
+  t.strictSame(tokens, ['of the member', 'of the member'])
 })
 
 await t.test('of parallel repeats of an unavailable dispatch one resumes it', async (t) => {

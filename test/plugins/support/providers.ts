@@ -6,13 +6,13 @@ import { shippedProviders } from '../../support/service.ts'
 export type Handler = (request: ServiceContracts['invoicing']['dispatch'], call: Context<JsonObject, JsonObject>) => Promise<unknown>
 
 /** What a provider of a test says about itself, as source text. */
-export type Facts = { settings?: string, requestSettings?: string, service?: string, version?: string }
+export type Facts = { settings?: string, requestSettings?: string, service?: string, errors?: string, version?: string }
 
 const shared = Symbol.for('handlers of test providers')
 const handlers: Map<string, Handler> = (Reflect.get(globalThis, shared) as Map<string, Handler> | undefined) ?? new Map<string, Handler>()
 Reflect.set(globalThis, shared, handlers)
 
-const source = (code: string, { settings = '{}', requestSettings = '{}', service = 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'none\' }' }: Facts): string => `
+const source = (code: string, { settings = '{}', requestSettings = '{}', service = 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'none\' }', errors = '{ map: {} }' }: Facts): string => `
 import { at, defineProvider, Host, outcomeUnknown, refused, Secret, Type, unavailable } from '@dispatch/core/provider'
 const handler = globalThis[Symbol.for('${String(shared.description)}')].get('${code}')
 export default defineProvider({
@@ -20,6 +20,7 @@ export default defineProvider({
   name: 'Test ${code}',
   settings: Type.Object(${settings}),
   requestSettings: Type.Object(${requestSettings}),
+  errors: ${errors},
   services: { invoicing: { ${service}, dispatch: (request, call) => handler(request, call) } }
 })`
 

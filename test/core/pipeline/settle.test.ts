@@ -1,0 +1,78 @@
+import t from 'tap'
+import { DispatchError } from '../../../core/contract/errors.ts'
+import { RenderError } from '../../../core/documents/errors.ts'
+import { RendererBusy } from '../../../core/documents/renderer.ts'
+import { createPipeline } from '../../../core/pipeline/pipeline.ts'
+import { settlementOf, settlementOfFailure } from '../../../core/pipeline/settle.ts'
+import type { CompanyQueries, Database } from '../../../core/store/database.ts'
+import { quickRenderer } from '../../plugins/support/parts.ts'
+import { accepts, testProviders } from '../../plugins/support/providers.ts'
+import { invoiceRequest, startService, type TestService } from '../../support/service.ts'
+
+await t.test('a vendor\'s own code stands in the details', (t) => {
+  const response = { id: '1', status: 'sent' }
+  t.strictSame(settlementOf({ outcome: 'accepted', response }), { outcome: 'accepted', response })
+  t.strictSame(settlementOf({ outcome: 'rejected', error: { word: 'provider_error', code: 'E-1', message: 'No.' } }), { outcome: 'rejected', error: { word: 'provider_error', message: 'No.', details: [{ path: '', code: 'E-1', message: 'No.' }] } })
+  t.strictSame(settlementOf({ outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'Late.' } }), { outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'Late.' } })
+  t.end()
+})
+
+await t.test('what fails before the call was not sent: the data\'s fault is final, ours may pass', (t) => {
+  const faulty = new RenderError([{ path: '/lines/0', code: 'missing', message: 'Nothing there.' }])
+  t.match(settlementOfFailure(faulty), { outcome: 'rejected', error: { word: 'validation_failed', details: [{ path: '/template/data/lines/0', code: 'missing' }] } })
+  t.match(settlementOfFailure(new RendererBusy()), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: /Nothing was sent/ } })
+  t.match(settlementOfFailure(new DispatchError('provider_unavailable', 'Gone.')), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Gone.' } })
+  const { outcome, error } = settlementOfFailure(new Error('a secret')) as { outcome: string, error: object }
+  t.equal(outcome, 'unavailable')
+  t.match(error, { word: 'internal_error' })
+  t.notMatch(JSON.stringify(error), 'secret')
+  t.end()
+})
+
+/** A database whose n-th transaction of a company is committed, and then answered with an error. */
+function forgetful (database: Database, forgotten: number): Database {
+  let count = 0
+  return {
+    ...database,
+    async company<Result> (companyId: number, work: (queries: CompanyQueries) => Promise<Result>): Promise<Result> {
+      const result = await database.company(companyId, work)
+      if (++count === forgotten) throw new Error('Connection terminated unexpectedly')
+      return result
+    }
+  }
+}
+
+async function dispatchOn ({ house }: TestService, database: Database): Promise<string> {
+  const actor = { userId: 2, companyId: 2, email: 'demo@example.com', role: 'admin', services: ['*'] } as const
+  const pipeline = createPipeline({
+    database,
+    configurations: house.get('configurations'),
+    templates: house.get('templates'),
+    files: house.get('files'),
+    host: house.get('host'),
+    renderer: quickRenderer,
+    keyring: house.get('keyring'),
+    log: house.get('log'),
+    now: house.get('now'),
+    newId: house.get('newId')
+  }, { prices: {}, synchronousLimit: 120 })
+  const { result } = await pipeline.dispatch({ actor, services: ['invoicing'], body: invoiceRequest({}, { providerName: 'accepting' }), requestId: '1' })
+  return result.status
+}
+
+await t.test('a commit whose answer is lost is not taken for a failure, and not made twice', async (t) => {
+  const providers = await testProviders(t)
+  await providers.add('accepting', {}, accepts)
+  const service = await startService(t, { config: { providerDirectories: providers.directories } })
+  await service.send('PUT', '/api/v1/company/providers/accepting', { body: { settings: {} } })
+  await service.house.get('configurations').latest(2)
+  await service.house.get('templates').find(2, 1)
+
+  // The transactions of a dispatch: it is recorded, its attempt is, its outcome is.
+  const cases = [[2, 'failed', 100], [3, 'succeeded', 99]] as const
+  for (const [forgotten, status, balance] of cases) {
+    t.equal(await dispatchOn(service, forgetful(service.house.get('database'), forgotten)), status)
+    t.match((await service.send('GET', '/api/v1/credits')).body, { balance, held: 0 })
+    t.match((await service.send('GET', '/api/v1/dispatches?limit=1')).body.data, [{ status, creditsCharged: 100 - balance }])
+  }
+})

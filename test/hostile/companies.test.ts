@@ -1,0 +1,167 @@
+import { hashPassword, type ErrorWord, type Role } from '@dispatch/core'
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { directory, provide } from '../fixtures/providers/folders.ts'
+import { invoiceRequest, shippedProviders, startService, type Answer, type Login, type Sending } from '../support/service.ts'
+import { dump, hasNoFault, isError, routesOf } from './support.ts'
+
+const folder = await directory(t)
+await provide(folder, 'sample')
+const service = await startService(t, { config: { providerDirectories: [shippedProviders, folder] } })
+const { house, send } = service
+const { owner } = house.get('database')
+
+/** Something of a company for every name that a request can carry. */
+type Things = { dispatchId: string, documentId: string, templateId: number, key: string }
+type Company = Awaited<ReturnType<typeof service.company>> & Things
+
+/** A company that has used everything; its name stands in all that it has written. */
+async function founded (name: string, templateId: number): Promise<Company> {
+  const company = await service.company(name)
+  await sql`insert into templates select ${templateId}, ${company.companyId}, ${name}, version, updated_at from templates where template_id = 1`.execute(owner)
+  await sql`insert into template_versions select ${templateId}, version, ${company.companyId}, ${name}, source, schema, sample, created_at from template_versions where template_id = 1 order by version desc limit 1`.execute(owner)
+  for (const [login, scope] of [[company.admin, 'company'], [company.admin, 'my'], [company.member, 'my']] as const) {
+    await send('PUT', `/api/v1/${scope}/providers/sample`, { body: { settings: { region: `${name}-${scope}`, token: `${name}-token` } } }, login)
+  }
+  await send('PUT', '/api/v1/my/config/invoicing', { body: { providerName: 'simulator' } }, company.member)
+  const request = invoiceRequest({ number: `${name}-1`, customer: { name } }, { metadata: { note: name }, invoicing: { reference: name } })
+  const { body } = await send('POST', '/api/invoicing', { body: request, headers: { 'x-idempotency-key': 'first' } }, company.admin)
+  return { ...company, dispatchId: body.dispatchId, documentId: body.generatedDocument.id, templateId, key: 'first' }
+}
+
+const zanzibar = await founded('zanzibar', 1000)
+const own = await founded('own', 1001)
+
+type Row = {
+  /** Who may send it. */
+  roles: readonly Role[]
+  /** Only for users who may use the service. */
+  service?: boolean
+  request: (things: Things) => { path: string, sending?: Sending }
+  /** The statuses of the answers to those who may. */
+  ok?: readonly number[]
+  /** The answer when the thing that it names is another company's; absent where it can name none. */
+  foreign?: ErrorWord
+}
+
+const everyone = ['operator', 'admin', 'member'] as const
+const at = (path: string, body?: unknown) => () => ({ path, ...(body === undefined ? {} : { sending: { body } }) })
+const choice = { providerName: 'simulator' }
+const configuration = { settings: { region: 'north' } }
+
+/** Every route that needs credentials. */
+const matrix: Record<string, Row> = {
+  'POST /api/invoicing': { roles: everyone, service: true, request: ({ templateId }) => ({ path: '/api/invoicing', sending: { body: fromTemplate(templateId) } }), foreign: 'template_not_found' },
+  'POST /api/invoicing/validate': { roles: everyone, service: true, request: ({ templateId }) => ({ path: '/api/invoicing/validate', sending: { body: fromTemplate(templateId) } }), foreign: 'template_not_found' },
+  'GET /api/v1/dispatches': { roles: everyone, request: at('/api/v1/dispatches?recipient=zanzibar') },
+  'GET /api/v1/dispatches/:id': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}` }), foreign: 'not_found' },
+  'GET /api/v1/dispatches/:id/events': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/events` }), foreign: 'not_found' },
+  'GET /api/v1/documents/:id': { roles: everyone, request: ({ documentId }) => ({ path: `/api/v1/documents/${documentId}` }), foreign: 'not_found' },
+  'GET /api/v1/credits': { roles: everyone, request: at('/api/v1/credits') },
+  'GET /api/v1/templates': { roles: everyone, request: at('/api/v1/templates') },
+  'GET /api/v1/templates/:id': { roles: everyone, request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}` }), foreign: 'template_not_found' },
+  'GET /api/v1/providers': { roles: everyone, request: at('/api/v1/providers') },
+  'POST /api/v1/providers/reload': { roles: ['operator'], request: at('/api/v1/providers/reload') },
+  'GET /api/v1/my/config': { roles: everyone, request: at('/api/v1/my/config') },
+  'PUT /api/v1/my/config/:service': { roles: everyone, service: true, request: at('/api/v1/my/config/invoicing', choice) },
+  'PUT /api/v1/my/providers/:code': { roles: everyone, request: at('/api/v1/my/providers/sample', configuration) },
+  'DELETE /api/v1/my/providers/:code': { roles: everyone, request: at('/api/v1/my/providers/sample'), ok: [204, 404] },
+  'PUT /api/v1/company/defaults/:service': { roles: ['admin'], request: at('/api/v1/company/defaults/invoicing', choice) },
+  'PUT /api/v1/company/providers/:code': { roles: ['admin'], request: at('/api/v1/company/providers/sample', configuration) },
+  'DELETE /api/v1/company/providers/:code': { roles: ['admin'], request: at('/api/v1/company/providers/sample'), ok: [204, 404] },
+  'GET /healthz': { roles: everyone, request: at('/healthz') },
+  'GET /api/v1/simulator/outbox': { roles: everyone, request: at('/api/v1/simulator/outbox') }
+}
+
+/** Every other route: nothing in them is a company's, or a signature stands in for the credentials. */
+const open = ['POST /auth', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz']
+
+function fromTemplate (id: number): Record<string, unknown> {
+  const request = invoiceRequest() as { template: object }
+  return { ...request, template: { ...request.template, id } }
+}
+
+function ask (name: string, row: Row, things: Things, login: Login | null): Promise<Answer> {
+  const { path, sending } = row.request(things)
+  return send(name.split(' ', 1)[0] ?? '', path, sending, login)
+}
+
+/** Nothing that a company has written comes back to another one. */
+function keepsSecret (t: Test, { headers, body }: Answer, name: string): void {
+  t.notMatch(`${JSON.stringify([...headers])}${JSON.stringify(body)}`.toLowerCase(), 'zanzibar', `${name} tells nothing`)
+}
+
+await t.test('every route has its row in the matrix, and is open only if it is listed', async (t) => {
+  const routes = (await routesOf(house)).filter(({ url }) => !url.startsWith('/docs'))
+  const names = (isPublic: boolean): string[] => routes.filter((route) => route.public === isPublic).map(({ method, url }) => `${method} ${url}`).sort()
+  t.same(names(false), Object.keys(matrix).sort())
+  t.same(names(true), [...open].sort())
+})
+
+await t.test('without credentials every row is 401', async (t) => {
+  for (const [name, row] of Object.entries(matrix)) isError(t, await ask(name, row, own, null), 'unauthorized', name)
+})
+
+await t.test('each role may do what its row says, and nothing else', async (t) => {
+  for (const [name, row] of Object.entries(matrix)) {
+    for (const role of everyone) {
+      const answer = await ask(name, row, own, own[role])
+      if (row.roles.includes(role)) t.ok((row.ok ?? [200]).includes(answer.status), `${role}: ${name} is ${String(answer.status)}`)
+      else isError(t, answer, 'forbidden', `${role}: ${name}`)
+      keepsSecret(t, answer, `${role}: ${name}`)
+    }
+  }
+})
+
+await t.test('what belongs to another company is not there', async (t) => {
+  const before = await dump(house, zanzibar.companyId)
+  for (const [name, row] of Object.entries(matrix)) {
+    for (const role of everyone) {
+      const answer = await ask(name, row, zanzibar, own[role])
+      if (row.foreign !== undefined) isError(t, answer, row.roles.includes(role) ? row.foreign : 'forbidden', `${role}: ${name}`)
+      keepsSecret(t, answer, `${role}: ${name}`)
+    }
+  }
+  t.same(await dump(house, zanzibar.companyId), before)
+})
+
+await t.test('an idempotency key is its company\'s own', async (t) => {
+  const other = await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': zanzibar.key } }, (await service.company('keyless')).admin)
+  t.equal(other.status, 200)
+  t.not(other.body.dispatchId, zanzibar.dispatchId)
+})
+
+await t.test('an invoice number that another company has taken is free', async (t) => {
+  const { status } = await send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'zanzibar-1' }) }, own.admin)
+  t.equal(status, 200)
+})
+
+await t.test('what a user has configured for themselves is not their colleague\'s, and is not mixed with the company\'s', async (t) => {
+  const { body } = await send('GET', '/api/v1/my/config', {}, zanzibar.operator)
+  t.match(body, { user: { choices: {}, providers: [] }, company: { providers: [{ code: 'sample', settings: { region: 'zanzibar-company' } }, { code: 'simulator' }] } })
+  const mine = await send('GET', '/api/v1/my/config', {}, zanzibar.member)
+  t.match(mine.body.user.providers, [{ code: 'sample', settings: { region: 'zanzibar-my' } }])
+})
+
+await t.test('who may not use a service is refused, also what a colleague\'s key would replay', async (t) => {
+  const passwordHash = await hashPassword('password')
+  const login = { email: 'nothing@own.example.com', password: 'password' }
+  await sql`insert into users (company_id, email, role, services, password_hash, created_at) values (${own.companyId}, ${login.email}, 'admin', '{email,sms}', ${passwordHash}, now())`.execute(owner)
+  for (const [name, row] of Object.entries(matrix).filter(([, { service }]) => service === true)) isError(t, await ask(name, row, own, login), 'forbidden', name)
+  const before = await dump(house, own.companyId)
+  isError(t, await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': own.key } }, login), 'forbidden')
+  t.same(await dump(house, own.companyId), before)
+})
+
+await t.test('an operator of the platform has no way into a company\'s things', async (t) => {
+  for (const [name, row] of Object.entries(matrix).filter(([, { foreign }]) => foreign !== undefined)) {
+    const answer = await ask(name, row, zanzibar, { email: 'operator@example.com', password: 'operator-password' })
+    t.ok(answer.status === 403 || answer.status === 404, name)
+    keepsSecret(t, answer, name)
+  }
+})
+
+await t.test('none of it was a fault of the service', (t) => {
+  hasNoFault(t, service)
+  t.end()
+})

@@ -1,0 +1,119 @@
+import { compileJsonSchema, ErrorBody, listProviderState, type Check } from '@dispatch/core'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import t from 'tap'
+import { startService, type Answer, type Sending } from '../support/service.ts'
+import { hostileText, mutated } from './mutations.ts'
+import { hasNoFault, longestError } from './support.ts'
+
+const service = await startService(t)
+const company = await service.company('fuzz', { credits: 1_000_000 })
+const { body: api } = await service.send('GET', '/openapi.json')
+
+type Operation = { method: string, path: string, seeds: fc.Arbitrary<unknown> | undefined, query: { name: string, schema: Schema }[], answers: ReadonlyMap<number, Check<unknown> | undefined> }
+type Schema = Readonly<Record<string, any>>
+
+const operations: Operation[] = Object.entries<Schema>(api.paths).flatMap(([path, methods]) => Object.entries<Schema>(methods).map(([method, operation]) => ({
+  method: method.toUpperCase(),
+  path,
+  seeds: seedsOf(operation['requestBody']?.content['application/json']),
+  query: (operation['parameters'] ?? []).filter((parameter: Schema) => parameter['in'] === 'query'),
+  answers: new Map(Object.entries<Schema>(operation['responses']).map(([status, answer]) => [Number(status), checkOf(answer['content']?.['application/json'])]))
+})))
+
+/** Valid bodies: the documented examples, or else what the schema allows. */
+function seedsOf (content: Schema | undefined): fc.Arbitrary<unknown> | undefined {
+  if (content === undefined) return undefined
+  const examples = Object.values<Schema>(content['examples'] ?? {}).map(({ value }) => value as unknown)
+  return examples.length > 0 ? fc.tuple(fc.constantFrom(...examples), fc.uuid()).map(numbered) : fitting(content['schema'])
+}
+
+/** The provider takes each number of an invoice once. */
+function numbered ([example, number]: [any, string]): unknown {
+  return { ...example, template: { ...example.template, data: { ...example.template.data, number } } }
+}
+
+/** Values that a schema allows. */
+function fitting (schema: Schema): fc.Arbitrary<unknown> {
+  const { anyOf, enum: values, type, pattern, properties, required = [], examples } = schema
+  if (Array.isArray(examples)) return fc.constantFrom(...examples as unknown[])
+  if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map(fitting))
+  if (Array.isArray(values)) return fc.constantFrom(...values as unknown[])
+  switch (type) {
+    case 'object': return fc.record(Object.fromEntries(Object.entries<Schema>(properties ?? {}).map(([name, field]) => [name, fitting(field)])), { requiredKeys: required })
+    case 'string': return typeof pattern === 'string' ? fc.stringMatching(new RegExp(pattern)) : schema['format'] === 'uuid' ? fc.uuid() : schema['format'] === 'iso-8601' ? fc.constant('2026-03-14') : fc.string()
+    case 'integer': return fc.integer({ min: schema['minimum'], max: schema['maximum'] })
+    case 'boolean': return fc.boolean()
+    default: return fc.constant(null)
+  }
+}
+
+function checkOf (content: Schema | undefined): Check<unknown> | undefined {
+  if (content === undefined) return undefined
+  const schema: Schema = content['schema']
+  return compileJsonSchema(schema['$ref'] === '#/components/schemas/Error' ? ErrorBody : schema)
+}
+
+const escaped = fc.oneof(hostileText.map((text) => encodeURIComponent(text.toWellFormed()).slice(0, 3000)), fc.constantFrom('%', '%00', '%ff', '%C0%AF', '%2e%2e%2f', '1', '2147483648'))
+
+function pathsOf ({ path }: Operation): fc.Arbitrary<string> {
+  return fc.oneof(escaped, fc.constantFrom('1', 'simulator', 'invoicing')).map((part) => path.replaceAll(/\{\w+\}/g, () => part))
+}
+
+function queriesOf ({ query }: Operation): fc.Arbitrary<string> {
+  const parameters = query.map(({ name, schema }) => fc.tuple(fc.constantFrom(name, `${name}[a]`), fc.oneof(fitting(schema).map((value) => encodeURIComponent(typeof value === 'string' ? value.toWellFormed() : JSON.stringify(value))), escaped)))
+  const unknown = fc.tuple(escaped, escaped)
+  return fc.array(fc.oneof(...parameters, unknown), { maxLength: 4 }).map((pairs) => pairs.map((pair) => pair.join('=')).join('&'))
+}
+
+function requestsOf (operation: Operation): fc.Arbitrary<{ url: string, sending: Sending }> {
+  const bodies = operation.seeds === undefined ? fc.constant({}) : mutated(operation.seeds).map((body) => ({ body }))
+  const headers = fc.record({ 'x-idempotency-key': fc.constantFrom('a', 'b', 'k'.repeat(255), 'k'.repeat(256)), 'x-request-id': fc.constantFrom('ok', 'not ok') }, { requiredKeys: [] })
+  return fc.tuple(pathsOf(operation), queriesOf(operation), bodies, headers).map(([path, query, body, given]) => ({ url: query === '' ? path : `${path}?${query}`, sending: { ...body, headers: given } }))
+}
+
+/** What is wrong with an answer, if anything is. */
+function faultOf ({ answers, path }: Operation, { status, headers, body }: Answer): string | undefined {
+  if (status >= 500 && status !== 503 && status !== 504) return `${String(status)} ${JSON.stringify(body)}`
+  // A path that names nothing is no longer this operation's.
+  const isElsewhere = status === 404 && path.includes('{')
+  if (!answers.has(status) && !isElsewhere) return `${String(status)} is not documented: ${JSON.stringify(body)}`
+  const fit = answers.get(status)?.(body)
+  if (fit?.ok === false) return `${String(status)} does not have the documented form: ${JSON.stringify(fit.problems)}`
+  if (headers.get('x-request-id') === null) return 'There is no X-Request-ID.'
+  if (status < 400) return undefined
+  if (body.requestId !== headers.get('x-request-id')) return 'The body has another request id.'
+  return JSON.stringify(body).length > longestError ? 'The answer is too long.' : undefined
+}
+
+const runsOf = ({ method, path, seeds }: Operation): number => path.startsWith('/api/invoicing') ? 400 : method === 'GET' && seeds === undefined && !/[{?]/.test(path) ? 30 : 60
+
+for (const operation of operations) {
+  const { method, path } = operation
+  await t.test(`${method} ${path} answers anything as documented`, async (t) => {
+    await fc.assert(fc.asyncProperty(requestsOf(operation), async ({ url, sending }) => {
+      const fault = faultOf(operation, await service.send(method, url, sending, company.admin))
+      if (fault !== undefined) throw new Error(fault)
+    }), { numRuns: runsOf(operation), endOnFailure: true })
+    t.pass()
+  })
+}
+
+await t.test('after all of it every credit is accounted for, and nothing hangs', async (t) => {
+  const { companyId } = company
+  const { rows: [account] } = await sql<Record<string, number>>`
+    select balance::int, held::int,
+      (select sum(amount)::int from ledger where company_id = ${companyId}) as booked,
+      (select coalesce(sum(held), 0)::int from steps where company_id = ${companyId}) as "heldBySteps",
+      (select coalesce(sum(held), 0)::int from steps where company_id = ${companyId} and status = 'uncertain') as "heldInDoubt",
+      (select count(*)::int from steps where company_id = ${companyId} and status = 'accepted' and not sandbox) as accepted,
+      (select count(*)::int from steps where company_id = ${companyId} and status in ('planned', 'calling')) as hanging,
+      (select count(*)::int from dispatches where company_id = ${companyId} and status = 'running') as running,
+      (select count(*)::int from ledger where company_id = ${companyId} and kind = 'debit') as debits
+    from credits where company_id = ${companyId}`.execute(service.house.get('database').owner)
+  t.ok(account !== undefined && account['accepted']! > 0, 'some of the requests were dispatched')
+  t.match(account, { booked: account?.['balance'], held: account?.['heldInDoubt'], heldBySteps: account?.['heldInDoubt'], debits: account?.['accepted'], hanging: 0, running: 0 })
+  const sent = await listProviderState(service.house.get('database'), companyId, 'simulator', 'outbox:', 1_000_000)
+  t.ok(sent.length >= account!['accepted']!, 'and what was paid for was sent')
+  hasNoFault(t, service)
+})

@@ -1,0 +1,101 @@
+import { hashPassword } from '@dispatch/core'
+import t from 'tap'
+import { invoiceRequest, seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+import { accepts, testProviders } from './support/providers.ts'
+
+const databaseUrl = await seededDatabase(t)
+const providers = await testProviders(t)
+await providers.add('other', { settings: '{ token: Secret() }' }, accepts)
+const options = { databaseUrl, config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer } }
+const [here, there] = [await startService(t, options), await startService(t, options)]
+const { owner } = here.house.get('database')
+
+const planned = async (login?: Login): Promise<unknown> => {
+  const { body } = await there.send('POST', '/api/invoicing/validate', { body: invoiceRequest() }, login)
+  return body.plan?.[0].providerName ?? body.error
+}
+const put = (path: string, body: unknown, login?: Login): Promise<Answer> => here.send('PUT', `/api/v1${path}`, { body }, login)
+const turns = Array.from({ length: 50 }, (_, index) => index % 2 === 0 ? 'other' : 'simulator')
+
+await t.test('a default switched in one process holds for the very next request of the other, 50 times', async (t) => {
+  await put('/company/providers/other', { settings: { token: 'x' } })
+  for (const providerName of turns) {
+    await put('/company/defaults/invoicing', { providerName })
+    t.equal(await planned(), providerName)
+  }
+})
+
+await t.test('so it does while the other process is busy with requests of the same user', async (t) => {
+  let busy = true
+  const load = Promise.all(Array.from({ length: 4 }, async () => {
+    while (busy) await planned()
+  }))
+  for (const providerName of turns.slice(0, 20)) {
+    await put('/my/config/invoicing', { providerName })
+    t.equal(await planned(), providerName)
+  }
+  await put('/my/config/invoicing', { providerName: null })
+  busy = false
+  await load
+})
+
+await t.test('so do a configuration, its removal, and the sandbox flag', async (t) => {
+  await put('/company/defaults/invoicing', { providerName: 'other' })
+  for (let turn = 0; turn < 5; turn++) {
+    await here.send('DELETE', '/api/v1/company/providers/other')
+    t.equal(await planned(), 'configuration_missing')
+    await put('/company/providers/other', { settings: { token: 'x' }, sandbox: turn % 2 === 0 })
+    const { body } = await there.send('POST', '/api/invoicing/validate', { body: invoiceRequest() })
+    t.equal(body.plan[0].credits, turn % 2 === 0 ? 0 : 1)
+  }
+})
+
+await t.test('what changes in the database itself about a user or a company holds for the next request, of either scheme', async (t) => {
+  const { companyId, member } = await here.company('changing')
+  const user = owner.updateTable('users').where('email', '=', member.email)
+  const company = owner.updateTable('companies').where('company_id', '=', companyId)
+  const { body: { data: { token } } } = await there.send('POST', '/auth', { body: { username: member.email, password: member.password } }, null)
+  const statuses = async (path = '/healthz'): Promise<number[]> => [
+    (await there.send('GET', path, {}, member)).status,
+    (await there.send('GET', path, { headers: { authorization: `Bearer ${token}` } }, null)).status
+  ]
+  t.strictSame(await statuses(), [200, 200])
+  for (let turn = 0; turn < 5; turn++) {
+    await user.set({ disabled_at: new Date() }).execute()
+    t.strictSame(await statuses(), [403, 403], 'disabled')
+    await user.set({ disabled_at: null }).execute()
+    t.strictSame(await statuses(), [200, 200], 'enabled')
+  }
+  await company.set({ disabled_at: new Date() }).execute()
+  t.strictSame(await statuses(), [403, 403], 'the company is disabled')
+  await company.set({ disabled_at: null }).execute()
+
+  const setDefault = async (): Promise<number> => (await there.send('PUT', '/api/v1/company/defaults/invoicing', { body: { providerName: 'simulator' } }, member)).status
+  t.equal(await setDefault(), 403)
+  await user.set({ role: 'admin' }).execute()
+  t.equal(await setDefault(), 200)
+  await user.set({ role: 'member' }).execute()
+  t.equal(await setDefault(), 403)
+
+  t.equal(await planned(member), 'simulator')
+  await user.set({ services: [] }).execute()
+  t.equal(await planned(member), 'forbidden')
+  await user.set({ services: ['invoicing'] }).execute()
+  t.equal(await planned(member), 'simulator')
+
+  await user.set({ password_hash: await hashPassword('another'), password_version: 2 }).execute()
+  t.strictSame(await statuses(), [401, 401], 'another password')
+  t.equal((await there.send('GET', '/healthz', {}, { ...member, password: 'another' })).status, 200)
+})
+
+await t.test('a new version of a template is the next request\'s', async (t) => {
+  const { source, schema, sample } = await owner.selectFrom('template_versions').selectAll().where('template_id', '=', 2).executeTakeFirstOrThrow()
+  t.match((await there.send('GET', '/api/v1/templates/2')).body, { version: 1 })
+  const stricter = { ...schema, required: ['never'] } as typeof schema
+  await here.house.get('templates').publishShared([{ id: 2, name: 'Quote', digest: 'stricter', source, schema: stricter, sample }], new Date())
+  t.match((await there.send('GET', '/api/v1/templates/2')).body, { version: 2 })
+  const { status, body } = await there.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { documentType: 'QUOTE', template: { id: 2, data: sample } }) })
+  t.equal(status, 422)
+  t.match(body.details, [{ path: '/template/data/never', code: 'required' }])
+})
