@@ -20,6 +20,8 @@ export type Config = {
   prices: Record<string, number>
   /** CIDRs that tenants may reach beside the public addresses. */
   allowedNetworks: string[]
+  /** Credentials (`user:password`) with which vendors post events, by the provider's code in capitals, `_` for `-`. */
+  webhookAuth: Record<string, string>
   logLevel: string
 }
 
@@ -49,6 +51,7 @@ export function readConfig (env: NodeJS.ProcessEnv): Config {
     ...(env['DISPATCH_MASTER_KEY'] === undefined ? {} : { masterKey: env['DISPATCH_MASTER_KEY'] }),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
     allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
+    webhookAuth: webhookAuthOf(env),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
   }
 }
@@ -82,6 +85,15 @@ function networksOf (text: string): string[] {
   const wrong = networks.find((network) => !isNetwork(network))
   if (wrong !== undefined) throw new ConfigError(`DISPATCH_ALLOWED_NETWORKS has "${wrong}"; each part must be a network such as 10.0.0.0/8 or fd00::/8.`)
   return networks
+}
+
+const webhookAuth = 'DISPATCH_WEBHOOKS_ENDPOINT_AUTH_'
+
+function webhookAuthOf (env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith(webhookAuth)).map(([name, value = '']) => {
+    if (!/^[^:]+:./.test(value)) throw new ConfigError(`${name} must be a user name and a password, such as vendor:long-random-password.`)
+    return [name.slice(webhookAuth.length), value]
+  }))
 }
 
 /** `invoicing=2,sms=1`. */
