@@ -19,6 +19,7 @@ import { parseQuery } from './queries.ts'
 import { simulatorRoutes } from './simulator.ts'
 import { templatesRoutes } from './templates.ts'
 import { answerUnreadable, transportPlugin } from './transport.ts'
+import { webhookRoutes } from './webhooks.ts'
 
 /** The whole service, top to bottom. */
 export const app: FastifyPluginAsync<House> = async (app, { get }) => {
@@ -40,6 +41,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(templatesRoutes, shared)
   await app.register(providersRoutes, { host: get('host') })
   await app.register(configurationRoutes, { configuring: get('configuring') })
+  await app.register(webhookRoutes, { intake: get('intake') })
   await app.register(healthRoutes, shared)
   if (get('config').environment === 'development') await app.register(simulatorRoutes, shared)
 }

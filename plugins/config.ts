@@ -21,6 +21,8 @@ export type Config = {
   prices: Record<string, number>
   /** CIDRs that tenants may reach beside the public addresses. */
   allowedNetworks: string[]
+  /** Credentials (`user:password`) with which vendors post events, by the provider's code in capitals, `_` for `-`. */
+  webhookAuth: Record<string, string>
   logLevel: string
 }
 
@@ -50,6 +52,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     ...(masterKey === undefined ? {} : { masterKey }),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
     allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
+    webhookAuth: webhookAuthOf(env),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
   }
 }
@@ -94,6 +97,15 @@ function networksOf (text: string): string[] {
 function databaseUrlOf (text: string): string {
   if (/^postgres(ql)?:\/\//.test(text)) return text
   throw new ConfigError('DATABASE_URL is not the URL of a PostgreSQL server; it must be like postgres://user:password@host:5432/database.')
+}
+
+const webhookAuth = 'DISPATCH_WEBHOOKS_ENDPOINT_AUTH_'
+
+function webhookAuthOf (env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith(webhookAuth)).map(([name, value = '']) => {
+    if (!/^[^:]+:./.test(value)) throw new ConfigError(`${name} must be a user name and a password, such as vendor:long-random-password.`)
+    return [name.slice(webhookAuth.length), value]
+  }))
 }
 
 /** `invoicing=2,sms=1`. */

@@ -33,7 +33,7 @@ export const CallbackUrl = Type.String({
 
 /** A text of one line that is not blank: what stands in a header must not begin another one. */
 export function Line (maxLength: number, options: TStringOptions = {}): TString {
-  return Type.String({ minLength: 1, maxLength, pattern: '^(?=.*\\S)[^\\p{Cc}\\u2028\\u2029]*$', description: 'a text of one line, without control characters', ...options })
+  return Type.String({ minLength: 1, maxLength, pattern: '^(?!\\s+$)[^\\p{Cc}\\u2028\\u2029]*$', description: 'a text of one line, without control characters', ...options })
 }
 
 /** One e-mail address, with or without a name before it. */

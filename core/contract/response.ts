@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { AnyJson, AnyJsonObject, DocumentHandle, Metadata, ProblemSchema, ProviderCode, Timestamp, Uuid } from './common.ts'
 import type { JsonObject } from './json.ts'
+import { deliveryStatuses } from './delivery.ts'
 import { errorTable, type ErrorWord } from './errors.ts'
 import { choosers, dispatchStatuses, stepStatuses } from './states.ts'
 
@@ -72,6 +73,7 @@ const StepView = Type.Object({
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   creditsCharged: Type.Integer({ minimum: 0 }),
+  deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, for esign and postal; null: nothing is known yet.' }))),
   error: Type.Optional(Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) }))
 })
 
@@ -97,7 +99,7 @@ export type DispatchView = Static<typeof DispatchView>
 /** One entry of a dispatch's timeline. */
 export const EventView = Type.Object({
   id: Type.String(),
-  kind: Type.String({ description: 'planned, rendered, calling, answered, resumed.' }),
+  kind: Type.String({ description: 'planned, rendered, calling, answered, resumed, webhook, polled.' }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,
   facts: AnyJsonObject,
@@ -146,6 +148,7 @@ export const ConfigurationView = Type.Object({
   settings: Type.Record(Type.String(), AnyJson, { description: 'Secrets read as { "set": true, "updatedAt": … }.' }),
   sandbox: Type.Boolean(),
   valid: Type.Boolean({ description: 'false: it no longer fits the installed provider.' }),
+  webhookUrl: Type.Optional(Type.String({ description: 'Where the vendor posts its events for this configuration. It is as good as a password: only the vendor needs it.' })),
   problems: Type.Optional(Type.Array(ProblemSchema))
 })
 export type ConfigurationView = Static<typeof ConfigurationView>

@@ -33,7 +33,7 @@ export const loopback = ['127.0.0.0/8', '::1/128'] as const
 export function createGuard ({ allow = [], resolve = systemResolve }: GuardOptions = {}): Guard {
   const networks = allow.map(networkOf)
   const permits = (address: string): boolean => {
-    if (!ipaddr.isValid(address)) return false
+    if (isIP(address) === 0 || !ipaddr.isValid(address)) return false
     const parsed = ipaddr.process(address)
     return isPublic(parsed) || networks.some((network) => contains(network, parsed))
   }

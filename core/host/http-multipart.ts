@@ -28,12 +28,22 @@ export function layOut (parts: Parts): Multipart {
   return { contentType: `multipart/form-data; boundary=${boundary}`, length, pieces }
 }
 
-/** The bytes of the pieces in order, each document opened when its turn comes. */
+/** The bytes of the pieces in order, each document opened when its turn comes. Throws when one is not as long as it says. */
 export async function * readPieces (pieces: Multipart['pieces'], read: (document: DocumentHandle) => Promise<Readable>): AsyncGenerator<Buffer> {
   for (const piece of pieces) {
     if (Buffer.isBuffer(piece)) yield piece
-    else yield * await read(piece) as AsyncIterable<Buffer>
+    else yield * exactly(piece, await read(piece))
   }
+}
+
+async function * exactly ({ id, size }: DocumentHandle, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let left = size
+  for await (const piece of content) {
+    left -= piece.byteLength
+    if (left < 0) break
+    yield piece
+  }
+  if (left !== 0) throw new Error(`The document ${id} is not ${size} bytes long.`)
 }
 
 type Content = { content: Buffer | DocumentHandle, filename?: string, contentType?: string }

@@ -1,3 +1,4 @@
+import { isDeliveryService } from '../contract/delivery.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { DispatchResponse, DispatchView, EventView, GeneratedDocument, ProviderResponse } from '../contract/response.ts'
 import type { DispatchStatus, StepStatus } from '../contract/states.ts'
@@ -81,6 +82,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
       providerResponse: step.response,
       generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),
       creditsCharged: step.charged,
+      ...(isDeliveryService(step.service) ? { deliveryStatus: step.delivery_status } : {}),
       ...(step.error === null ? {} : { error: { error: step.error.word, message: step.error.message, ...(step.error.details === undefined ? {} : { details: [...step.error.details] }) } })
     })),
     requestId: record.request_id,

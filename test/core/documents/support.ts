@@ -41,9 +41,14 @@ export function templateOf (body: TemplateSource['body'], more: Partial<Template
   return { name: 'Test', service: 'file', locale: 'en-GB', body, ...more }
 }
 
+/** A compiled template with this body. */
+export function compiled (body: TemplateSource['body'], more: Partial<TemplateSource> = {}): CompiledTemplate {
+  return compileTemplate(templateOf(body, more))
+}
+
 /** Makes the PDF of a body with data. */
 export async function pdfOf (body: TemplateSource['body'], data: object = {}, more: Partial<TemplateSource> = {}): Promise<Rendered<'pdf'>> {
-  return await made('pdf', compileTemplate(templateOf(body, more)), data)
+  return await made('pdf', compiled(body, more), data)
 }
 
 /** Makes a document of a compiled template, at the time of the tests. */

@@ -1,0 +1,45 @@
+/** Writes many things at once, as those who have them come together. */
+export type Gathering<Item> = {
+  /** Resolves when the item has been written with others; rejects when they could not be. */
+  put: (item: Item) => Promise<void>
+  /** How many items wait, those being written included. */
+  waiting: () => number
+  /** Resolves when nothing waits. */
+  drain: () => Promise<void>
+}
+
+/** While one group is written the next one gathers, up to `most` items: many items cost few commits. */
+export function createGathering<Item> ({ write, most }: { write: (items: readonly Item[]) => Promise<unknown>, most: number }): Gathering<Item> {
+  let pending: { item: Item, done: PromiseWithResolvers<void> }[] = []
+  let writing: Promise<void> | undefined
+  let underWay = 0
+
+  async function run (): Promise<void> {
+    // Those who come in the same turn of the event loop belong to the first group.
+    await Promise.resolve()
+    while (pending.length > 0) {
+      const group = pending.slice(0, most)
+      pending = pending.slice(most)
+      underWay = group.length
+      try {
+        await write(group.map(({ item }) => item))
+        for (const { done } of group) done.resolve()
+      } catch (error) {
+        for (const { done } of group) done.reject(error)
+      }
+      underWay = 0
+    }
+    writing = undefined
+  }
+
+  return {
+    put (item) {
+      const done = Promise.withResolvers<void>()
+      pending.push({ item, done })
+      writing ??= run()
+      return done.promise
+    },
+    waiting: () => pending.length + underWay,
+    async drain () { await writing }
+  }
+}

@@ -1,0 +1,81 @@
+import t from 'tap'
+import type { ServiceContracts } from '../../../core/host/contracts.ts'
+import { needsProvider, providedNames, serviceNames, services, type ProvidedName } from '../../../core/services/index.ts'
+import { createRequestReader } from '../../../core/services/request.ts'
+import { requestSchema } from '../../../core/services/request-schema.ts'
+import { judge, judgeRequest, template } from '../pipeline/support.ts'
+
+/** A body of each service that is read from JSON, with what it cannot do without. */
+const bodies = {
+  invoicing: { template, documentType: 'INVOICE' },
+  esign: { template, signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }] },
+  postal: { template, postal: { recipient: { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '75002', country: 'FR' } } },
+  sms: { sms: { phoneNumber: '+33612345678', message: 'Hello' } },
+  email: { template, from: 'demo@example.com', to: ['ada@example.org'], subject: 'Hello' },
+  file: { template },
+  upload: {}
+} as const
+
+await t.test('there are seven services, and only a file needs no provider', (t) => {
+  t.same(serviceNames, ['invoicing', 'esign', 'postal', 'sms', 'email', 'file', 'upload'])
+  t.same(providedNames, serviceNames.filter((name) => name !== 'file'))
+  t.end()
+})
+
+for (const name of serviceNames) {
+  await t.test(`${name}: a body with what it cannot do without is a plan`, (t) => {
+    const { plan, problems } = judge(name, bodies[name])
+    t.same(problems, [])
+    t.match(plan?.steps, [{ service: name, price: services[name].price }])
+    t.equal(plan?.steps[0]?.by?.provider.code, needsProvider(name) ? 'acme' : undefined)
+    t.end()
+  })
+
+  await t.test(`${name}: unknown fields are refused wherever they stand, with the nearest known name`, (t) => {
+    t.match(judge(name, { ...bodies[name], metadatas: {} }).details, [{ path: '/metadatas', message: 'Unknown field "metadatas" (did you mean "metadata"?).' }])
+    t.match(judge(name, { ...bodies[name], [name]: { unheard: 1 } }), { word: 'validation_error', problems: [`/${name}/unheard unknown_field`] })
+    t.end()
+  })
+
+  await t.test(`${name}: the object of another service is refused`, (t) => {
+    const other = name === 'sms' ? 'postal' : 'sms'
+    t.match(judge(name, { ...bodies[name], [other]: {} }), { word: 'validation_error', problems: [`/${other} unknown_field`] })
+    t.end()
+  })
+
+  await t.test(`${name}: a body that is no object is refused`, (t) => {
+    for (const body of [null, [], 'text', 7]) t.match(judge(name, body), { word: 'validation_error' })
+    t.end()
+  })
+}
+
+await t.test('a template is required where nothing can take its place, and refused where there is none', (t) => {
+  for (const name of ['invoicing', 'esign', 'postal'] as const) {
+    t.match(judge(name, { ...bodies[name], template: undefined }), { word: 'validation_error', problems: ['/template required'] }, name)
+    t.ok(requestSchema([name]).required.includes('template'), name)
+  }
+  t.match(judge('upload', { template }), { word: 'validation_error', problems: ['/template unknown_field'] })
+  t.end()
+})
+
+await t.test('all problems of the shape are told together', (t) => {
+  t.same(judge('sms', { providerName: 'ACME', metadata: { a: 1 }, sms: { phoneNumber: '0', sender: '!' } }).problems, [
+    '/providerName pattern', '/metadata/a type', '/sms/phoneNumber pattern', '/sms/sender pattern', '/template required'
+  ])
+  t.end()
+})
+
+await t.test('an e-mail\'s fields are lifted only where the e-mail is all there is', (t) => {
+  const read = createRequestReader(['file', 'email'])
+  const { from, to, subject } = bodies.email
+  t.same(read({ template, email: { from, to, subject } }).fields['email'], { from, to, subject })
+  t.match(judgeRequest(() => read({ template, from, to, subject })), { word: 'validation_error', problems: ['/from unknown_field', '/to unknown_field', '/subject unknown_field', '/email/from required', '/email/to required', '/email/subject required'] })
+  t.end()
+})
+
+await t.test('what each service asks of its provider is what its contract says', (t) => {
+  // Compiles only while it holds: the pipeline needs no switch over services.
+  const ask = (name: ProvidedName, ...given: Parameters<typeof services[ProvidedName]['request']>): ServiceContracts[ProvidedName]['dispatch'] => services[name].request(...given)
+  t.same(ask('sms', { phoneNumber: '+33612345678' }, { data: {}, metadata: {}, text: 'Hello' }), { sms: { phoneNumber: '+33612345678', message: 'Hello' }, metadata: {} })
+  t.end()
+})
