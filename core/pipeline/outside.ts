@@ -4,10 +4,11 @@ import type { Outside } from '../host/outside.ts'
 import { findDocument } from '../store/dispatch-views.ts'
 import { createProviderState } from '../store/provider-state.ts'
 import type { Parts } from './parts.ts'
-import type { Run, RunStep } from './run.ts'
+import type { ProviderStep } from './dispatch.ts'
+import type { Run } from './run.ts'
 
 /** What the provider of a step may reach. `owner` tells whose configuration it is: the company's or which user's. */
-export async function outsideOf (parts: Parts, { companyId }: Run, { provider, service, stepId }: RunStep, owner: string): Promise<Outside> {
+export async function outsideOf (parts: Parts, { companyId }: Run, { by: { provider }, service, stepId }: ProviderStep, owner: string): Promise<Outside> {
   const { network, spool, database, now } = parts
   // Under a name that no provider's code can have: the provider's own keys are elsewhere.
   const memory = createProviderState(database, companyId, `${provider.code}:host`, now)

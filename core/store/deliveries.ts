@@ -25,7 +25,7 @@ function followed (queries: Kysely<Tables>) {
   return queries.selectFrom('steps').innerJoin('dispatches', 'dispatches.dispatch_id', 'steps.dispatch_id')
     .select((row) => [
       'step_id as stepId', 'steps.dispatch_id as dispatchId', 'steps.company_id as companyId', 'user_id as userId', row.ref('service').$castTo<DeliveryService>().as('service'),
-      'provider_code as providerCode', 'configured_by as configuredBy', 'sandbox', row.ref('remote_id').$castTo<string>().as('remoteId')
+      row.ref('provider_code').$castTo<string>().as('providerCode'), row.ref('configured_by').$castTo<'user' | 'company'>().as('configuredBy'), 'sandbox', row.ref('remote_id').$castTo<string>().as('remoteId')
     ])
     .where('steps.status', '=', 'accepted').where('remote_id', 'is not', null)
 }

@@ -28,8 +28,8 @@ export type Tables = {
   }
   dispatches: {
     dispatch_id: string, company_id: number, user_id: number, impersonator_id: number | null, status: DispatchStatus, services: string[],
-    template_id: number, template_version: number, data: Plain<JsonObject> | null, metadata: Plain<Record<string, string>>,
-    document_type: string | null, document_number: string | null, recipient: string | null, request_id: string,
+    template_id: number | null, template_version: number | null, data: Plain<JsonObject> | null, metadata: Plain<Record<string, string>>,
+    callback_url: string | null, document_type: string | null, document_number: string | null, recipient: string | null, request_id: string,
     created_at: Date, finished_at: Date | null
   }
   documents: {
@@ -37,10 +37,10 @@ export type Tables = {
     sha256: string, pages: number | null, storage_key: string, created_at: Date, expires_at: Date
   }
   steps: {
-    step_id: string, company_id: number, dispatch_id: string, position: number, service: string, provider_code: string,
-    provider_version: string, chosen_by: ChosenBy, configured_by: 'user' | 'company', sandbox: boolean, fields: Plain<JsonObject>,
+    step_id: string, company_id: number, dispatch_id: string, position: number, service: string, provider_code: string | null,
+    provider_version: string | null, chosen_by: ChosenBy | null, configured_by: 'user' | 'company' | null, sandbox: boolean, fields: Plain<JsonObject>,
     request_settings: Plain<JsonObject>, price: number, held: number, charged: Generated<number>, status: StepStatus, document_id: string | null,
-    remote_id: string | null, response: Plain<ProviderResponse> | null, error: Plain<StepError> | null,
+    made: Plain<JsonObject> | null, remote_id: string | null, response: Plain<ProviderResponse> | null, error: Plain<StepError> | null,
     delivery_status: DeliveryStatus | null, delivery_settled: Generated<boolean>, polled_at: Date | null
   }
   attempts: {
