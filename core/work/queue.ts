@@ -54,7 +54,8 @@ export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, lo
       await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) })
     },
     async work (name, handle, { atOnce }) {
-      const options = { batchSize: atOnce, burstWhenBatchFull: atOnce > 1, perJobResults: true, notifyPollingIntervalSeconds: 10 } as const
+      // New jobs announce themselves; those that were put off are found by polling.
+      const options = { batchSize: atOnce, burstWhenBatchFull: atOnce > 1, perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 } as const
       await boss.work<Parameters<typeof handle>[0], unknown, typeof options>(name, options, (jobs) => Promise.all(jobs.map(async ({ id, data }) => {
         try {
           await handle(data)
