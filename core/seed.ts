@@ -1,5 +1,5 @@
 import { hashPassword } from './access/passwords.ts'
-import { serviceNames } from './services/index.ts'
+import { providedNames } from './services/index.ts'
 import { createCompanies, hasCompanies } from './store/accounts.ts'
 import type { Database } from './store/database.ts'
 
@@ -23,7 +23,7 @@ export async function seedDemo (database: Database, now: Date): Promise<boolean>
     name: 'Demo',
     credits: demo.credits,
     users: [{ email: admin.email, role: 'admin', services: ['*'], passwordHash: await hashPassword(admin.password) }],
-    defaultProvider: { code: demo.provider, services: serviceNames }
+    defaultProvider: { code: demo.provider, services: providedNames }
   }], now)
   return true
 }
