@@ -3,6 +3,7 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 import type { FastifyReply } from 'fastify'
 
 const mebibyte = 1024 * 1024
+const bytes = 'application/octet-stream'
 
 type Address = { Params: { service: string, provider: string }, Querystring: Record<string, unknown> }
 
@@ -12,8 +13,12 @@ type Address = { Params: { service: string, provider: string }, Querystring: Rec
  */
 export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: Intake }> = (app, { intake }, done) => {
   app.removeAllContentTypeParsers()
-  // The signature is over the bytes as they came, whatever they say that they are.
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: mebibyte }, (_request, body, parsed) => parsed(null, body))
+  // The signature is over the bytes as they came, whatever they say that they are: a type that is none is no reason either.
+  app.addHook('onRequest', (request, _reply, next) => {
+    request.headers['content-type'] = bytes
+    next()
+  })
+  app.addContentTypeParser(bytes, { parseAs: 'buffer', bodyLimit: mebibyte }, (_request, body, parsed) => parsed(null, body))
 
   app.setErrorHandler<Error & { code?: string }>(async (error, request, reply) => {
     request.log.info({ code: error.code }, 'webhook not read')

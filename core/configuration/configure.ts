@@ -7,7 +7,7 @@ import type { ConfigurationView, MyConfig } from '../contract/response.ts'
 import type { Host } from '../host/host.ts'
 import type { Installed } from '../host/load.ts'
 import { changeSettings, checkSettings, maskSettings } from '../host/settings.ts'
-import { serviceNames, type ServiceName } from '../services/index.ts'
+import { providedNames, type ServiceName } from '../services/index.ts'
 import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configurations.ts'
 import { choiceOf, configurationOf, installedCodes } from './choose.ts'
 import { openConfiguration, vaultOf } from './vault.ts'
@@ -44,7 +44,7 @@ export function createConfiguring ({ configurations, host, keyring, publicUrl, n
       return {
         user: { id: actor.userId, email: actor.email, ...of(actor.userId) },
         company: { id: actor.companyId, ...of(null) },
-        services: Object.fromEntries(serviceNames.map((service) => [service, holding(company, actor, service, host, view)]))
+        services: Object.fromEntries(providedNames.map((service) => [service, holding(company, actor, service, host, view)]))
       }
     },
 

@@ -23,9 +23,9 @@ export function isMailbox (text: string): boolean {
   return readMailbox(text) !== undefined
 }
 
-/** Quoted local parts are refused: nobody has one, and they may hold commas and line breaks. */
+/** Quoted local parts are refused: nobody has one, and they may hold commas and line breaks. So are domains that no name server could be asked for. */
 function isAddress (text: string): boolean {
-  return !text.includes('"') && validator.isEmail(text, { allow_utf8_local_part: false })
+  return !text.includes('"') && validator.isEmail(text, { allow_utf8_local_part: false }) && domainToASCII(text.slice(text.lastIndexOf('@') + 1)) !== ''
 }
 
 /** The address of a mailbox as it is compared: its domain in ASCII and lower case. Whether the case of what stands before it matters is for its domain to say. */

@@ -1,5 +1,5 @@
 import type { ResolvedBlock, ResolvedDocument } from './document.ts'
-import { layout, stack } from './html/blocks.ts'
+import { layoutTable, stack } from './html/blocks.ts'
 import { element, serialize, type Element, type Node } from './html/element.ts'
 import { createPictures, type InlinePart } from './html/pictures.ts'
 import type { Setting } from './html/setting.ts'
@@ -30,8 +30,8 @@ export function renderHtml (document: ResolvedDocument): Html {
 function page ({ title, locale, preheader, header, body, footer, style }: ResolvedDocument, setting: Setting): Element {
   const blocks = [...spaced(header, 'after'), ...body, ...spaced(footer, 'before')]
   const content = element('td', { bgcolor: '#ffffff', style: { background: '#ffffff', 'border-top': `4px solid ${style.accent}`, padding: `${edge - 4}px ${edge}px ${edge}px` } }, stack(blocks, widest - 2 * edge, setting))
-  const paper = element('table', { ...layout, width: widest, style: { width: '100%', 'max-width': widest } }, [element('tr', {}, [content])])
-  const canvas = element('table', { ...layout, bgcolor: '#eef1f4', style: { background: '#eef1f4' } }, [
+  const paper = element('table', { ...layoutTable, width: widest, style: { width: '100%', 'max-width': widest } }, [element('tr', {}, [content])])
+  const canvas = element('table', { ...layoutTable, bgcolor: '#eef1f4', style: { background: '#eef1f4' } }, [
     element('tr', {}, [element('td', { align: 'center', style: { padding: '24px 8px' } }, [paper])])
   ])
   return element('html', { lang: locale }, [

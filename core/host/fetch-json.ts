@@ -1,4 +1,4 @@
-import { readReply } from './http-reply.ts'
+import { readErrorReply, readReply } from './http-reply.ts'
 import type { Network } from './network.ts'
 import type { FetchJson } from './webhook-keys.ts'
 
@@ -12,7 +12,7 @@ export function createFetchJson ({ wire }: Pick<Network, 'wire'>): FetchJson {
     if (url.protocol !== 'https:') throw new TypeError(`"${url.host}" must be read over https.`)
     const reply = await wire.send({ method: 'GET', url, headers: { accept: 'application/json' }, signal: AbortSignal.timeout(answerWithin), answerWithin })
     if (reply.status === 200) return readReply(url.host, reply)
-    reply.body.destroy()
+    await readErrorReply(reply)
     throw new Error(`"${url.host}" answered ${reply.status} instead of its keys.`)
   }
 }

@@ -96,7 +96,7 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
   }
   const reply = await attempt()
   if (reply.status !== 401 || call.oauth2 === undefined || kept === undefined) return reply
-  reply.body.destroy()
+  await reply.body.dump()
   tokens.drop(account, call.oauth2, kept)
   return await attempt()
 }

@@ -19,7 +19,7 @@ export type WireRequest = {
   answerWithin: number
 }
 
-/** The answer, whatever its status; its body must be read or destroyed. */
+/** The answer, whatever its status; its body must be read or dumped. */
 export type WireReply = Pick<Dispatcher.ResponseData, 'headers' | 'body'> & { status: number }
 
 /** The only connections to HTTP servers: TLS, verified, to addresses that the guard permits. */

@@ -57,7 +57,7 @@ export function createTokens ({ wire, now }: { wire: Pick<Wire, 'send'>, now: ()
   const cache = new LRUCache<string, Kept>({ max: mostTokens })
 
   function fetch (key: string, oauth2: OAuth2, tokenUrl: URL): Promise<Token> {
-    const token = requestToken(wire, oauth2, tokenUrl, now())
+    const token = requestToken(wire, oauth2, tokenUrl, now()).catch(notYetSent)
     const kept: Kept = { token }
     cache.set(key, kept)
     token.then((settled) => { kept.settled = settled }, () => { if (cache.peek(key) === kept) cache.delete(key) })
@@ -79,6 +79,11 @@ export function createTokens ({ wire, now }: { wire: Pick<Wire, 'send'>, now: ()
   }
 }
 
+/** However the sign-in ended: the request that needed it has not been sent. */
+function notYetSent (error: unknown): never {
+  throw error instanceof RequestFailure && error.verdict === 'doubtful' ? new RequestFailure('not done', error.message, { cause: error }) : error
+}
+
 /** Other credentials are another sign-in: changed settings never meet an old token. */
 function keyOf (account: string, oauth2: OAuth2): string {
   return hash('sha256', JSON.stringify([account, oauth2]))
@@ -98,7 +103,7 @@ async function requestToken (wire: Pick<Wire, 'send'>, oauth2: OAuth2, url: URL,
     throw new RequestFailure('refused', `"${url.host}" refused to sign in: ${words}`, { word: 'authentication_error', code, status: reply.status })
   }
   if (verdict !== 'done') {
-    reply.body.destroy()
+    await reply.body.dump()
     throw new RequestFailure('not done', `"${url.host}" answered ${reply.status} to the sign-in.`)
   }
   const fit = fitReply(TokenReply, await readReply(url.host, reply))

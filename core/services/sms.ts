@@ -91,7 +91,7 @@ function checkNumber ({ fields: { phoneNumber }, provider, at }: Subject<SmsFiel
   if (number?.isPossible() !== true) return { problems: [{ path, code: 'impossible_number', message: `${phoneNumber} is not a phone number: no country has numbers of that code and length.` }] }
   // The numbering plans change faster than any copy of them: a number outside of ours may exist.
   const warnings = number.isValid() ? [] : [{ path, code: 'unassigned_number', message: `${phoneNumber} is in no range that is known to be assigned.` }]
-  const countries = number.country === undefined ? number.getPossibleCountries() : [number.country]
+  const countries = number.getPossibleCountries()
   const supported = provider?.capabilities.countries
   if (provider === undefined || supported === undefined || countries.some((country) => supported.includes(country))) return { warnings }
   return { warnings, problems: [{ path, code: 'not_supported_by_provider', message: `The provider "${provider.code}" does not send to ${countries.join(', ') || `+${number.countryCallingCode}`}; it sends to ${supported.join(', ')}.` }] }

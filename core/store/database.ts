@@ -23,6 +23,8 @@ export type Database = {
 export function openDatabase (config: pg.PoolConfig, { connections = 10, onError }: { connections?: number, onError: (error: Error) => void }): Database {
   const pool = new pg.Pool({ ...config, max: connections, connectionTimeoutMillis: 10_000 })
   pool.on('error', onError)
+  // A connection that is lost between two queries of a transaction: the next query tells. Unheard, it would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   nameStatements(pool)
   const owner = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const company: Database['company'] = (companyId, work) => owner.transaction().execute(async (transaction) => {

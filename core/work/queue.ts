@@ -32,11 +32,8 @@ const life = { expireInSeconds: 120, heartbeatSeconds: 10, deleteAfterSeconds: 6
 /** About a day of tries, when nothing but the database can be the reason. */
 const patience = { retryLimit: 40, retryDelay: 1, retryBackoff: true, retryDelayMax: 3600 }
 
-const queues: Record<keyof Work, { policy: QueuePolicy, notify: boolean }> = {
-  webhook: { policy: 'short', notify: true },
-  poll: { policy: 'exclusive', notify: false },
-  sweep: { policy: 'exclusive', notify: false }
-}
+/** `short`: of jobs with the same key one waits; `exclusive`: one waits or is worked on. */
+const policies: Record<keyof Work, QueuePolicy> = { webhook: 'short', poll: 'exclusive', sweep: 'exclusive' }
 
 /** Seconds that a closing queue waits for the jobs under way. */
 const farewell = 30
@@ -47,14 +44,15 @@ export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, lo
   boss.on('error', (error) => log.warn({ reason: reasonOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
   await boss.start()
-  for (const [name, { policy, notify }] of Object.entries(queues)) await boss.createQueue(name, { policy, notify, ...life, ...patience })
+  for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, { policy, notify: true, ...life, ...patience })
   return {
     async send (name, jobs, queries) {
       const rows = jobs.map(({ data, key, after }) => ({ data, ...(key === undefined ? {} : { singletonKey: key }), ...(after === undefined ? {} : { startAfter: after }) }))
       await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) })
     },
     async work (name, handle, { atOnce }) {
-      const options = { batchSize: atOnce, burstWhenBatchFull: atOnce > 1, perJobResults: true, notifyPollingIntervalSeconds: 10 } as const
+      // New jobs announce themselves; those that were put off are found by polling.
+      const options = { batchSize: atOnce, burstWhenBatchFull: atOnce > 1, perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 } as const
       await boss.work<Parameters<typeof handle>[0], unknown, typeof options>(name, options, (jobs) => Promise.all(jobs.map(async ({ id, data }) => {
         try {
           await handle(data)

@@ -19,12 +19,15 @@ for (const [index, { text, whole }] of examples.entries()) {
   void t.test(`example ${String(index + 1)} of the guide becomes a document`, async (t) => {
     const yaml = whole ? text : `name: Example\nservice: file\nlocale: en-GB\nbody:\n${text.replaceAll(/^/gm, '  ')}`
     const { source } = readSource(yaml, 'README.md')
-    t.ok((await made('pdf', compileTemplate(source), data)).pages > 0)
+    const template = compileTemplate(source)
+    t.ok((await made('pdf', template, data)).pages > 0)
+    t.match((await made('html', template, data)).html, /^<!doctype html>/)
+    t.type((await made('text', template, data)).text, 'string')
   })
 }
 
 void t.test('the guide shows every block', (t) => {
-  const blocks = ['heading', 'paragraph', 'columns', 'keyValues', 'table', 'image', 'spacer', 'pageBreak', 'rule', 'if', 'each']
+  const blocks = ['heading', 'paragraph', 'columns', 'keyValues', 'table', 'image', 'button', 'signature', 'spacer', 'pageBreak', 'rule', 'if', 'each']
   const used = examples.flatMap(({ text, whole }) => {
     const value: unknown = parse(text)
     const list: unknown = whole && isRecord(value) ? value['body'] : value

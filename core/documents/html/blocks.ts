@@ -1,18 +1,18 @@
 import type { ButtonBlock, ColumnsBlock, ImageBlock, ResolvedBlock, SignatureBlock, TextBlock } from '../document.ts'
-import { headingSize } from '../style.ts'
 import { linkOf } from '../links.ts'
+import { headingSize } from '../style.ts'
 import { element, type Element, type Node } from './element.ts'
 import { inline } from './inline.ts'
 import { pixels, typeface, type Setting } from './setting.ts'
 import { keyValues, table } from './table.ts'
 
 /** Tables that are there for the layout only. */
-export const layout = { role: 'presentation', width: '100%', cellpadding: 0, cellspacing: 0, border: 0 } as const
+export const layoutTable = { role: 'presentation', width: '100%', cellpadding: 0, cellspacing: 0, border: 0 } as const
 
 /** Blocks below each other in a column of a width (pixels), each in a row of its own: all mail programs agree on tables. */
 export function stack (blocks: readonly ResolvedBlock[], width: number, setting: Setting): Node[] {
   if (blocks.length === 0) return []
-  return [element('table', layout, blocks.map((block, index) => {
+  return [element('table', layoutTable, blocks.map((block, index) => {
     const above = index === 0 ? 0 : distance(block, blocks[index - 1], setting)
     return element('tr', {}, [element('td', { style: { padding: `${above}px 0 0` } }, blockOf(block, width, setting))])
   }))]
@@ -51,9 +51,10 @@ function columns ({ columns, gap, height }: ColumnsBlock, width: number, setting
   const cells = columns.map((column, index) => {
     const share = column.width / total
     const left = index === 0 ? 0 : pixels(gap)
-    return element('td', { width: `${Math.round(share * 100)}%`, valign: 'top', ...(height > 0 ? { height: pixels(height) } : {}), style: { padding: `0 0 0 ${left}px` } }, stack(column.blocks, width * share - left, setting))
+    const extent = { width: `${Math.round(share * 100)}%`, ...(height > 0 ? { height: pixels(height) } : {}) }
+    return element('td', { ...extent, valign: 'top', style: { padding: `0 0 0 ${left}px` } }, stack(column.blocks, width * share - left, setting))
   })
-  return element('table', layout, [element('tr', {}, cells)])
+  return element('table', layoutTable, [element('tr', {}, cells)])
 }
 
 /** A picture is as wide as asked for, or as its pixels; never wider than its column. */

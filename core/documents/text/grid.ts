@@ -17,10 +17,20 @@ export function columnWidths (rows: readonly Row[], width: number): number[] | u
   const wanted = columns.map((texts) => longest(texts.flatMap((text) => text.split('\n'))))
   if (sum(wanted) <= free) return wanted
   const least = columns.map((texts) => longest(texts.flatMap((text) => text.split('\n').flatMap(wordsOf))))
-  const spare = free - sum(least)
-  if (spare < 0) return undefined
-  const missing = sum(wanted) - sum(least)
-  return least.map((own, index) => own + Math.floor(spare * ((wanted[index] ?? own) - own) / missing))
+  return sum(least) > free ? undefined : shared(free - sum(least), wanted, least)
+}
+
+/** The least widths and what is spare: the columns that miss little get it first, so that only long texts break. */
+function shared (spare: number, wanted: readonly number[], least: readonly number[]): number[] {
+  const missing = wanted.map((width, index) => ({ index, width: width - (least[index] ?? 0) })).sort((a, b) => a.width - b.width)
+  const widths = [...least]
+  let left = spare
+  for (const [done, { index, width }] of missing.entries()) {
+    const more = Math.min(width, Math.floor(left / (missing.length - done)))
+    widths[index] = (least[index] ?? 0) + more
+    left -= more
+  }
+  return widths
 }
 
 /** The lines of a row in columns of these widths. */

@@ -16,6 +16,7 @@ await t.test('a mailbox is an address, or a name and an address in angle bracket
 
 const refused = [
   '', ' ', 'ada', 'ada@', '@example.com', 'ada@example', 'ada @example.com', 'ada@example.com ', 'ada@example..com', 'zoë@example.com', '"a b"@example.com',
+  'ada@xn--ü.com', 'ada@exam\u200fple.com',
   'ada@example.com, grace@example.com', 'ada@example.com;grace@example.com', 'Lovelace, Ada <ada@example.com>', 'grace@example.com <ada@example.com>',
   'Ada <ada@example.com> <grace@example.com>', 'Ada <ada@example.com', 'Ada ada@example.com', '"Ada" Lovelace <ada@example.com>', 'Friends: <ada@example.com>',
   'Ada\r\nBcc: grace@example.com <ada@example.com>', '"Ada\r\nBcc: grace@example.com" <ada@example.com>', '"a\nb"@example.com', 'ada@example.com\r\nBcc: grace@example.com', 'Ada\0 <ada@example.com>'

@@ -1,5 +1,8 @@
 import t from 'tap'
+import { Type, type TObject } from 'typebox'
 import type { ServiceContracts } from '../../../core/host/contracts.ts'
+import type { ProviderDefinition } from '../../../core/host/definition.ts'
+import { deriveManifest } from '../../../core/host/derive.ts'
 import { needsProvider, providedNames, serviceNames, services, type ProvidedName } from '../../../core/services/index.ts'
 import { createRequestReader } from '../../../core/services/request.ts'
 import { requestSchema } from '../../../core/services/request-schema.ts'
@@ -70,6 +73,13 @@ await t.test('an e-mail\'s fields are lifted only where the e-mail is all there 
   const { from, to, subject } = bodies.email
   t.same(read({ template, email: { from, to, subject } }).fields['email'], { from, to, subject })
   t.match(judgeRequest(() => read({ template, from, to, subject })), { word: 'validation_error', problems: ['/from unknown_field', '/to unknown_field', '/subject unknown_field', '/email/from required', '/email/to required', '/email/subject required'] })
+  t.end()
+})
+
+await t.test('a provider cannot offer what needs none', (t) => {
+  // @ts-expect-error file is done without a provider
+  const services: ProviderDefinition<TObject, TObject>['services'] = { file: { idempotency: { kind: 'none' }, dispatch: () => Promise.resolve({ id: '1', status: 'sent' }) } }
+  t.match(deriveManifest({ code: 'acme', name: 'Acme', settings: Type.Object({}), services }, '1.0.0'), { ok: false, problems: [{ path: '/services/file', code: 'unknown_field' }] })
   t.end()
 })
 
