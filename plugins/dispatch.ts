@@ -17,7 +17,7 @@ export const dispatchRoutes: FastifyPluginAsyncTypebox<{ pipeline: Pipeline, doc
 
     app.post(`/api/${service}`, {
       validatorCompiler,
-      config: { errors: dispatchErrors },
+      config: { errors: dispatchErrors, answerHeaders: { 'Idempotency-Replayed': { type: 'string', description: '"true" where the request repeats one with the same idempotency key.' } } },
       schema: { tags: ['Dispatch'], summary, body, headers: DispatchHeaders, response: { 200: DispatchResponse } }
     }, async (request, reply) => {
       const idempotencyKey = idempotencyKeyOf(request)

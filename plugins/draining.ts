@@ -1,14 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import plugin from 'fastify-plugin'
 
-/** Milliseconds that the rest of a body may take to come once the server closes: nothing has been done for such a request yet. */
-const patience = 5_000
-
 /**
  * A server that closes finishes the requests under way, each as the last of its connection, then cuts what is left. By itself it
- * would wait for connections that are kept alive, and without end for half a request.
+ * would wait for connections that are kept alive, and without end for half a request. `patience`: milliseconds that the rest of
+ * a body may take to come; nothing has been done for such a request yet.
  */
-export const drainingPlugin = plugin((app, _options, done) => {
+export const drainingPlugin = plugin<{ patience?: number }>((app, { patience = 5_000 }, done) => {
   const underWay = new Set<ServerResponse>()
   let closing = false
 

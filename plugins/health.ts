@@ -1,4 +1,4 @@
-import { HealthView, type Database } from '@dispatch/core'
+import { HealthView, Nothing, type Database } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 /** `/healthz` for clients, `/livez` and `/readyz` for load balancers, which learn nothing else. */
@@ -8,15 +8,21 @@ export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database }> 
     schema: { tags: ['Health'], summary: 'Answers when the service is up and the credentials are valid.', response: { 200: HealthView } }
   }, () => ({ status: 'ok' as const }))
 
-  app.get('/livez', { config: { public: true, quiet: true }, schema: { hide: true } }, async (_request, reply) => reply.code(204).send())
+  app.get('/livez', {
+    config: { public: true, quiet: true },
+    schema: { tags: ['Health'], summary: 'Answers when the process runs.', response: { 204: Nothing } }
+  }, async (_request, reply) => reply.code(204).send(null))
 
-  app.get('/readyz', { config: { public: true, quiet: true }, schema: { hide: true } }, async (request, reply) => {
+  app.get('/readyz', {
+    config: { public: true, quiet: true },
+    schema: { tags: ['Health'], summary: 'Answers when the database does, too.', response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer.' } } }
+  }, async (request, reply) => {
     try {
       await database.ping()
-      return await reply.code(204).send()
+      return await reply.code(204).send(null)
     } catch (error) {
       request.log.warn({ err: error }, 'not ready: the database does not answer')
-      return reply.code(503).send()
+      return reply.code(503).send(null)
     }
   })
   done()

@@ -1,14 +1,17 @@
-import swagger from '@fastify/swagger'
+import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { ErrorBody, errorTable, type ErrorWord } from '@dispatch/core'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import plugin from 'fastify-plugin'
+import type { TObject } from 'typebox'
 import { versions } from './headers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The errors that a client can cause here, beside those that every route has. */
     errors?: readonly ErrorWord[]
+    /** The headers of its answer, beside those that every answer has. */
+    answerHeaders?: Readonly<Record<string, object>>
   }
 }
 
@@ -34,7 +37,8 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
       }
     },
     refResolver: { buildLocalReference: (schema, _base, _fragment, index) => typeof schema['$id'] === 'string' ? schema['$id'] : `schema-${String(index)}` },
-    transform: ({ schema, url, route }) => ({ url, schema: documented(schema, route.config ?? {}) })
+    transform: ({ schema, url, route }) => ({ url, schema: documented(schema, route.config ?? {}) }),
+    transformObject: describeQueries
   })
   app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, () => app.swagger())
   await app.register(async (pages) => {
@@ -53,6 +57,23 @@ const pagePolicy = {
   'base-uri': "'none'",
   'form-action': "'none'",
   'frame-ancestors': "'none'"
+}
+
+/** An object in a query is written as `name[key]=value`, which OpenAPI calls deepObject. */
+const describeQueries: SwaggerTransformObject = (document) => {
+  if (!('openapiObject' in document)) return document.swaggerObject
+  for (const path of Object.values(document.openapiObject.paths ?? {})) {
+    for (const parameter of path?.get?.parameters ?? []) {
+      if ('schema' in parameter && 'type' in parameter.schema && parameter.schema.type === 'object') Object.assign(parameter, { style: 'deepObject', explode: true })
+    }
+  }
+  return document.openapiObject
+}
+
+/** The headers that every request may have. */
+const requestHeaders = {
+  'x-request-id': { type: 'string', description: 'Comes back in the answer; one is made where there is none.' },
+  'x-api-version': { type: 'string', enum: Object.keys(versions), description: 'The version that shall serve the request: the latest unless given.' }
 }
 
 /** The headers of every answer. */
@@ -77,9 +98,10 @@ function documented (schema: FastifySchema | undefined, config: FastifyContextCo
     headers,
     $ref: 'Error#'
   }])
-  const answers = Object.entries(schema?.response ?? {}).map(([status, answer]) => [status, { ...answer as object, headers }])
+  const answers = Object.entries(schema?.response ?? {}).map(([status, answer]) => [status, { ...answer as object, headers: { ...headers, ...config.answerHeaders } }])
   return {
     ...schema,
+    headers: { type: 'object', properties: { ...(schema?.headers as TObject | undefined)?.properties, ...requestHeaders } },
     ...(config.public === true ? { security: [] } : {}),
     response: { ...Object.fromEntries(answers) as object, ...Object.fromEntries(errors) as object }
   }

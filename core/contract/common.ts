@@ -23,6 +23,7 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
   description: 'Flat key-value data, echoed in the response: at most 20 pairs, keys up to 50 and values up to 500 characters.',
   examples: [{ orderId: 'A-1001' }]
 })
+export type Metadata = Static<typeof Metadata>
 
 /** Where status events go. */
 export const CallbackUrl = Type.String({

@@ -18,7 +18,7 @@ export const DispatchQuery = Type.Object({
   service: Type.Optional(Type.String({ maxLength: 50 })),
   invoiceNumber: Type.Optional(Type.String({ maxLength: 200 })),
   recipient: Type.Optional(Type.String({ maxLength: 200, description: 'The name of the recipient; case does not matter.' })),
-  metadata: Type.Optional(Metadata),
+  metadata: Type.Optional(Type.Unsafe<Metadata>({ ...Metadata, description: 'Pairs that the metadata must have: metadata[orderId]=A-1001.' })),
   from: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created at this time or later.' })),
   to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created before this time.' })),
   limit: Limit,

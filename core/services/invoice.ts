@@ -47,7 +47,7 @@ export function checkDueDate (dueDate: Json | undefined, path: string, { data, t
 
 function checkCurrency (currency: Json | undefined): Problem[] {
   if (typeof currency !== 'string' || currencies.has(currency)) return []
-  return [{ path: '/template/data/currency', code: 'unknown_currency', message: `"${currency}" is not an ISO 4217 currency code, such as EUR.` }]
+  return [{ path: '/template/data/currency', code: 'unknown_currency', message: 'Not an ISO 4217 currency code, such as EUR.' }]
 }
 
 function checkLines ({ lines }: Amounts, half: Decimal): Problem[] {

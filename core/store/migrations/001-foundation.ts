@@ -254,7 +254,8 @@ create trigger events_append_only before update or delete or truncate on events 
 /** What the role of companies may do with each table; rows are bounded by `app.company` besides. */
 const grants: Record<string, string> = {
   companies: 'select',
-  users: 'select',
+  // Passwords are the owner's: nobody's company needs them.
+  users: 'select (user_id, company_id, email, role, services, disabled_at, created_at)',
   choices: 'select, insert, update, delete',
   configurations: 'select, insert, update, delete',
   templates: 'select',

@@ -1,0 +1,148 @@
+import type { CompanyQueries } from '@dispatch/core'
+import { sql, type RawBuilder } from 'kysely'
+import t from 'tap'
+import { invoiceRequest, startService } from '../support/service.ts'
+import { dump, tablesOf } from './support.ts'
+
+const service = await startService(t)
+const { house, send } = service
+const { owner, company } = house.get('database')
+
+/** A company with rows in every table that companies use. */
+async function founded (name: string, templateId: number): Promise<number> {
+  const { companyId, admin } = await service.company(name)
+  await sql`insert into templates select ${templateId}, ${companyId}, ${name}, version, updated_at from templates where template_id = 1`.execute(owner)
+  await sql`insert into template_versions select ${templateId}, version, ${companyId}, ${name}, source, schema, sample, created_at from template_versions where template_id = 1 limit 1`.execute(owner)
+  await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': name } }, admin)
+  return companyId
+}
+
+const theirs = await founded('theirs', 1000)
+const own = await founded('own', 1001)
+
+const role = 'dispatch_company'
+/** Tables with a company in their rows that only the owner reads. */
+const internal = ['changes']
+const shared = ['template_versions', 'templates']
+const tables = await tablesOf(house)
+const reachable = tables.filter(({ name, ofCompanies }) => ofCompanies && !internal.includes(name)).map(({ name }) => name)
+const unreachable = tables.map(({ name }) => name).filter((name) => !reachable.includes(name))
+
+const denied = /permission denied/
+const forbidden = /permission denied|row-level security|can only be updated to DEFAULT/
+
+/** Runs one statement as a company, in a transaction of its own; answers how many rows it found or changed. */
+async function rowsAs (companyId: number, statement: RawBuilder<unknown>): Promise<number> {
+  return company(companyId, async (queries) => countOf(await statement.execute(queries)))
+}
+
+function countOf ({ rows, numAffectedRows }: { rows: readonly unknown[], numAffectedRows?: bigint | undefined }): number {
+  return numAffectedRows === undefined ? rows.length : Number(numAffectedRows)
+}
+
+await t.test('every table with companies in its rows is bound by one policy for all that its rows can suffer', async (t) => {
+  t.ok(reachable.length >= 15)
+  const { rows } = await sql<{ name: string, enabled: boolean, policies: number, all: boolean, named: boolean }>`
+    select relname as name, relrowsecurity as enabled, count(polname)::int as policies,
+      bool_and(polcmd = '*' and polpermissive and pg_get_expr(polqual, polrelid) like '%app.company%' and pg_get_expr(polwithcheck, polrelid) like '%app.company%') as all,
+      bool_and(polroles = array[${role}::regrole::oid]) as named
+    from pg_class left join pg_policy on polrelid = pg_class.oid
+    where relnamespace = 'public'::regnamespace and relname in (${sql.join(reachable)}) group by relname, relrowsecurity order by relname`.execute(owner)
+  t.same(rows, reachable.map((name) => ({ name, enabled: true, policies: 1, all: true, named: true })))
+})
+
+await t.test('the company of a row is never left open, but for what is shared', async (t) => {
+  const { rows } = await sql<{ name: string }>`select table_name as name from information_schema.columns
+    where table_schema = 'public' and column_name = 'company_id' and is_nullable = 'YES' order by 1`.execute(owner)
+  t.same(rows.map(({ name }) => name), shared)
+})
+
+await t.test('a company sees its own rows in every table, and none of another\'s', async (t) => {
+  for (const name of reachable) {
+    const table = sql.table(name)
+    t.ok(await rowsAs(theirs, sql`select company_id from ${table} where company_id = ${theirs}`) > 0, `${name} has rows of the other company`)
+    t.equal(await rowsAs(own, sql`select company_id from ${table} where company_id = ${theirs}`), 0, name)
+    t.equal(await rowsAs(own, sql`select company_id from ${table} where company_id is distinct from ${own} and company_id is not null`), 0, name)
+  }
+})
+
+await t.test('a company cannot write a row of another, nor give one away', async (t) => {
+  const before = await dump(house, theirs)
+  for (const name of reachable) {
+    const table = sql.table(name)
+    const [row = ''] = before[name] ?? []
+    await t.rejects(rowsAs(own, sql`insert into ${table} overriding system value select * from jsonb_populate_record(null::${table}, ${row}::jsonb)`), forbidden, `insert into ${name}`)
+    await t.rejects(rowsAs(own, sql`update ${table} set company_id = ${theirs} where company_id = ${own}`), forbidden, `give away in ${name}`)
+    await isHarmless(`update ${name}`, sql`update ${table} set company_id = ${own} where company_id = ${theirs}`)
+    await isHarmless(`delete from ${name}`, sql`delete from ${table} where company_id = ${theirs}`)
+    await isHarmless(`lock in ${name}`, sql`select company_id from ${table} where company_id = ${theirs} for update`)
+  }
+  t.same(await dump(house, theirs), before)
+
+  /** It finds nothing, or is not even allowed. */
+  async function isHarmless (what: string, statement: RawBuilder<unknown>): Promise<void> {
+    const changed = await rowsAs(own, statement).catch((error: unknown) => forbidden.test(String(error)) ? 0 : String(error))
+    t.equal(changed, 0, what)
+  }
+})
+
+await t.test('what is shared can be read by every company and written by none', async (t) => {
+  for (const name of shared) {
+    const table = sql.table(name)
+    t.ok(await rowsAs(own, sql`select company_id from ${table} where company_id is null`) > 0, name)
+    for (const statement of [sql`update ${table} set company_id = ${own} where company_id is null`, sql`delete from ${table}`, sql`insert into ${table} select * from ${table}`]) {
+      await t.rejects(rowsAs(own, statement), denied, name)
+    }
+  }
+})
+
+await t.test('without a company there is nothing', async (t) => {
+  for (const name of reachable.filter((name) => !shared.includes(name))) {
+    await owner.transaction().execute(async (queries) => {
+      await sql`select set_config('role', ${role}, true)`.execute(queries)
+      t.equal(countOf(await sql`select company_id from ${sql.table(name)}`.execute(queries)), 0, name)
+    })
+  }
+})
+
+await t.test('what belongs to no company cannot be reached', async (t) => {
+  t.match(unreachable, ['change_counter', 'changes'])
+  t.ok(unreachable.includes('signing_keys'))
+  await t.rejects(rowsAs(own, sql`select * from pg_shadow`), denied)
+  for (const name of [...unreachable, 'pg_catalog.pg_authid']) {
+    for (const statement of [sql`select * from ${sql.table(name)}`, sql`delete from ${sql.table(name)}`]) await t.rejects(rowsAs(own, statement), denied, name)
+  }
+  await t.rejects(rowsAs(own, sql`select password_hash from users`), denied, 'the passwords of its own users')
+})
+
+await t.test('the ledger and the timelines are never rewritten', async (t) => {
+  for (const name of ['ledger', 'events']) {
+    await t.rejects(rowsAs(own, sql`update ${sql.table(name)} set at = now()`), denied, name)
+    await t.rejects(rowsAs(own, sql`delete from ${sql.table(name)}`), denied, name)
+    await t.rejects(sql`delete from ${sql.table(name)}`.execute(owner), /append-only/, `${name}, by the owner`)
+  }
+})
+
+await t.test('the role of companies owns nothing, is nobody else and can become nothing more', async (t) => {
+  const { rows: [facts] } = await sql`
+    select rolsuper, rolinherit and exists (select from pg_auth_members where member = pg_roles.oid) as member, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls,
+      has_schema_privilege(rolname, 'public', 'create') as creates,
+      exists (select from pg_class where relowner = pg_roles.oid) or exists (select from pg_proc where proowner = pg_roles.oid) as owns
+    from pg_roles where rolname = ${role}`.execute(owner)
+  t.same(facts, { rolsuper: false, member: false, rolcreaterole: false, rolcreatedb: false, rolcanlogin: false, rolreplication: false, rolbypassrls: false, creates: false, owns: false })
+  for (const statement of [
+    sql`alter role ${sql.ref(role)} superuser`, sql`alter role ${sql.ref(role)} bypassrls`, sql`create role another`, sql`create table mine (a integer)`, sql`create schema mine`,
+    sql`alter table users disable row level security`, sql`drop policy company on users`, sql`grant select on signing_keys to ${sql.ref(role)}`, sql`truncate ledger`,
+    sql`copy companies to program 'true'`, sql`select pg_read_file('/etc/passwd')`
+  ]) await t.rejects(rowsAs(own, statement), /permission denied|must be owner/)
+})
+
+await t.test('a connection comes back from a company without role and company, also from work that failed', async (t) => {
+  const whoAmI = async (queries: CompanyQueries | typeof owner): Promise<unknown> => (await sql`select current_user = ${role} as bound, nullif(current_setting('app.company', true), '') as company`.execute(queries)).rows[0]
+  await Promise.all(Array.from({ length: 60 }, async (_, index) => {
+    const mine = index % 2 === 0 ? own : theirs
+    if (index % 3 === 0) await t.rejects(company(mine, () => Promise.reject(new Error('failed'))))
+    t.same(await company(mine, whoAmI), { bound: true, company: String(mine) })
+    t.same(await whoAmI(owner), { bound: false, company: null })
+  }))
+})

@@ -1,0 +1,124 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { compileJsonSchema, errorTable } from '@dispatch/core'
+import fastify from 'fastify'
+import t from 'tap'
+import { app } from '../../plugins/app.ts'
+import { startService, type Answer } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+
+const service = await startService(t, { parts: { renderer: quickRenderer } })
+const { status, body: document } = await service.send('GET', '/openapi.json', {}, null)
+
+type Operation = { path: string, method: string, operation: any }
+
+const operations: Operation[] = Object.entries<Record<string, unknown>>(document.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })))
+
+/** The schema of a JSON answer, as the document has it. */
+const answerOf = ({ operation }: Operation, code: string): any => operation.responses[code].content['application/json'].schema
+
+await t.test('GET /openapi.json is a valid OpenAPI 3.1 document, for everybody', async (t) => {
+  t.equal(status, 200)
+  t.equal(document.openapi, '3.1.0')
+  t.match(document.info, { title: 'Document Dispatch', version: '1.0.1' })
+  const { valid, errors } = await new Validator().validate(structuredClone(document))
+  t.ok(valid, JSON.stringify(errors))
+})
+
+await t.test('every route of the server is in it, and nothing else', async (t) => {
+  const server = fastify()
+  const routes = new Set<string>()
+  server.addHook('onRoute', ({ method, url }) => {
+    for (const name of [method].flat()) if (name !== 'HEAD') routes.add(`${name} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
+  })
+  await server.register(app, service.house)
+  await server.ready()
+  await server.close()
+  const own = [...routes].filter((route) => !/^GET \/(docs|openapi\.json)/.test(route))
+  t.strictSame(operations.map(({ method, path }) => `${method} ${path}`).sort(), own.sort())
+})
+
+await t.test('every operation says in words what it does, and what it answers', (t) => {
+  for (const { method, path, operation } of operations) {
+    t.match(operation, { summary: /\w/, tags: [String] }, `${method} ${path}`)
+    for (const [code, answer] of Object.entries<any>(operation.responses)) t.ok(answer.description, `${method} ${path} ${code}`)
+  }
+  t.end()
+})
+
+await t.test('routes need credentials, by Basic or Bearer, but for the open ones', (t) => {
+  t.strictSame(document.security, [{ basic: [] }, { bearer: [] }])
+  t.match(document.components.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
+  const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ method, path }) => `${method} ${path}`)
+  t.strictSame(open.sort(), ['GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /auth'])
+  t.end()
+})
+
+await t.test('every error word is in the one schema of errors, and each that a route can answer stands at its status', (t) => {
+  t.strictSame(document.components.schemas.Error.properties.error.enum, Object.keys(errorTable))
+  for (const { method, path, operation } of operations) {
+    for (const [code, answer] of Object.entries<any>(operation.responses)) {
+      const words = [...answer.description.matchAll(/`(\w+)`:/g)].map(([, word]: RegExpMatchArray) => word as keyof typeof errorTable)
+      for (const word of words) t.equal(String(errorTable[word].status), code, `${method} ${path}: ${word}`)
+      if (words.length > 0) t.strictSame(answer.content['application/json'].schema, { $ref: '#/components/schemas/Error' })
+    }
+  }
+  const dispatching = operations.find(({ method, path }) => method === 'POST' && path === '/api/invoicing')
+  t.strictSame(Object.keys(dispatching?.operation.responses), ['200', '400', '401', '402', '403', '404', '409', '413', '415', '422', '500', '503', '504'])
+  t.end()
+})
+
+await t.test('headers of requests and answers are told', (t) => {
+  for (const { method, path, operation } of operations) {
+    const names = (operation.parameters as { in: string, name: string }[]).filter((parameter) => parameter.in === 'header').map(({ name }) => name)
+    t.ok(names.includes('x-request-id') && names.includes('x-api-version'), `${method} ${path}`)
+    for (const answer of Object.values<any>(operation.responses)) {
+      if (answer.headers !== undefined) t.match(Object.keys(answer.headers), ['X-Request-ID', 'X-API-Version', 'X-API-Released'])
+    }
+  }
+  const dispatching = operations.find(({ path }) => path === '/api/invoicing')?.operation
+  t.match(dispatching.responses['200'].headers, { 'Idempotency-Replayed': { schema: { type: 'string' } } })
+  t.match(dispatching.parameters.map(({ name }: { name: string }) => name), ['x-idempotency-key', 'idempotency-key'])
+  t.end()
+})
+
+await t.test('how an object is written into a query is told', (t) => {
+  const list = operations.find(({ path }) => path === '/api/v1/dispatches')?.operation
+  t.match(list.parameters.find(({ name }: { name: string }) => name === 'metadata'), { in: 'query', style: 'deepObject', explode: true })
+  t.end()
+})
+
+await t.test('every example of a request is a valid one', async (t) => {
+  for (const { method, path, operation } of operations) {
+    for (const [name, { value }] of Object.entries<{ value: unknown }>(operation.requestBody?.content['application/json'].examples ?? {})) {
+      const validation = path.endsWith('/validate') ? path : `${path}/validate`
+      const answer: Answer = await service.send(method, validation, { body: value })
+      t.equal(answer.status, 200, `${path} ${name}: ${JSON.stringify(answer.body)}`)
+      t.strictSame(answer.body.warnings.filter(({ code }: { code: string }) => code !== 'due_date_in_the_past'), [])
+    }
+  }
+  const dispatching = operations.find(({ path }) => path === '/api/invoicing')?.operation
+  t.equal(Object.keys(dispatching.requestBody.content['application/json'].examples).length, 3)
+})
+
+await t.test('the answers fit their schemas', async (t) => {
+  const sent = await service.send('POST', '/api/invoicing', { body: Object.values<any>(operations.find(({ path }) => path === '/api/invoicing')?.operation.requestBody.content['application/json'].examples)[0].value })
+  const paths: Record<string, string> = { '{id}': sent.body.dispatchId, '/templates/{id}': '/templates/1' }
+  for (const found of operations.filter(({ method, path }) => method === 'GET' && !/\{token\}|documents|livez|readyz|refresh/.test(path))) {
+    const path = Object.entries(paths).reverse().reduce((text, [from, to]) => text.replace(from, to), found.path)
+    const { status, body } = await service.send('GET', path)
+    t.equal(status, 200, path)
+    t.strictSame(compileJsonSchema(answerOf(found, '200'))(body), { ok: true, value: body }, path)
+  }
+})
+
+await t.test('the pages at /docs are readable without credentials and load nothing from elsewhere', async (t) => {
+  const page = await service.send('GET', '/docs/', {}, null)
+  t.equal(page.status, 200)
+  t.match(page.headers.get('content-security-policy'), /default-src 'none'.*script-src 'self'/)
+  const sources = [...(page.body as string).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source = '']) => source)
+  t.ok(sources.length > 0)
+  for (const source of sources) {
+    t.notMatch(source, /^(https?:)?\/\//)
+    t.equal((await service.send('GET', new URL(source, 'http://x/docs/').pathname, {}, null)).status, 200, source)
+  }
+})
