@@ -11,11 +11,11 @@ export const withoutPostalCodes: readonly string[] = [
 /** Checks an ISO 3166-1 alpha-2 code, and the postal code by the country's form. Values of other types are left to the schema. */
 export function checkPlace ({ country, postalCode }: { country: Json | undefined, postalCode: Json | undefined }, path: string): Problem[] {
   if (typeof country !== 'string') return []
-  if (!isCountry(country)) return [{ path: `${path}/country`, code: 'unknown_country', message: `"${country}" is not an ISO 3166-1 alpha-2 country code, such as FR.` }]
+  if (!isCountry(country)) return [{ path: `${path}/country`, code: 'unknown_country', message: 'Not an ISO 3166-1 alpha-2 country code, such as FR.' }]
   // Countries without a known form are not checked.
   const form = validator.isPostalCodeLocales.find((known) => known === country)
   if (typeof postalCode !== 'string' || form === undefined || validator.isPostalCode(postalCode, form)) return []
-  return [{ path: `${path}/postalCode`, code: 'format', message: `"${postalCode}" is not a postal code of ${country}.` }]
+  return [{ path: `${path}/postalCode`, code: 'format', message: `Not a postal code of ${country}.` }]
 }
 
 function isCountry (text: string): boolean {

@@ -51,6 +51,8 @@ async function dispatchOn ({ house }: TestService, database: Database): Promise<
     files: house.get('files'),
     host: house.get('host'),
     renderer: quickRenderer,
+    network: house.get('network'),
+    spool: house.get('spool'),
     keyring: house.get('keyring'),
     log: house.get('log'),
     now: house.get('now'),

@@ -105,9 +105,9 @@ export async function hookService (t: Test, { config = {}, parts = {}, databaseU
       const [dispatchId, stepId] = [randomUUID(), randomUUID()]
       await openDispatch(database, {
         dispatchId, companyId: company, actor: { kind: 'user', userId: user }, requestId: 'r', data: {}, metadata: {}, template: { id: 1, version: 1 },
-        steps: [{ stepId, service: name, providerCode: provider, providerVersion: '1.0.0', chosenBy: 'request', configuredBy, sandbox: false, fields: {}, requestSettings: {}, price: 0 }]
+        steps: [{ stepId, service: name, by: { providerCode: provider, providerVersion: '1.0.0', chosenBy: 'request', configuredBy }, sandbox: false, fields: {}, requestSettings: {}, price: 0 }]
       }, at)
-      await beginAttempt(database, { companyId: company, dispatchId, stepId, providerCode: provider, providerVersion: '1.0.0' }, at)
+      await beginAttempt(database, { companyId: company, dispatchId, stepId, provider: { code: provider, version: '1.0.0' } }, at)
       await settleStep(database, { companyId: company, dispatchId, stepId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: remoteId, status: 'sent' } }, 'succeeded', at)
       return { dispatchId, stepId }
     },
