@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isNetwork } from '@dispatch/core'
+import { isNetwork, isServiceName, serviceNames } from '@dispatch/core'
 
 /** How the service is run, as its environment says. */
 export type Config = {
@@ -108,11 +108,11 @@ function webhookAuthOf (env: NodeJS.ProcessEnv): Record<string, string> {
   }))
 }
 
-/** `invoicing=2,sms=1`. */
+/** `invoicing=2`, several with commas between them. */
 function pricesOf (text: string): Record<string, number> {
   return Object.fromEntries(text.split(',').filter((part) => part !== '').map((part) => {
-    const [, service, price] = /^\s*([a-z]+)\s*=\s*(\d{1,6})\s*$/.exec(part) ?? []
-    if (service === undefined) throw new ConfigError(`DISPATCH_PRICES has "${part}"; each part must be a service and whole credits, such as invoicing=1.`)
-    return [service, Number(price)]
+    const [, service = '', price] = /^\s*([a-z]+)\s*=\s*(\d{1,6})\s*$/.exec(part) ?? []
+    if (!isServiceName(service)) throw new ConfigError(`DISPATCH_PRICES has "${part}"; each part must be one of the services ${serviceNames.join(', ')} and whole credits, such as invoicing=1.`)
+    return [service, Number(price)] as const
   }))
 }

@@ -22,7 +22,7 @@ export const dispatchRoutes: FastifyPluginAsyncTypebox<{ pipeline: Pipeline, doc
     }, async (request, reply) => {
       const idempotencyKey = idempotencyKeyOf(request)
       const { result, replayed } = await pipeline.dispatch({ ...callOf(request), ...(idempotencyKey === undefined ? {} : { idempotencyKey }) })
-      request.log.info({ dispatchId: result.dispatchId, status: result.status }, 'dispatched')
+      request.dispatchId = result.dispatchId
       if (replayed) reply.header('idempotency-replayed', 'true')
       return answerOf(result, documentUrl)
     })

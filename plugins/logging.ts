@@ -1,7 +1,12 @@
+import { DispatchError } from '@dispatch/core'
 import plugin from 'fastify-plugin'
 import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino'
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** The dispatch that the answer is about. */
+    dispatchId: string | null
+  }
   interface FastifyContextConfig {
     /** Its requests are logged at level debug only. */
     quiet?: boolean
@@ -28,15 +33,26 @@ const options: LoggerOptions = {
 /** Lines are written together: when there are as many characters as this, or have waited as long as this (milliseconds), or the process ends. */
 const buffered = { minLength: 4096, periodicFlush: 100 }
 
-/** Structured lines on standard output, which no request waits for; `destination` takes them instead. */
-export function createLogger (level: string, destination: DestinationStream = pino.destination({ sync: false, ...buffered })): Logger {
+/** Standard output, which no request waits for. */
+export function standardOutput (): ReturnType<typeof pino.destination> {
+  return pino.destination({ sync: false, ...buffered })
+}
+
+/** Structured lines, written to `destination`. */
+export function createLogger (level: string, destination: DestinationStream = standardOutput()): Logger {
   return pino({ ...options, level }, destination)
 }
 
-/** One line for every answer: the route (never the path, which may hold a signed link), the status, the time in milliseconds. */
+/** One line for every answer: the route (never the path, which may hold a signed link), the status, the time in milliseconds, the dispatch. */
 export const loggingPlugin = plugin((app, _options, done) => {
+  app.decorateRequest('dispatchId', null)
+  app.addHook('onError', (request, _reply, error, next) => {
+    if (error instanceof DispatchError) request.dispatchId = error.dispatchId ?? null
+    next()
+  })
   app.addHook('onResponse', (request, reply, next) => {
-    const facts = { method: request.method, route: request.routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 }
+    const { method, routeOptions: { url: route }, dispatchId } = request
+    const facts = { method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10, ...(dispatchId === null ? {} : { dispatchId }) }
     if (request.routeOptions.config.quiet === true) request.log.debug(facts, 'answered')
     else request.log.info(facts, 'answered')
     next()

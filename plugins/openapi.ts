@@ -43,7 +43,8 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
   app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, () => app.swagger())
   await app.register(async (pages) => {
     pages.addHook('onRoute', (route) => { route.config = { ...route.config, public: true } })
-    await pages.register(swaggerUi, { routePrefix: '/docs', staticCSP: pagePolicy, uiConfig: { deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 } })
+    // The basic layout is the document alone, without a field for the address of another one.
+    await pages.register(swaggerUi, { routePrefix: '/docs', staticCSP: pagePolicy, theme: { title: 'Document Dispatch' }, uiConfig: { layout: 'BaseLayout', deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 } })
   })
 }, { name: 'openapi', fastify: '5.x' })
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { StartError, startEmbedded } from '@dispatch/core'
-import { destination, type Logger } from 'pino'
+import type { Logger } from 'pino'
 import { createServer } from '../plugins/app.ts'
 import { readConfig, type Config } from '../plugins/config.ts'
 import { compose } from '../plugins/container.ts'
-import { createLogger } from '../plugins/logging.ts'
+import { createLogger, standardOutput } from '../plugins/logging.ts'
 import { prepare } from '../plugins/prepare.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { sentenceOf } from './failure.ts'
@@ -38,7 +38,7 @@ function fail (task: string, error: unknown): void {
 
 /** What is opened goes on the stack, to be closed in the opposite order. */
 async function open (config: Config, opened: AsyncDisposableStack, end: AbortController): Promise<void> {
-  const output = destination(1)
+  const output = standardOutput()
   const log = createLogger(config.logLevel, output)
   openDataDirectory(config.dataDirectory)
   const databaseUrl = config.databaseUrl ?? await openDatabase(config, opened, end, log)

@@ -10,8 +10,13 @@ export function at (data: Json, pointer: string): Json | undefined {
   return value
 }
 
-/** `{ [name]: text }` when a text or number stands at the pointer, `{}` when not. */
+/** 200 characters: as many as can be asked for in a query, and far fewer than fit into an index of PostgreSQL. */
+const beginning = /^.{0,200}/su
+
+/** `{ [name]: text }` when a text or number stands at the pointer, with no more than its first 200 characters; `{}` when not. */
 export function textAt<Name extends string> (data: Json, pointer: string, name: Name): Partial<Record<Name, string>> {
   const value = at(data, pointer)
-  return typeof value === 'string' || typeof value === 'number' ? { [name]: String(value) } as Record<Name, string> : {}
+  if (typeof value !== 'string' && typeof value !== 'number') return {}
+  const [text = ''] = beginning.exec(String(value)) ?? []
+  return { [name]: text } as Record<Name, string>
 }

@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { invoiceRequest } from '../support/service.ts'
-import { dataDirectory, databasePid, processExists, send, startReady } from './support/process.ts'
+import { dataDirectory, databasePid, gone, send, startReady } from './support/process.ts'
 
 void t.test('what was answered is there after kill -9, and a service whose database dies ends with one sentence', async (t) => {
   const folder = dataDirectory(t)
@@ -31,8 +30,8 @@ void t.test('what was answered is there after kill -9, and a service whose datab
 
   const fourth = await startReady(t, { dataDirectory: folder })
   t.match((await send(fourth.url(), 'GET', '/api/v1/credits')).body, { balance: 98 })
-  const [service, server] = [fourth.pid, Number(databasePid(folder))]
+  const pids = [fourth.pid, databasePid(folder)]
   process.kill(fourth.pid, 'SIGTERM')
   t.equal(await fourth.ended, 0)
-  while ([service, server].some(processExists)) await pause(20)
+  await gone(...pids)
 })

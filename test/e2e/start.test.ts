@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { dataDirectory, databasePid, processExists, send, servicePid, startReady } from './support/process.ts'
+import { dataDirectory, databasePid, gone, send, servicePid, startReady } from './support/process.ts'
 
 const npmStart: [string, string] = ['npm', 'start']
 
@@ -20,8 +20,7 @@ void t.test('npm start prints its address and a curl that dispatches an invoice;
   process.kill(first.pid, 'SIGTERM')
   t.equal(await first.ended, 0, 'SIGTERM to npm alone ends it with 0')
   t.equal(first.stderr().replace(/^npm warn .*\n/gm, ''), '')
-  t.notOk(processExists(service), 'the service is gone')
-  t.notOk(processExists(Number(database)), 'so is its database')
+  await gone(service, database)
 
   const second = await startReady(t, { dataDirectory: folder, command: npmStart })
   t.match((await send(second.url(), 'GET', `/api/v1/dispatches/${dispatched.dispatchId}`)).body, { dispatchId: dispatched.dispatchId, status: 'succeeded' })

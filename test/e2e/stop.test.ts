@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { invoiceRequest, shippedProviders } from '../support/service.ts'
-import { dataDirectory, databasePid, processExists, send, servicePid, startProcess, startReady, type ServiceProcess } from './support/process.ts'
+import { dataDirectory, databasePid, gone, send, servicePid, startProcess, startReady, type ServiceProcess } from './support/process.ts'
 
 const npmStart: [string, string] = ['npm', 'start']
 
@@ -28,7 +28,7 @@ void t.test('running requests are finished, new ones refused, and no process is 
     void t.test(what, async (t) => {
       const folder = dataDirectory(t)
       const service = await startReady(t, { dataDirectory: folder, ...(command && { command }) })
-      const pids = [servicePid(service), Number(databasePid(folder))]
+      const pids = [servicePid(service), databasePid(folder)]
       const { answer } = await slowDispatch(service.url())
       signal(service)
       await pause(100)
@@ -36,7 +36,7 @@ void t.test('running requests are finished, new ones refused, and no process is 
       const { status, body } = await answer
       t.match({ status, body }, { status: 200, body: { success: true, status: 'succeeded' } })
       t.equal(await service.ended, 0)
-      t.same(pids.filter(processExists), [])
+      await gone(...pids)
       t.equal(service.stderr().replace(/^npm warn .*\n/gm, ''), '')
     })
   }
@@ -46,7 +46,7 @@ void t.test('running requests are finished, new ones refused, and no process is 
 void t.test('a second signal does not wait, and leaves no process behind either', async (t) => {
   const folder = dataDirectory(t)
   const service = await startReady(t, { dataDirectory: folder })
-  const database = Number(databasePid(folder))
+  const database = databasePid(folder)
   const { answer } = await slowDispatch(service.url())
   const cut = t.rejects(answer)
   process.kill(service.pid, 'SIGINT')
@@ -54,7 +54,7 @@ void t.test('a second signal does not wait, and leaves no process behind either'
   process.kill(service.pid, 'SIGINT')
   t.equal(await service.ended, 1)
   await cut
-  while (processExists(database)) await pause(20)
+  await gone(database)
 })
 
 void t.test('a signal while the service starts ends it, and the next start works', async (t) => {
@@ -85,9 +85,9 @@ void t.test('an error that nobody catches ends the service with its database', a
       } } }
     })`)
   const service = await startReady(t, { dataDirectory: folder, env: { DISPATCH_PROVIDERS_DIR: providers } })
-  const database = Number(databasePid(folder))
+  const database = databasePid(folder)
   await t.rejects(send(service.url(), 'POST', '/api/invoicing', invoiceRequest()))
   t.equal(await service.ended, 1)
   t.match(service.stderr(), 'Error: a bug of the provider')
-  while (processExists(database)) await pause(20)
+  await gone(database)
 })

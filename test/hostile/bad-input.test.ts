@@ -43,6 +43,7 @@ const bodies: Record<string, [ErrorWord, Sending]> = {
   '100,000 fields in the data': ['validation_error', { body: data(fields(100_000)) }],
   '100,000 lines': ['validation_error', { body: data({ lines: Array(100_000).fill({}) }) }],
   '10,000 wrong lines': ['validation_failed', { body: data({ lines: Array(10_000).fill({ quantity: {} }) }) }],
+  '10,000 lines with wrong totals': ['validation_failed', { body: data({ lines: Array(10_000).fill({ description: 'a', quantity: 1, unitPrice: 1, total: 2 }) }) }],
   'a field with a name of 4 MB': ['validation_error', { body: { ...invoiceRequest(), [megabytes(4)]: 1 } }],
   'a key of 4 MB in the metadata': ['validation_error', { body: invoiceRequest({}, { metadata: { [megabytes(4)]: 1 } }) }],
   'faults below a name of 4 MB': ['validation_error', { body: data({ [megabytes(4)]: Array(30).fill('\0') }) }],

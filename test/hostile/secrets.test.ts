@@ -20,8 +20,8 @@ const leaks: Record<string, (token: string) => unknown> = {
   'throws an error with a cause': (token) => { throw new Error('failed', { cause: new Error(`401 for ${token}`) }) },
   'throws an error with fields': (token) => { throw Object.assign(new TypeError('failed'), { request: { headers: { authorization: `Bearer ${token}` } }, code: token }) },
   'throws several errors': (token) => { throw new AggregateError([new Error(token)], token) },
-  'throws a text': (token) => Promise.reject(token),
-  'throws an object': (token) => Promise.reject({ name: token, message: token, stack: token, [token]: token }),
+  'throws a text': (token) => rejection(token),
+  'throws an object': (token) => rejection({ name: token, message: token, stack: token, [token]: token }),
   'throws an error with a secret name': (token) => { throw Object.assign(new Error('failed'), { name: token }) },
   'refuses': (token) => { throw refused(token, `The key ${token} is not good.`) },
   'is unavailable': (token) => { throw unavailable(`No answer to Basic ${Buffer.from(`user:${token}`).toString('base64')}.`) },
@@ -29,6 +29,13 @@ const leaks: Record<string, (token: string) => unknown> = {
   'answers with it': (token) => ({ id: '1', status: token, url: `https://vendor.example/?key=${encodeURIComponent(token)}`, echo: { headers: [`Bearer ${token}`], [token]: 1 } }),
   'answers with nonsense': (token) => ({ [token]: token }),
   'answers with what is no JSON': (token) => ({ id: '1', status: 'sent', at: new Date(), token: () => token })
+}
+
+/** Plain JavaScript throws anything. */
+function rejection (reason: unknown): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  reject(reason)
+  return promise
 }
 
 const handler: Handler = async ({ invoicing }, { settings, log }) => {

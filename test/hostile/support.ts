@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compile, ErrorBody, errorTable, type ErrorWord } from '@dispatch/core'
-import fastify from 'fastify'
+import fastify, { type RouteOptions } from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import type { Test } from 'tap'
 import { app } from '../../plugins/app.ts'
@@ -42,15 +42,13 @@ export type Route = { method: string, url: string, public: boolean }
 
 /** Every route of the service, hidden ones too. */
 export async function routesOf (house: House): Promise<Route[]> {
-  const routes: Route[] = []
+  const routes: RouteOptions[] = []
   const server = fastify({ exposeHeadRoutes: false })
-  server.addHook('onRoute', ({ method, url, config }) => {
-    for (const each of [method].flat()) routes.push({ method: each, url, public: config?.public === true })
-  })
+  server.addHook('onRoute', (route) => { routes.push(route) })
   await server.register(app, house)
   await server.ready()
   await server.close()
-  return routes
+  return routes.flatMap(({ method, url, config }) => [method].flat().map((each) => ({ method: each, url, public: config?.public === true })))
 }
 
 const fitError = compile(ErrorBody)

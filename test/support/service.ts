@@ -91,7 +91,7 @@ async function send (url: string, method: string, path: string, { body, headers 
   })
   const text = await response.text()
   const json = response.headers.get('content-type')?.startsWith('application/json')
-  return { status: response.status, headers: response.headers, body: json === true ? JSON.parse(text) : text }
+  return { status: response.status, headers: response.headers, body: json === true && text !== '' ? JSON.parse(text) : text }
 }
 
 async function newCompany (house: House, name: string, { credits = 100, services = ['*'] }: { credits?: number, services?: string[] } = {}) {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { processExists, readPostmaster, stopServer } from '../../../core/store/embedded-postmaster.ts'
@@ -38,14 +39,20 @@ export type Starting = {
   cwd?: string
 }
 
+// tap's word for a test that is out of time; without a listener nothing would be ended.
+process.once('SIGALRM', () => process.exit(1))
+
 /** A temporary folder that every user may pass through. The test's end stops what still runs on it and removes it. */
 export function dataDirectory (t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-e2e-'))
   chmodSync(folder, 0o711)
   const path = join(folder, 'data')
+  const abandon = (): void => { kill(databasePid(path), 'SIGQUIT') }
+  process.once('exit', abandon)
   t.teardown(async () => {
     const left = readPostmaster(clusterOf(path))
     if (left !== undefined) await stopServer(left.pid, clusterOf(path))
+    process.removeListener('exit', abandon)
     rmSync(folder, { recursive: true, force: true })
   })
   return path
@@ -62,7 +69,7 @@ export function startProcess (t: Test, { dataDirectory, env = {}, command = [pro
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(asNobody === undefined ? {} : { uid: nobody, gid: nobody })
   })
-  t.teardown(() => endGroup(child))
+  endWithTest(t, child)
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => { output.stdout += text })
   child.stderr.setEncoding('utf8').on('data', (text: string) => { output.stderr += text })
@@ -114,7 +121,10 @@ export function servicePid (service: ServiceProcess): number {
   return Number(service.log().at(0)?.['pid'])
 }
 
-export { processExists } from '../../../core/store/embedded-postmaster.ts'
+/** Resolves when none of the processes is left: one that has ended may wait for the system to collect it. */
+export async function gone (...pids: readonly (number | undefined)[]): Promise<void> {
+  while (pids.some((pid) => processExists(Number(pid)))) await pause(20)
+}
 
 /** What tells that the service is ready, and where. */
 const address = { development: /is ready at (\S+) [^]*?\ncurl [^]*?\n\n/, production: /Server listening at (http:[^"]+)/ }
@@ -130,9 +140,19 @@ function pathOutside (): string {
   return (process.env['PATH'] ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules')).join(delimiter)
 }
 
-async function endGroup (child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
+/** A test that crashes or runs out of time leaves nothing running either. */
+function endWithTest (t: Test, child: ChildProcess): void {
   const closed = once(child, 'close')
-  process.kill(-Number(child.pid), 'SIGKILL')
-  await closed
+  const end = (): void => { kill(-Number(child.pid), 'SIGKILL') }
+  process.once('exit', end)
+  t.teardown(async () => {
+    end()
+    await closed
+    process.removeListener('exit', end)
+  })
+}
+
+/** A process or, by a negative number, a process group; it may have ended. */
+function kill (pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid !== undefined && processExists(pid)) process.kill(pid, signal)
 }

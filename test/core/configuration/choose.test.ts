@@ -1,0 +1,44 @@
+import t from 'tap'
+import { chooseProvider, configurationOf, type Chooser } from '../../../core/configuration/choose.ts'
+import { createHost } from '../../../core/host/host.ts'
+import type { StoredConfiguration } from '../../../core/store/configurations.ts'
+import { memoryLog } from '../../fixtures/providers/call.ts'
+import { directory, provide } from '../../fixtures/providers/folders.ts'
+
+const actor = { userId: 7 }
+const stored = (providerCode: string, userId: number | null): StoredConfiguration => ({ providerCode, userId, settings: { plain: {}, secrets: {} }, sandbox: false, updatedAt: new Date(0) })
+
+await t.test('who chooses, and whose configuration holds', async (t) => {
+  const folder = await directory(t)
+  for (const code of ['one', 'two', 'three']) await provide(folder, code)
+  const host = await createHost({ directories: [folder], log: memoryLog() })
+  const all = ['one', 'two', 'three'].flatMap((code) => [stored(code, null), stored(code, 7), stored(code, 8)])
+  const choice = (service: string, userId: number | null, providerCode: string): Chooser['company']['choices'][number] => ({ service, userId, providerCode })
+
+  /** `provider by whom with whose configuration`, or why not. */
+  const told = (choices: Chooser['company']['choices'], requested?: string, configurations = all, problemsOf: Chooser['problemsOf'] = () => []): string => {
+    const chosen = chooseProvider({ host, company: { choices, configurations }, problemsOf }, actor, 'invoicing', requested)
+    return chosen.chosen ? `${chosen.provider.code} ${chosen.chosenBy} ${String(chosen.configuration.userId)}` : chosen.problem.message
+  }
+  const both = [choice('invoicing', null, 'one'), choice('invoicing', 7, 'two')]
+  t.equal(told([choice('invoicing', null, 'one')]), 'one company 7')
+  t.equal(told(both), 'two user 7')
+  t.equal(told(both, 'three'), 'three request 7')
+  t.equal(told([choice('invoicing', null, 'one'), choice('invoicing', 8, 'two')]), 'one company 7', 'the choice of another user is nothing')
+  t.match(told([choice('esign', null, 'one'), choice('esign', 7, 'two')]), 'No provider is chosen for "invoicing"', 'nor is one for another service')
+
+  t.equal(told(both, undefined, [stored('two', null)]), 'two user null', 'the company\'s configuration serves who has none')
+  t.match(told(both, undefined, [stored('two', 8)]), 'has no configuration', 'another user\'s serves nobody else')
+  t.match(told(both, 'none'), 'no provider "none" installed (did you mean "one"?)')
+
+  const invalid: Chooser['problemsOf'] = (_provider, { userId }) => userId === 7 ? [{ path: '/settings/token', code: 'required', message: 'Missing.' }] : []
+  t.match(told(both, undefined, all, invalid), 'is not valid (/settings/token Missing.): correct it with PUT /api/v1/my/providers/two', 'an own one that is invalid is not passed over')
+})
+
+await t.test('an own configuration stands before the company\'s, wherever it stands in the list', (t) => {
+  for (const configurations of [[stored('one', null), stored('one', 7)], [stored('one', 7), stored('one', null)]]) {
+    t.equal(configurationOf({ choices: [], configurations }, actor, 'one')?.userId, 7)
+  }
+  t.equal(configurationOf({ choices: [], configurations: [stored('two', 7)] }, actor, 'one'), undefined)
+  t.end()
+})

@@ -1,0 +1,132 @@
+import { randomUUIDv7 } from 'node:crypto'
+import t from 'tap'
+import { createCompanies } from '../../../core/store/accounts.ts'
+import { readCredits } from '../../../core/store/credits.ts'
+import { openDatabase } from '../../../core/store/database.ts'
+import { findDispatch, listEvents } from '../../../core/store/dispatch-views.ts'
+import { beginAttempt, IdempotencyKeyTaken, openDispatch, resumeDispatch, settleStep, type NewDispatch, type Settlement } from '../../../core/store/dispatches.ts'
+import { seededDatabase } from '../../support/service.ts'
+
+const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 4, onError: (error) => t.fail(error.message) })
+t.teardown(() => database.close())
+const now = new Date('2026-03-14T09:30:00Z')
+
+let companies = 0
+/** A company with 10 credits and one user. */
+async function newCompany (): Promise<{ companyId: number, userId: number }> {
+  const email = `user-${++companies}@example.com`
+  const [companyId = 0] = await createCompanies(database, [{ name: email, credits: 10, users: [{ email, role: 'member', services: [], passwordHash: '' }] }], now)
+  const { user_id: userId } = await database.owner.selectFrom('users').select('user_id').where('email', '=', email).executeTakeFirstOrThrow()
+  return { companyId, userId }
+}
+
+type Opened = NewDispatch & { stepId: string }
+
+/** A recorded dispatch of one step, at a price of 3 credits. */
+async function opened (more: Partial<NewDispatch> = {}): Promise<Opened> {
+  const { companyId, userId } = await newCompany()
+  const stepId = randomUUIDv7()
+  const dispatch: NewDispatch = {
+    dispatchId: randomUUIDv7(),
+    companyId,
+    actor: { kind: 'user', userId },
+    requestId: 'request-1',
+    template: { id: 1, version: 1 },
+    data: { number: 'F-1' },
+    metadata: { a: 'b' },
+    steps: [{ stepId, service: 'invoicing', providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company', sandbox: false, fields: { documentType: 'INVOICE' }, requestSettings: {}, price: 3 }],
+    ...more
+  }
+  await openDispatch(database, dispatch, now)
+  return { ...dispatch, stepId }
+}
+
+const begin = ({ companyId, dispatchId, stepId }: Opened): Promise<number> => beginAttempt(database, { companyId, dispatchId, stepId, providerCode: 'simulator', providerVersion: '1.0.1' }, now)
+const settle = ({ companyId, dispatchId, stepId }: Opened, settlement: Settlement, status: 'succeeded' | 'failed' | 'uncertain'): Promise<void> =>
+  settleStep(database, { companyId, dispatchId, stepId, actor: { kind: 'system' } }, settlement, status, now)
+const resume = ({ companyId, dispatchId, actor }: Opened): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor }, now)
+const credits = async ({ companyId }: Opened): Promise<{ balance: number, held: number }> => {
+  const { balance, held } = await readCredits(database, companyId, { limit: 1 })
+  return { balance, held }
+}
+const accepted: Settlement = { outcome: 'accepted', response: { id: 'remote-1', status: 'created' } }
+const failing = (outcome: 'rejected' | 'unavailable' | 'uncertain'): Settlement => ({ outcome, error: { word: 'provider_error', message: outcome } })
+const conflict = { word: 'conflict' }
+
+await t.test('a dispatch is recorded with its price held, then called, then settled', async (t) => {
+  const dispatch = await opened()
+  t.match(await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'running', finished_at: null, steps: [{ status: 'planned', held: 3, charged: 0 }] })
+  t.strictSame(await credits(dispatch), { balance: 10, held: 3 })
+  t.equal(await begin(dispatch), 1)
+  t.match(await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'running', steps: [{ status: 'calling', provider_version: '1.0.1' }] })
+  await settle(dispatch, accepted, 'succeeded')
+  t.match(await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'succeeded', finished_at: now, steps: [{ status: 'accepted', held: 0, charged: 3, remote_id: 'remote-1', error: null }] })
+  t.strictSame(await credits(dispatch), { balance: 7, held: 0 })
+})
+
+await t.test('each outcome does with the hold what is due', async (t) => {
+  const due = { rejected: { balance: 10, held: 0 }, unavailable: { balance: 10, held: 0 }, uncertain: { balance: 10, held: 3 } } as const
+  for (const outcome of ['rejected', 'unavailable', 'uncertain'] as const) {
+    const dispatch = await opened()
+    await begin(dispatch)
+    await settle(dispatch, failing(outcome), outcome === 'uncertain' ? 'uncertain' : 'failed')
+    t.strictSame(await credits(dispatch), due[outcome], outcome)
+  }
+})
+
+await t.test('of two runners one calls the provider', async (t) => {
+  const dispatch = await opened()
+  const both = await Promise.allSettled([begin(dispatch), begin(dispatch)])
+  t.strictSame(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  t.match(both.find(({ status }) => status === 'rejected'), { reason: conflict })
+  const attempts = await database.owner.selectFrom('attempts').select('number').where('step_id', '=', dispatch.stepId).execute()
+  t.equal(attempts.length, 1)
+})
+
+await t.test('a step is settled once, and charged once, whoever tries', async (t) => {
+  const dispatch = await opened()
+  await begin(dispatch)
+  const all = await Promise.allSettled([settle(dispatch, accepted, 'succeeded'), settle(dispatch, accepted, 'succeeded'), settle(dispatch, failing('rejected'), 'failed')])
+  t.equal(all.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const result of all) if (result.status === 'rejected') t.match(result.reason, conflict)
+  const ledger = await database.owner.selectFrom('ledger').selectAll().where('step_id', '=', dispatch.stepId).execute()
+  t.strictSame(await credits(dispatch), { balance: 10 - 3 * ledger.length, held: 0 })
+  const events = await listEvents(database, dispatch.companyId, dispatch.dispatchId, { limit: 10 })
+  t.equal(events.filter(({ kind }) => kind === 'answered').length, 1)
+})
+
+await t.test('only an unavailable step is taken up again, by one runner, with its price held anew', async (t) => {
+  for (const outcome of ['rejected', 'uncertain'] as const) {
+    const dispatch = await opened()
+    await begin(dispatch)
+    await settle(dispatch, failing(outcome), outcome === 'uncertain' ? 'uncertain' : 'failed')
+    t.equal(await resume(dispatch), false, outcome)
+    t.match(await begin(dispatch).catch((error: unknown) => error), conflict)
+  }
+  const dispatch = await opened()
+  t.equal(await resume(dispatch), false, 'one that runs')
+  await begin(dispatch)
+  await settle(dispatch, failing('unavailable'), 'failed')
+  t.strictSame((await Promise.all([resume(dispatch), resume(dispatch)])).sort(), [false, true])
+  t.strictSame(await credits(dispatch), { balance: 10, held: 3 })
+  t.equal(await begin(dispatch), 2)
+  await settle(dispatch, accepted, 'succeeded')
+  t.strictSame(await credits(dispatch), { balance: 7, held: 0 })
+  t.equal(await resume(dispatch), false, 'one that succeeded')
+})
+
+await t.test('what the credits do not cover is not recorded at all', async (t) => {
+  const [dispatchId, stepId] = [randomUUIDv7(), randomUUIDv7()]
+  const { steps: [step] } = await opened()
+  await t.rejects(opened({ dispatchId, steps: [{ ...step!, stepId, price: 11 }] }), { word: 'insufficient_credits', message: 'The dispatch costs 11 credits; 10 of 10 are free, 0 are held by dispatches under way.' })
+  t.strictSame(await database.owner.selectFrom('dispatches').select('dispatch_id').where('dispatch_id', '=', dispatchId).execute(), [])
+  t.strictSame(await database.owner.selectFrom('steps').select('step_id').where('step_id', '=', stepId).execute(), [])
+})
+
+await t.test('an idempotency key is bound to one dispatch of its company', async (t) => {
+  const first = await opened({ idempotency: { key: 'k', fingerprint: 'f' } })
+  const again = { ...first, dispatchId: randomUUIDv7(), steps: first.steps.map((step) => ({ ...step, stepId: randomUUIDv7() })) }
+  await t.rejects(openDispatch(database, again, now), IdempotencyKeyTaken)
+  t.strictSame(await credits(first), { balance: 10, held: 3 }, 'nothing more is held')
+  await t.resolves(opened({ idempotency: { key: 'k', fingerprint: 'f' } }), 'of another company')
+})

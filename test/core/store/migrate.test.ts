@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import { sql } from 'kysely'
+import t from 'tap'
+import { openDatabase } from '../../../core/store/database.ts'
+import { migrate } from '../../../core/store/migrate.ts'
+import { testDatabase } from '../../support/postgres.ts'
+
+const { url } = await testDatabase(t)
+const open = (): ReturnType<typeof openDatabase> => openDatabase({ connectionString: url }, { connections: 2, onError: (error) => t.fail(error.message) })
+
+await t.test('processes that start together migrate once, and later ones not again', async (t) => {
+  const databases = [open(), open(), open()]
+  await Promise.all(databases.map((database) => migrate(database)))
+  await migrate(databases[0]!)
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(databases[0]!.owner)
+  t.strictSame(rows.map(({ name }) => name), ['001-foundation'])
+  await Promise.all(databases.map((database) => database.close()))
+})
+
+type Column = { name: string, nullable: boolean }
+
+/** The columns that schema.ts writes down, by table. */
+async function written (): Promise<Record<string, Column[]>> {
+  const source = await readFile(new URL('../../../core/store/schema.ts', import.meta.url), 'utf8')
+  const [, tables = ''] = /export type Tables = \{\n([\s\S]*?)\n\}/.exec(source) ?? []
+  return Object.fromEntries([...tables.matchAll(/^ {2}(\w+): \{([^{}]*)\}/gm)].map(([, table = '', columns = '']) => [
+    table,
+    [...columns.matchAll(/(\w+): ((?:<(?:[^<>]|<[^<>]*>)*>|[^,<])+)/g)].map(([, name = '', type = '']) => ({ name, nullable: type.includes('| null') })).sort(byName)
+  ]))
+}
+
+const byName = (a: Column, b: Column): number => a.name < b.name ? -1 : 1
+
+await t.test('the tables are as the types of the queries say, column by column', async (t) => {
+  const database = open()
+  const { rows } = await sql<{ table: string, name: string, nullable: boolean }>`
+    select table_name as "table", column_name as name, is_nullable = 'YES' as nullable from information_schema.columns
+    where table_schema = 'public' and table_name not like 'kysely%' and table_name <> 'change_counter'`.execute(database.owner)
+  await database.close()
+  const found: Record<string, Column[]> = {}
+  for (const { table, ...column } of rows) (found[table] ??= []).push(column)
+  for (const columns of Object.values(found)) columns.sort(byName)
+  t.strictSame(await written(), found)
+})
+
+await t.test('every table of companies has row-level security, and a policy', async (t) => {
+  const database = open()
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns join pg_class on relname = table_name and relkind = 'r'
+    where table_schema = 'public' and column_name = 'company_id' and table_name <> 'changes'
+      and (not relrowsecurity or not exists (select from pg_policy where polrelid = pg_class.oid))`.execute(database.owner)
+  await database.close()
+  t.strictSame(rows, [])
+})

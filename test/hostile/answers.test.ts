@@ -1,0 +1,73 @@
+import { createCredentials, passwordMatches } from '@dispatch/core'
+import t from 'tap'
+import { admin, invoiceRequest, startService, type Answer } from '../support/service.ts'
+import { routesOf } from './support.ts'
+
+const service = await startService(t)
+const { house, send } = service
+const routes = await routesOf(house)
+
+await t.test('no route answers another origin, or says what it is made of', async (t) => {
+  t.ok(routes.length > 25)
+  for (const { method, url, public: isPublic } of routes) {
+    const path = url.replace(/:\w+|\*/, '1')
+    for (const [origin, login] of [['https://elsewhere.example', admin], ['null', null]] as const) {
+      const headers = { origin, 'access-control-request-method': method }
+      for (const answer of [await send(method, path, { headers }, login), await send('OPTIONS', path, { headers }, login)]) {
+        const names = [...answer.headers.keys()]
+        t.same(names.filter((name) => /^access-control-|^server$|^x-powered-by$/.test(name)), [], `${method} ${url}`)
+        t.equal(answer.headers.get('x-content-type-options'), 'nosniff', `${method} ${url}`)
+        t.ok(isPublic || answer.headers.get('cache-control') === 'no-store', `${method} ${url} is kept by nobody`)
+      }
+    }
+  }
+})
+
+await t.test('a document is a download that runs nothing and is kept by nobody else', async (t) => {
+  const { body } = await send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'a"; b\r\n/../c.html' }) })
+  const { id, url } = body.generatedDocument
+  const link = new URL(url)
+  t.equal(link.origin, 'https://dispatch.example.com')
+  for (const answer of [await send('GET', `/api/v1/documents/${String(id)}`), await send('GET', link.pathname, {}, null)]) {
+    t.equal(answer.status, 200)
+    t.match(headersOf(answer), {
+      'content-type': 'application/pdf',
+      'content-disposition': 'attachment; filename="Invoice-a-b-..-c.html.pdf"; filename*=UTF-8\'\'Invoice-a-b-..-c.html.pdf',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+      'content-security-policy': 'default-src \'none\'; sandbox'
+    })
+  }
+})
+
+await t.test('the pages load nothing from elsewhere and may not be framed', async (t) => {
+  for (const path of ['/docs', '/docs/static/index.html']) {
+    const policy = (await send('GET', path, {}, null)).headers.get('content-security-policy') ?? ''
+    t.match(policy, /default-src 'none'.*script-src 'self';.*frame-ancestors 'none'/, path)
+    t.notMatch(policy, /script-src[^;]*unsafe/, path)
+  }
+  const { body } = await send('GET', '/docs/static/swagger-initializer.js', {}, null)
+  t.match(body, '"layout":"BaseLayout"', 'and offer no other document')
+})
+
+await t.test('whatever is wrong with a login, one password is checked', async (t) => {
+  const { member } = await service.company('counted')
+  await house.get('database').owner.updateTable('users').set({ disabled_at: new Date() }).where('email', '=', member.email).execute()
+  let checks = 0
+  const matches: typeof passwordMatches = (...given) => {
+    checks++
+    return passwordMatches(...given)
+  }
+  const credentials = createCredentials({ accounts: house.get('accounts'), now: house.get('now'), matches })
+  const wrong: [string, string][] = [
+    [admin.email, 'wrong'], ['nobody@example.com', 'wrong'], ['', ''], ['a\0b', 'wrong'], [`${'x'.repeat(300)}@example.com`, 'wrong'], [member.email, 'wrong'], ['\' or 1=1 --', 'wrong'], [admin.email, 'x'.repeat(1000)]
+  ]
+  for (const [index, [email, password]] of wrong.entries()) {
+    t.equal(await credentials.verify(email, password), undefined, email.slice(0, 20))
+    t.equal(checks, index + 1)
+  }
+})
+
+function headersOf ({ headers }: Answer): Record<string, string> {
+  return Object.fromEntries(headers)
+}

@@ -1,0 +1,59 @@
+import { delimiter, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { ConfigError, readConfig } from '../../plugins/config.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+void t.test('an empty environment is a development service in the checkout', (t) => {
+  t.same(readConfig({}), {
+    environment: 'development', host: '127.0.0.1', port: 3000, publicUrl: 'http://127.0.0.1:3000', dataDirectory: resolve(root, 'data'),
+    providerDirectories: [resolve(root, 'providers')], prices: {}, logLevel: 'info'
+  })
+  t.end()
+})
+
+void t.test('an empty variable counts as absent', (t) => {
+  const names = ['NODE_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'DISPATCH_PUBLIC_URL', 'DISPATCH_DATA_DIR', 'DISPATCH_PROVIDERS_DIR', 'DISPATCH_MASTER_KEY', 'DISPATCH_PRICES', 'DISPATCH_LOG_LEVEL']
+  t.same(readConfig(Object.fromEntries(names.map((name) => [name, '']))), readConfig({}))
+  t.end()
+})
+
+void t.test('every variable says what it says', (t) => {
+  t.same(readConfig({
+    NODE_ENV: 'production', HOST: '::1', PORT: '8080', DATABASE_URL: 'postgresql://user@db/dispatch', DISPATCH_PUBLIC_URL: 'https://dispatch.example.com/base/', DISPATCH_DATA_DIR: 'elsewhere',
+    DISPATCH_PROVIDERS_DIR: ['/one', '', 'two'].join(delimiter), DISPATCH_MASTER_KEY: 'key', DISPATCH_PRICES: ' invoicing = 2,', DISPATCH_LOG_LEVEL: 'warn'
+  }), {
+    environment: 'production', host: '::1', port: 8080, databaseUrl: 'postgresql://user@db/dispatch', publicUrl: 'https://dispatch.example.com/base', dataDirectory: resolve('elsewhere'),
+    providerDirectories: ['/one', resolve('two')], masterKey: 'key', prices: { invoicing: 2 }, logLevel: 'warn'
+  })
+  t.equal(readConfig({ HOST: '::1', PORT: '1' }).publicUrl, 'http://[::1]:1')
+  t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'one address, of the two that the name may stand for')
+  t.equal(readConfig({ HOST: '127.1.2.3', PORT: '65535' }).port, 65_535)
+  t.end()
+})
+
+for (const [name, values] of Object.entries({
+  NODE_ENV: ['test', 'Production'],
+  HOST: ['0.0.0.0', '::', '192.168.1.2', '127.0.0.999', '127.example.com', 'example.com'],
+  PORT: ['65536', '-1', '80a', '1e3', ' 80', '0x50'],
+  DATABASE_URL: ['mysql://db/dispatch', 'postgres:db', 'db'],
+  DISPATCH_PUBLIC_URL: ['dispatch.example.com', 'ftp://dispatch.example.com', 'https://dispatch.example.com/?a=1', 'https://dispatch.example.com/#a'],
+  DISPATCH_PRICES: ['invoicing', 'invoicing=-1', 'invoicing=1.5', 'invoicing=1;sms=2', 'INVOICING=1', 'invoicng=1', 'invoicing=1000000'],
+  DISPATCH_LOG_LEVEL: ['verbose']
+})) {
+  void t.test(`a wrong ${name} is refused in one sentence that names it`, (t) => {
+    for (const value of values) t.throws(() => readConfig({ [name]: value }), { constructor: ConfigError, message: new RegExp(`^${name} (is|has) .*\\.$`) }, value)
+    t.end()
+  })
+}
+
+void t.test('production needs to know where links lead', (t) => {
+  t.throws(() => readConfig({ NODE_ENV: 'production' }), { message: /^DISPATCH_PUBLIC_URL is not set/ })
+  t.end()
+})
+
+void t.test('a refused DATABASE_URL is not repeated: it may hold a password', (t) => {
+  t.throws(() => readConfig({ DATABASE_URL: 'mysql://user:geheim@db/dispatch' }), { message: /^(?!.*geheim)/ })
+  t.end()
+})
