@@ -33,7 +33,7 @@ const longestCode = 100
 const longestMessage = 1000
 
 /** Verbs that change something at the vendor; the others may always be called again. */
-const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch'])
+const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch', 'cancel'])
 
 /**
  * Runs one verb of a provider: with copies of what it is given, its own ways out, within its time limit. Whatever it throws
@@ -48,7 +48,8 @@ export async function invoke (installed: Installed, service: ServiceName, verb: 
   const redact = createRedactor(Object.values(splitSecrets(manifest.settings, context.settings).secrets))
   const log = redactLog(context.log, redact)
   const { checkpoint, timeLimit = defaultTimeLimit } = manifest.services[service] ?? {}
-  const progress = createProgress({ passed: unsafeVerbs.has(verb) && (checkpoint !== true || context.outside.checkpoint.id !== undefined) })
+  const prepares = verb === 'dispatch' && checkpoint === true && context.outside.checkpoint.id === undefined
+  const progress = createProgress({ passed: unsafeVerbs.has(verb) && !prepares })
   const time = Math.min(limit, timeLimit * 1000)
   try {
     const returned = await within(time, signal, async (ended) => {
