@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Intake } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
@@ -30,14 +31,20 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: Intake }> = (
     config: { public: true, quiet: true, errors: [] },
     schema: { tags: ['Webhooks'], summary: 'Takes an event of a vendor (service esign or postal). Always 200, also when it is refused.' }
   }, async ({ params, query, headers, body }, reply) => {
-    const account = query['account']
-    return acknowledge(reply, await intake.take({
-      ...params,
-      account: account === undefined ? null : String(account),
-      delivery: { headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])), body: body instanceof Uint8Array ? body : new Uint8Array() }
-    }))
+    const delivery = { headers: singleHeaders(headers), body: body instanceof Uint8Array ? body : new Uint8Array() }
+    return acknowledge(reply, await intake.take({ ...params, account: accountIn(query['account']), delivery }))
   })
   done()
+}
+
+/** Given twice, it names no configuration. */
+function accountIn (account: unknown): string | null {
+  if (account === undefined) return null
+  return typeof account === 'string' ? account : ''
+}
+
+function singleHeaders (headers: IncomingHttpHeaders): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]))
 }
 
 /** What the vendor wants to read: JSON, or a text as it is. */

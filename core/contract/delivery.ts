@@ -49,6 +49,11 @@ export function mayMove (service: DeliveryService, from: string | null, to: stri
   return from === null || moves[from]?.includes(to) === true
 }
 
+/** The statuses from which a step may come to another (null: to nothing known). */
+export function originsOf (service: DeliveryService, to: DeliveryStatus | null): DeliveryStatus[] {
+  return to === null ? [] : deliveryStatusesOf(service).filter((from) => mayMove(service, from, to))
+}
+
 /** Whether nothing more is asked after: nothing may follow, or only by way of exception. */
 export function isSettled (service: DeliveryService, status: string | null): boolean {
   if (status === null) return false

@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox'
+import type { DocumentHandle } from '../contract/common.ts'
 import type { DeliveryService, DeliveryStatus } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ServiceName } from '../services/index.ts'
@@ -11,10 +12,11 @@ import type { Webhooks } from './webhook.ts'
 /** What a vendor answered to an accepted request: its own id and status, and whatever else the client may see. */
 export type Accepted = JsonObject & { readonly id: string, readonly status: string }
 
-/** What became of a request, asked afterwards by our reference. */
+/** What became of a request, asked afterwards. `draft`: what was prepared is still there, and dispatch goes on from its checkpoint. */
 export type Found =
   | { found: 'accepted', response: Accepted }
   | { found: 'rejected', code: string, message: string }
+  | { found: 'draft' }
   | { found: 'absent' }
 
 /**
@@ -29,7 +31,8 @@ export type Idempotency =
 /** Throw what `refused`, `unavailable` and `outcomeUnknown` make; anything else leaves the outcome unknown. */
 export type Dispatch<Request, Call> = (request: Request, context: Call) => Promise<Accepted>
 
-export type Lookup<Call> = (query: { reference: string }, context: Call) => Promise<Found>
+/** Asks by our reference, and by what a step that works in several calls had reached. Read only. */
+export type Lookup<Call> = (query: { reference: string, checkpoint?: string }, context: Call) => Promise<Found>
 
 type Lookups<Call> =
   | { idempotency: Extract<Idempotency, { kind: 'lookup' }>, lookup: Lookup<Call> }
@@ -41,6 +44,12 @@ export type Reported = JsonObject & { readonly status: string }
 /** Asks the vendor what became of what it accepted, by the id that it gave. Read only. */
 export type Status<Call> = (query: { id: string }, context: Call) => Promise<Reported>
 
+/** Fetches the vendor's document of what it accepted, by the id that it gave: the signed one, or its own of our data. Read only. */
+export type FetchDocument<Call> = (query: { id: string }, context: Call) => Promise<DocumentHandle>
+
+/** Takes back what the vendor accepted, as long as it can be; it throws what the vendor makes of it. */
+export type Cancel<Call> = (query: { id: string }, context: Call) => Promise<Reported>
+
 /** When a step whose events never came is asked after, in seconds since it was accepted: first, how often, how long. */
 export type Poll = { after?: number, every?: number, until?: number }
 
@@ -49,8 +58,11 @@ type Followed<Name extends ServiceName, Call> = Name extends DeliveryService
   ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | { status?: never, statuses?: never, poll?: never }
   : unknown
 
+/** What a provider writes of a service's vocabulary: whose document it is, its verb `document` says. */
+type Written<Capabilities> = Capabilities extends { document?: unknown } ? Omit<Capabilities, 'document'> : Capabilities
+
 /** One service of a provider: what it can do there (the service's own vocabulary), and the verbs that do it. */
-export type ServiceDefinition<Name extends ServiceName, Call> = ServiceContracts[Name]['capabilities'] & Lookups<Call> & Followed<Name, Call> & {
+export type ServiceDefinition<Name extends ServiceName, Call> = Written<ServiceContracts[Name]['capabilities']> & Lookups<Call> & Followed<Name, Call> & {
   /** Seconds that the vendor may take to answer; 60 unless told. */
   timeLimit?: number
   /** The vendor works in several calls: those before `context.checkpoint(id)` may be repeated. Without it, every call counts. */
@@ -58,6 +70,8 @@ export type ServiceDefinition<Name extends ServiceName, Call> = ServiceContracts
   /** Statuses of the vendor that surely mean that nothing was accepted, such as 503. 429 always does. */
   notProcessed?: readonly number[]
   dispatch: Dispatch<ServiceContracts[Name]['dispatch'], Call>
+  document?: FetchDocument<Call>
+  cancel?: Cancel<Call>
 }
 
 /** A provider: data first, verbs after. Everything but the verbs becomes its manifest. */

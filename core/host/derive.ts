@@ -30,12 +30,12 @@ function closeForm (schema: unknown): unknown {
 }
 
 /** A service as it is written has data and verbs side by side; what is neither verb nor the host's own is the service's vocabulary. */
-function serviceData (service: unknown): unknown {
+function serviceData (service: unknown, name: string): unknown {
   if (!isRecord(service)) return service
   const { idempotency, timeLimit, checkpoint, notProcessed, statuses, poll, ...rest } = service
   const fields = Object.entries(rest)
   return {
-    capabilities: Object.fromEntries(fields.filter(([, value]) => !isVerb(value))),
+    capabilities: { ...Object.fromEntries(fields.filter(([, value]) => !isVerb(value))), ...whoseDocument(name, service) },
     idempotency,
     timeLimit,
     checkpoint,
@@ -46,6 +46,11 @@ function serviceData (service: unknown): unknown {
   }
 }
 
+/** An invoicing provider that hands out documents of its own means them: the verb is the declaration. */
+function whoseDocument (name: string, { document }: Fields): Fields {
+  return name === 'invoicing' && isVerb(document) ? { document: 'theirs' } : {}
+}
+
 /** What a webhook declares, without the function that reads its events; anything else under that name is refused with the manifest. */
 function webhookData (webhook: unknown): unknown {
   if (!isRecord(webhook)) return webhook
@@ -53,8 +58,8 @@ function webhookData (webhook: unknown): unknown {
   return isVerb(read) ? data : { ...data, read: read ?? null }
 }
 
-function mapFields (record: Fields, change: (value: unknown) => unknown): Fields {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
+function mapFields (record: Fields, change: (value: unknown, key: string) => unknown): Fields {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]))
 }
 
 function isRecord (value: unknown): value is Fields {

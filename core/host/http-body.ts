@@ -8,8 +8,8 @@ import { RequestFailure } from './outcome.ts'
 /** The body of a request: at most one of these. */
 export type BodyFields = { form?: FormFields, json?: unknown, multipart?: Parts, document?: DocumentHandle, arrays?: Arrays }
 
-/** A body that can be sent more than once. `length` is in bytes, `sha256` is lowercase hexadecimal, where it is known before sending. */
-export type Body = { contentType?: string, length?: number, sha256?: string, open: () => Buffer | Readable | undefined }
+/** A body that can be sent more than once. `length` is in bytes, `sha256` gives lowercase hexadecimal, where it can be known before sending. */
+export type Body = { contentType?: string, length?: number, sha256?: () => string, open: () => Buffer | Readable | undefined }
 
 /** Opens the bytes of a document. */
 export type ReadDocument = (document: DocumentHandle) => Promise<Readable>
@@ -24,13 +24,13 @@ export function bodyOf (fields: BodyFields, read: ReadDocument): Body {
   if (form !== undefined) return text('application/x-www-form-urlencoded', new URLSearchParams(formPairs(form, arrays)).toString())
   if (json !== undefined) return text('application/json', JSON.stringify(json))
   if (multipart !== undefined) return streamed(layOut(multipart), read)
-  if (document !== undefined) return { ...streamed({ contentType: document.contentType, length: document.size, pieces: [document] }, read), sha256: document.sha256 }
-  return { sha256: sha256Of(''), open: () => undefined }
+  if (document !== undefined) return { ...streamed({ contentType: document.contentType, length: document.size, pieces: [document] }, read), sha256: () => document.sha256 }
+  return { sha256: () => sha256Of(''), open: () => undefined }
 }
 
 function text (contentType: string, content: string): Body {
   const bytes = Buffer.from(content)
-  return { contentType, length: bytes.byteLength, sha256: sha256Of(bytes), open: () => bytes }
+  return { contentType, length: bytes.byteLength, sha256: () => sha256Of(bytes), open: () => bytes }
 }
 
 function streamed ({ contentType, length, pieces }: Multipart, read: ReadDocument): Body {

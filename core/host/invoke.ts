@@ -33,7 +33,7 @@ const longestCode = 100
 const longestMessage = 1000
 
 /** Verbs that change something at the vendor; the others may always be called again. */
-const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch'])
+const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch', 'cancel'])
 
 /**
  * Runs one verb of a provider: with copies of what it is given, its own ways out, within its time limit. Whatever it throws
@@ -48,12 +48,13 @@ export async function invoke (installed: Installed, service: ServiceName, verb: 
   const redact = createRedactor(Object.values(splitSecrets(manifest.settings, context.settings).secrets))
   const log = redactLog(context.log, redact)
   const { checkpoint, timeLimit = defaultTimeLimit } = manifest.services[service] ?? {}
-  const progress = createProgress({ passed: unsafeVerbs.has(verb) && (checkpoint !== true || context.outside.checkpoint.id !== undefined) })
+  const prepares = verb === 'dispatch' && checkpoint === true && context.outside.checkpoint.id === undefined
+  const progress = createProgress({ passed: unsafeVerbs.has(verb) && !prepares })
   const time = Math.min(limit, timeLimit * 1000)
   try {
     const returned = await within(time, signal, async (ended) => {
       const ways = openOutside({ ...context, manifest, service, progress, ended, limit: time, log, conceal: redact.conceal })
-      return await run(structuredClone(request), { ...ownContext({ ...context, log }, ended), ...ways })
+      return await run(copyOf(request), { ...ownContext({ ...context, log }, ended), ...ways })
     })
     return { returned, redact }
   } catch (thrown) {
@@ -68,8 +69,16 @@ export function failedCall (word: ProviderErrorWord, message: string, more: Pick
 
 /** What the provider gets of what the caller brought: named one by one, so that nothing else reaches it. */
 function ownContext ({ settings, requestSettings, sandbox, reference, idempotencyKey, log, state, now }: CallContext, ended: AbortSignal): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'checkpoint'> {
-  const copies = { settings: structuredClone(settings), requestSettings: structuredClone(requestSettings) }
+  const copies = { settings: copyOf(settings), requestSettings: copyOf(requestSettings) }
   return { ...copies, sandbox, reference, idempotencyKey, log, state, now, wait: (seconds) => wait(seconds, ended) }
+}
+
+/** A copy of plain data: a provider may change what it is given. */
+function copyOf<Value> (value: Value): Value
+function copyOf (value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyOf)
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, copyOf(field)]))
 }
 
 function wait (seconds: number, ended: AbortSignal): Promise<void> {
@@ -79,19 +88,23 @@ function wait (seconds: number, ended: AbortSignal): Promise<void> {
   return waiting
 }
 
-class Late extends Error {}
+/** Why the signal of a call fires. One for all: an AbortError, with its stack, costs as much as a request. */
+const over = Object.assign(new Error('The call is over.'), { code: 'ABORT_ERR' })
 
 /** Runs the work until it is done, `limit` milliseconds have passed or `outer` fires; then its own signal fires. */
 async function within<Result> (limit: number, outer: AbortSignal | undefined, work: (ended: AbortSignal) => Promise<Result>): Promise<Result> {
   const end = new AbortController()
   const ended = outer === undefined ? end.signal : AbortSignal.any([end.signal, outer])
-  const timer = setTimeout(() => end.abort(), limit)
-  const late = new Promise<never>((_resolve, reject) => ended.addEventListener('abort', () => reject(new Late()), { once: true }))
+  const late = Promise.withResolvers<never>()
+  const giveUp = (): void => late.reject(over)
+  ended.addEventListener('abort', giveUp)
+  const timer = setTimeout(() => end.abort(over), limit)
   try {
-    return await Promise.race([late, work(ended)])
+    return await Promise.race([late.promise, work(ended)])
   } finally {
     clearTimeout(timer)
-    end.abort()
+    ended.removeEventListener('abort', giveUp)
+    end.abort(over)
   }
 }
 
@@ -100,7 +113,7 @@ type Circumstances = { redact: Redactor, log: Log, progress: Progress }
 function thrownBy (installed: Installed, thrown: unknown, { redact, log, progress }: Circumstances): FailedCall {
   const failure = failureOf(thrown)
   if (failure !== undefined) return reported(installed, failure, redact)
-  const late = thrown instanceof Late
+  const late = thrown === over
   if (!late) log.error({ err: thrown }, 'provider failed unexpectedly')
   const what = `The provider "${installed.code}" ${late ? 'did not answer in time' : 'failed unexpectedly'}`
   const [word, then] = progress.passed ? ['outcome_unknown', '; it may have accepted the request.'] as const : ['provider_unavailable', ', before anything was accepted.'] as const

@@ -139,7 +139,13 @@ function webhooksOf ({ webhooks, services, settings }: Manifest, service: Delive
 
 function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {
   if (service === undefined) return []
-  const needed: VerbName[] = ['dispatch', ...service.idempotency.kind === 'lookup' ? ['lookup' as const] : [], ...service.statuses === undefined ? [] : ['status' as const]]
+  const { capabilities, idempotency, statuses } = service
+  const needed: VerbName[] = [
+    'dispatch',
+    ...idempotency.kind === 'lookup' ? ['lookup' as const] : [],
+    ...statuses === undefined ? [] : ['status' as const],
+    ...'document' in capabilities && capabilities.document === 'theirs' ? ['document' as const] : []
+  ]
   return needed
     .filter((verb) => !service.verbs.includes(verb))
     .map((verb) => ({ path, code: 'required', message: `The verb "${verb}" is required.` }))

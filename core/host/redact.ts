@@ -14,22 +14,29 @@ const marker = '[redacted]'
 /** A redactor of these secrets: as they are, percent-encoded, and inside base64 (as in a Basic header). */
 export function createRedactor (secrets: readonly string[]): Redactor {
   const known = new Set(secrets)
-  let pattern = patternOf(known)
-  const text = (plain: string): string => pattern === undefined ? plain : plain.replace(pattern, marker)
+  let forms = formsOfAll(known)
+  let pattern: RegExp | undefined
+  const text = (plain: string): string => {
+    // Most texts hold no secret: to look for them takes far less than to compile what replaces them.
+    if (!forms.some((form) => plain.includes(form))) return plain
+    pattern ??= new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
+    return plain.replace(pattern, marker)
+  }
   return {
     text,
-    json: (value) => pattern === undefined ? value : mapTexts(value, text),
+    json: (value) => forms.length === 0 ? value : mapTexts(value, text),
     conceal (secret) {
       if (known.has(secret)) return
       known.add(secret)
-      pattern = patternOf(known)
+      forms = formsOfAll(known)
+      pattern = undefined
     }
   }
 }
 
-function patternOf (secrets: ReadonlySet<string>): RegExp | undefined {
-  const forms = [...new Set([...secrets].filter(({ length }) => length >= shortestSecret).flatMap(formsOf))].sort((a, b) => b.length - a.length)
-  return forms.length === 0 ? undefined : new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
+/** The longest first: where one form begins with another, the whole is replaced. */
+function formsOfAll (secrets: ReadonlySet<string>): string[] {
+  return [...new Set([...secrets].filter(({ length }) => length >= shortestSecret).flatMap(formsOf))].sort((a, b) => b.length - a.length)
 }
 
 /** The log, with secrets replaced in every message and fact. What JSON cannot carry is left out. */
@@ -60,21 +67,25 @@ function formsOf (secret: string): string[] {
 
 /** The characters of base64 that a secret alone determines, for each of the three places where it can begin in a group of three bytes. */
 function innerBase64 (secret: string): string[] {
-  const bytes = Buffer.from(secret)
   return [0, 1, 2].flatMap((before) => {
-    const from = Math.ceil(before * 8 / 6)
-    const to = Math.floor((before + bytes.length) * 8 / 6)
-    const shifted = Buffer.concat([Buffer.alloc(before), bytes])
-    return [shifted.toString('base64').slice(from, to), shifted.toString('base64url').slice(from, to)]
+    const bytes = Buffer.from('\0'.repeat(before) + secret)
+    const inner = bytes.toString('base64').slice(Math.ceil(before * 8 / 6), Math.floor(bytes.length * 8 / 6))
+    return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')]
   }).filter((inner) => inner.length >= shortestInner)
 }
 
 function plainFacts (facts: object): JsonObject {
+  if (isFlat(facts)) return facts
   try {
     return JSON.parse(JSON.stringify(facts, errorFacts)) as JsonObject
   } catch (cause) {
     return { unreadable: String(cause) }
   }
+}
+
+/** Nothing but texts and the like: the usual line, which needs no copy. */
+function isFlat (facts: object): facts is Record<string, string | number | boolean> {
+  return Object.values(facts).every((value) => ['string', 'number', 'boolean'].includes(typeof value))
 }
 
 /** JSON.stringify finds nothing in an error. */

@@ -13,7 +13,7 @@ export async function signRequest (keys: SigV4, { method, url, headers, body }: 
     ...keys,
     method,
     url: url.href,
-    headers: { ...headers, 'x-amz-content-sha256': body.sha256 ?? 'UNSIGNED-PAYLOAD' },
+    headers: { ...headers, 'x-amz-content-sha256': body.sha256?.() ?? 'UNSIGNED-PAYLOAD' },
     datetime: now.toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
     allHeaders: true
   })

@@ -16,8 +16,6 @@ const ends: readonly Row[] = [
   { fits: ({ responseCode }) => within(responseCode, 400), verdict: 'not done' },
   { fits: ({ code }) => code === 'EAUTH' || code === 'ENOAUTH', verdict: 'refused', word: 'authentication_error' },
   { fits: ({ responseCode }) => within(responseCode, 500), verdict: 'refused', word: 'distant_service_error' },
-  // Nodemailer's own check: the message is larger than the SIZE that the server announced.
-  { fits: ({ code }) => code === 'EMESSAGE', verdict: 'refused', word: 'distant_service_error' },
   { fits: (_error, whole) => whole, verdict: 'doubtful' },
   { fits: () => true, verdict: 'not done' }
 ]

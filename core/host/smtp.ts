@@ -1,20 +1,19 @@
 import { hash, randomUUID } from 'node:crypto'
-import { connect, type Socket } from 'node:net'
 import { PassThrough, pipeline, Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import nodemailer, { type Mail, type SMTPPoolOptions, type SMTPPoolSentMessageInfo } from 'nodemailer'
 import parseAddresses from 'nodemailer/lib/addressparser'
 import type { DocumentHandle } from '../contract/common.ts'
-import { canonicalHost, type Guard } from './guard.ts'
-import type { Route } from './http.ts'
+import { canonicalHost } from './guard.ts'
 import type { ReadDocument } from './http-body.ts'
 import { readPieces } from './http-multipart.ts'
 import { checkHost, type Targets } from './http-target.ts'
 import type { Log } from './log.ts'
-import { judge, RequestFailure, unconnected, type Progress } from './outcome.ts'
-import { checkHeaders } from './smtp-address.ts'
+import { judge, RequestFailure, type Progress } from './outcome.ts'
+import { checkHeaders, isWritten } from './smtp-headers.ts'
 import type { Smtp, SmtpMessage, SmtpReceipt, SmtpTransport } from './smtp-message.ts'
 import { smtpFailure } from './smtp-outcome.ts'
+import { connectWithin, openSocket, type SocketOptions } from './smtp-socket.ts'
 
 /** The mail sessions of this process, pooled by account and transport. */
 export type Mailers = { get: (account: string, transport: SmtpTransport, host: string) => Mailer, close: () => void }
@@ -23,12 +22,12 @@ export type Mailers = { get: (account: string, transport: SmtpTransport, host: s
 type Mailer = { mail: Mail<SMTPPoolSentMessageInfo, SMTPPoolOptions>, whole: Set<string> }
 
 /** Milliseconds; RFC 5321, 4.5.3.2 allows more, a dispatch does not. */
-const limits = { connectionTimeout: 10_000, greetingTimeout: 15_000, socketTimeout: 60_000, idleTimeout: 10_000 }
+const limits = { connectionTimeout: connectWithin, greetingTimeout: 15_000, socketTimeout: 60_000, idleTimeout: 10_000 }
 const pool = { pool: true, maxConnections: 4, maxMessages: 100, maxRequeues: 0 } as const
 const mostMailers = 500
 const ports = { starttls: 587, tls: 465 } as const
 
-type MailersOptions = { guard: Guard, ca?: readonly string[], route?: Route }
+type MailersOptions = SocketOptions & { ca?: readonly string[] }
 
 export function createMailers (options: MailersOptions): Mailers {
   const mailers = new LRUCache<string, Mailer>({ max: mostMailers, dispose: ({ mail }) => mail.close() })
@@ -43,7 +42,7 @@ export function createMailers (options: MailersOptions): Mailers {
   }
 }
 
-function createMailer ({ guard, ca, route }: MailersOptions, { port, security = 'starttls', user, password }: SmtpTransport, host: string): Mailer {
+function createMailer ({ ca, ...sockets }: MailersOptions, { port, security = 'starttls', user, password }: SmtpTransport, host: string): Mailer {
   const to = { host, port: port ?? ports[security] }
   const whole = new Set<string>()
   const options: SMTPPoolOptions & { pool: true } = {
@@ -56,7 +55,7 @@ function createMailer ({ guard, ca, route }: MailersOptions, { port, security = 
     ...(user !== undefined && { auth: { user, pass: password ?? '' } }),
     disableFileAccess: true,
     disableUrlAccess: true,
-    getSocket: (_options, callback) => { open(guard, to, route).then((connection) => callback(null, { connection }), callback) }
+    getSocket: (_options, callback) => { openSocket(sockets, to).then((connection) => callback(null, { connection }), callback) }
   }
   const mail = nodemailer.createTransport(options)
   mail.use('stream', ({ message, data }, done) => {
@@ -64,24 +63,6 @@ function createMailer ({ guard, ca, route }: MailersOptions, { port, security = 
     done()
   })
   return { mail, whole }
-}
-
-/** A connection to an address that the guard permits. */
-async function open (guard: Guard, { host, port }: { host: string, port: number }, route?: Route): Promise<Socket> {
-  const to = route?.(host, port) ?? { host, port }
-  guard.check(to.host)
-  const socket = connect({ host: to.host.replace(/^\[(.*)\]$/, '$1'), port: to.port, lookup: guard.lookup })
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
-  socket.once('connect', () => resolve(socket)).once('error', reject)
-  socket.setTimeout(limits.connectionTimeout, () => socket.destroy(Object.assign(new Error('No connection in time.'), { code: 'ETIMEDOUT' })))
-  try {
-    await promise
-    return socket.setTimeout(0)
-  } catch (cause) {
-    throw unconnected(host, cause)
-  } finally {
-    socket.removeAllListeners()
-  }
 }
 
 /** What one call's smtp works with. */
@@ -147,7 +128,7 @@ async function deliver ({ mail, whole }: Mailer, { host, ended, message, read }:
 /** One address, as a name and an address: never parsed again, so that no text becomes two recipients. */
 function mailbox (text: string): { name: string, address: string } {
   const [first, ...others] = parseAddresses(text)
-  if (first?.address === undefined || others.length > 0 || !/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(first.address)) throw new RequestFailure('refused', `"${text}" is not one e-mail address such as ada@example.com.`, { code: 'address' })
+  if (first?.address === undefined || others.length > 0 || !isWritten(text, first.address)) throw new RequestFailure('refused', `"${text}" is not one e-mail address such as ada@example.com.`, { code: 'address' })
   return { name: first.name, address: first.address }
 }
 

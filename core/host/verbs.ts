@@ -4,7 +4,7 @@ import type { ServiceName } from '../services/index.ts'
 import type { Context } from './context.ts'
 
 /** What a provider can be asked to do for a service. */
-export const verbNames = ['dispatch', 'lookup', 'status'] as const
+export const verbNames = ['dispatch', 'lookup', 'status', 'document', 'cancel'] as const
 export type VerbName = typeof verbNames[number]
 
 /** A verb as the host sees it: plain data in, and out whatever a foreign function returns or throws. */

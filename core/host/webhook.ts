@@ -58,7 +58,7 @@ export type WebhookManifest = {
   acknowledge?: string | JsonObject
   confirm?: true
 }
-export type WebhookManifests = { [Service in DeliveryService]?: WebhookManifest }
+export type WebhookManifests = Partial<Record<DeliveryService, WebhookManifest>>
 
 const closed = { additionalProperties: false }
 const Header = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,78}\\*?$' })

@@ -24,10 +24,13 @@ export type InvoicingFields = Static<typeof InvoicingFields>
 /** What an invoicing provider declares. */
 export const InvoicingCapabilities = Type.Object({
   documentTypes: Type.Array(DocumentType, { minItems: 1, uniqueItems: true }),
-  sendByEmail: Type.Optional(Type.Boolean({ description: 'The provider can e-mail the document to the customer itself.' })),
+  sendByEmail: Type.Optional(Type.Union([Type.Boolean(), Type.Array(DocumentType, { minItems: 1, uniqueItems: true })], {
+    description: 'The provider can e-mail the document to the customer itself: every one, or those of some types.'
+  })),
   requires: Type.Optional(Type.Array(Type.String({ pattern: '^(/[^/]+)+$' }), {
     description: 'Parts of the invoice vocabulary that the provider cannot do without: JSON pointers into the template data.'
-  }))
+  })),
+  document: Type.Optional(Type.Enum(['ours', 'theirs'], { default: 'ours', description: 'Whose document is attached and archived: the one made here, or the provider\'s own.' }))
 }, { additionalProperties: false })
 export type InvoicingCapabilities = Static<typeof InvoicingCapabilities>
 
@@ -93,7 +96,11 @@ function checkProvider ({ fields, data, provider, at: where }: InvoicingSubject)
   const missing = (capabilities.requires ?? []).filter((required) => at(data, required) === undefined)
   return [
     ...checkSupported(provider, where('documentType'), fields.documentType, capabilities.documentTypes),
-    ...checkOffered(provider, where('sendByEmail'), fields.sendByEmail, capabilities.sendByEmail, 'send the document by e-mail'),
+    ...checkOffered(provider, where('sendByEmail'), fields.sendByEmail, mails(capabilities, fields.documentType), `send ${fields.documentType} documents by e-mail`),
     ...missing.map((required) => ({ path: `/template/data${required}`, code: 'required_by_provider', message: `The provider "${code}" requires this field.` }))
   ]
+}
+
+function mails ({ sendByEmail = false }: InvoicingCapabilities, documentType: DocumentType): boolean {
+  return typeof sendByEmail === 'boolean' ? sendByEmail : sendByEmail.includes(documentType)
 }

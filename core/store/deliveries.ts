@@ -1,9 +1,9 @@
 import { sql, type Kysely } from 'kysely'
-import { isSettled, mayMove, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
+import { isSettled, mayMove, originsOf, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Owner } from './configurations.ts'
 import type { Database, OwnerQueries } from './database.ts'
-import type { EventActor, Tables } from './schema.ts'
+import type { EventActor, InboundState, Tables } from './schema.ts'
 
 /** An accepted step whose vendor tells what became of it. */
 export type FollowedStep = {
@@ -45,52 +45,44 @@ export async function findFollowed ({ owner }: Database, stepId: string): Promis
 
 /**
  * Notes in the timelines of steps what an event says, moves their status where it may move, and closes the event, all in
- * one transaction: an event has its effect once. Answers false when it was handled before, by itself or under its event id.
+ * one transaction: an event has its effect once. Answers false when it was handled before, by itself or under its event id;
+ * rejects when another one with that id is being handled at this moment.
  */
 export async function applyInbound ({ owner }: Database, { inboundId, eventId, steps, delivery }: { inboundId: string, eventId?: string, steps: readonly FollowedStep[], delivery: Delivery }, now: Date): Promise<boolean> {
   return owner.transaction().execute(async (queries) => {
-    const event = await queries.selectFrom('inbound').select(['service', 'provider_code', 'account']).where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held']).forUpdate().executeTakeFirst()
-    if (event === undefined) return false
-    const isNew = eventId === undefined || await claimEventId(queries, { ...event, inboundId, eventId })
-    await queries.updateTable('inbound').set({ state: isNew ? 'applied' : 'duplicate', note: null, handled_at: now }).where('inbound_id', '=', inboundId).execute()
+    const { rows: [event] } = await sql<{ state: InboundState }>`
+      update inbound set (state, event_id) = (select case when taken then 'duplicate' else 'applied' end, case when taken then null else ${eventId ?? null}::text end
+        from (select exists (select from inbound as other where other.service = inbound.service and other.provider_code = inbound.provider_code
+          and other.account is not distinct from inbound.account and other.event_id = ${eventId ?? null}::text) as taken) as others), note = null, handled_at = ${now}
+      where inbound_id = ${inboundId} and state in ('waiting', 'held') returning state`.execute(queries)
+    const isNew = event?.state === 'applied'
     if (isNew) for (const step of steps) await moveStep(queries, step, delivery, now)
     return isNew
   })
 }
 
-/** Whether no other event of the vendor (and account) has the id. */
-async function claimEventId (queries: OwnerQueries, { inboundId, eventId, service, provider_code: providerCode, account }: { inboundId: string, eventId: string, service: DeliveryService, provider_code: string, account: string | null }): Promise<boolean> {
-  // Two events with the same id may be handled at once: the second one waits, and then sees the first.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`${service} ${providerCode} ${account ?? ''} ${eventId}`}, 0))`.execute(queries)
-  const { numUpdatedRows } = await queries.updateTable('inbound').set({ event_id: eventId }).where('inbound_id', '=', inboundId)
-    .where((where) => where.not(where.exists(where.selectFrom('inbound as other').select('other.inbound_id').where('other.service', '=', service)
-      .where('other.provider_code', '=', providerCode).where('other.account', 'is not distinct from', account).where('other.event_id', '=', eventId))))
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
-}
-
 /** Notes what the vendor answered about a step, if that moves it. */
 export async function applyPoll ({ owner }: Database, step: FollowedStep, delivery: Delivery, now: Date): Promise<void> {
   await owner.transaction().execute(async (queries) => {
-    await queries.updateTable('steps').set({ polled_at: now }).where('step_id', '=', step.stepId).execute()
-    const { delivery_status: from } = await lockStep(queries, step)
+    const { delivery_status: from } = await queries.updateTable('steps').set({ polled_at: now }).where('step_id', '=', step.stepId).returning('delivery_status').executeTakeFirstOrThrow()
     if (delivery.status !== null && mayMove(step.service, from, delivery.status)) await moveStep(queries, step, delivery, now)
   })
 }
 
-async function lockStep (queries: OwnerQueries, { stepId }: FollowedStep): Promise<{ delivery_status: DeliveryStatus | null }> {
-  return queries.selectFrom('steps').select('delivery_status').where('step_id', '=', stepId).forUpdate().executeTakeFirstOrThrow()
-}
-
+/** Moves a step where it may move, and notes in its timeline what was learnt and whether it changed anything. */
 async function moveStep (queries: OwnerQueries, step: FollowedStep, { kind, status, facts, actor }: Delivery, now: Date): Promise<void> {
   const { companyId, dispatchId, stepId, service } = step
-  const { delivery_status: from } = await lockStep(queries, step)
-  const moves = status !== null && mayMove(service, from, status)
-  if (moves) await queries.updateTable('steps').set({ delivery_status: status, delivery_settled: isSettled(service, status) }).where('step_id', '=', stepId).execute()
-  await queries.insertInto('events').values({
-    company_id: companyId, dispatch_id: dispatchId, step_id: stepId, kind, actor: JSON.stringify(actor), at: now,
-    facts: JSON.stringify({ ...facts, status: status ?? 'unknown', ...(from === null ? {} : { before: from }), changed: moves })
-  }).execute()
+  await sql`
+    with before as (
+      select step_id, delivery_status from steps where step_id = ${stepId} for update
+    ), moved as (
+      update steps set delivery_status = ${status}, delivery_settled = ${isSettled(service, status)} from before
+      where steps.step_id = before.step_id and ${status}::text is not null and (before.delivery_status is null or before.delivery_status = any (${originsOf(service, status)})) returning 1
+    )
+    insert into events (company_id, dispatch_id, step_id, kind, actor, at, facts)
+    select ${companyId}, ${dispatchId}, ${stepId}, ${kind}, ${JSON.stringify(actor)}, ${now},
+      ${JSON.stringify({ ...facts, status: status ?? 'unknown' })}::jsonb || jsonb_strip_nulls(jsonb_build_object('before', before.delivery_status, 'changed', exists (select from moved)))
+    from before`.execute(queries)
 }
 
 /** When steps of a provider are asked after: those accepted before `since` for the first time, those asked before `again` once more, none accepted before `until`. */

@@ -10,7 +10,7 @@ export type Gathering<Item> = {
 
 /** While one group is written the next one gathers, up to `most` items: many items cost few commits. */
 export function createGathering<Item> ({ write, most }: { write: (items: readonly Item[]) => Promise<unknown>, most: number }): Gathering<Item> {
-  let pending: { item: Item, done: PromiseWithResolvers<void> }[] = []
+  let pending: { item: Item, done: PromiseWithResolvers<undefined> }[] = []
   let writing: Promise<void> | undefined
   let underWay = 0
 
@@ -23,7 +23,7 @@ export function createGathering<Item> ({ write, most }: { write: (items: readonl
       underWay = group.length
       try {
         await write(group.map(({ item }) => item))
-        for (const { done } of group) done.resolve()
+        for (const { done } of group) done.resolve(undefined)
       } catch (error) {
         for (const { done } of group) done.reject(error)
       }
@@ -34,7 +34,7 @@ export function createGathering<Item> ({ write, most }: { write: (items: readonl
 
   return {
     put (item) {
-      const done = Promise.withResolvers<void>()
+      const done = Promise.withResolvers<undefined>()
       pending.push({ item, done })
       writing ??= run()
       return done.promise

@@ -52,7 +52,10 @@ export function createIntake ({ host, verifying, storing, keyring, log, now, new
 
   async function keep (posted: Posted, incoming: Incoming, webhook: WebhookManifest): Promise<void> {
     const verification = await verify(incoming)
-    if (verification.outcome === 'refused') return refuse(posted, verification.reason)
+    if (verification.outcome === 'refused') {
+      refuse(posted, verification.reason)
+      return
+    }
     const parked = verification.outcome === 'waits' ? seal(keyring, webhook, incoming.delivery) : null
     const taken = await storing.put(arrivalOf(incoming, newId(), parked, verification))
     if (!taken) refuse(posted, 'too_many_waiting')

@@ -75,8 +75,8 @@ async function writeWhole (folder: string, name: string, text: string): Promise<
 
 /** The events of a file; none when another process has drained it. */
 async function readLines (path: string): Promise<Arrival[]> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
     throw error
   })
   return text.split('\n').filter((line) => line !== '').map(fromLine)

@@ -37,14 +37,18 @@ export function createStoring ({ database, queue, spool, log }: { database: Data
   let parked = 0
   let draining: Promise<void> | undefined
 
+  function goAway (error: unknown): void {
+    if (!away) log.warn({ err: error }, 'the database does not take events: they go to the disk')
+    away = true
+  }
+
   async function toDatabase (arrival: Arrival): Promise<boolean> {
     if (away || gathering.waiting() >= mostWaiting) return false
     try {
       await withTimeLimit(storingLimit, gathering.put(arrival))
       return true
     } catch (error) {
-      if (!away) log.warn({ err: error }, 'the database does not take events: they go to the disk')
-      away = true
+      goAway(error)
       return false
     }
   }

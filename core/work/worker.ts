@@ -17,7 +17,7 @@ type Options = Parameters<typeof createInboundHandler>[0] & { storing: Storing, 
 /** Starts to work on what the queue and the disk hold. */
 export async function startWorker (options: Options): Promise<Worker> {
   const { queue, storing, log } = options
-  await queue.work('webhook', createInboundHandler(options), { atOnce: 8 })
+  await queue.work('webhook', createInboundHandler(options), { atOnce: 4 })
   await queue.work('poll', createPolling(options), { atOnce: 4 })
   await queue.work('sweep', createSweep(options), { atOnce: 1 })
   await queue.schedule('sweep', '*/5 * * * *')

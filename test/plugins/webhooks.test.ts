@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
+import { shippedProviders } from '../support/service.ts'
 import { basic, hmac, hookService, jws, jwksUrl, paths, serverAuth, until, vendorKey } from '../core/work/support.ts'
 
 const key = vendorKey('scd_1')
@@ -267,4 +268,14 @@ await t.test('an event that must be confirmed counts as the vendor says when it 
   await post(paths.ask, { transaction: 'a_1', type: 'done' }, basic(serverAuth))
   await until('it is confirmed', async () => (await delivery(dispatchId)).status === 'started')
   t.match((await delivery(dispatchId)).events, [{ facts: { type: 'done', confirmed: 'open', status: 'started' } }])
+})
+
+await t.test('a configuration of a provider with webhooks shows the address for its vendor, the same every time', async (t) => {
+  const { body } = await service.send('PUT', '/api/v1/company/providers/seal-one', { body: { settings: {} } })
+  t.match(body.webhookUrl, /^https:\/\/dispatch\.example\.com\/api\/webhooks\/esign\/providers\/seal-one\/endpoint\.json\?account=[\da-f-]{36}$/)
+  const { body: config } = await service.send('GET', '/api/v1/my/config')
+  t.equal(config.company.providers.find(({ code }: { code: string }) => code === 'seal-one').webhookUrl, body.webhookUrl)
+  const plain = await hookService(t, { config: { providerDirectories: [shippedProviders] } })
+  const { body: without } = await plain.send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } })
+  t.equal(Object.hasOwn(without, 'webhookUrl'), plain.house.get('host').find('simulator')?.manifest.webhooks !== undefined)
 })

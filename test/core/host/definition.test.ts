@@ -134,3 +134,26 @@ await t.test('an answer that is not plain data', (t) => {
   defineProvider({ ...facts, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: () => Promise.resolve({ id: '1', status: 'sent', at: new Date() }) } } })
   t.end()
 })
+
+await t.test('a provider with a document of its own', async (t) => {
+  const offer = { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent } as const
+
+  await t.test('declares it by the verb that fetches it', (t) => {
+    const definition = defineProvider({ ...facts, services: { invoicing: { ...offer, document: () => Promise.resolve(invoice().document) } } })
+    const fit = deriveManifest(definition, '1.0.0')
+    t.match(fit, { value: { services: { invoicing: { capabilities: { document: 'theirs' }, verbs: ['dispatch', 'document'] } } } })
+    t.end()
+  })
+
+  await t.test('cannot promise it without the verb', (t) => {
+    // @ts-expect-error the verb is missing
+    t.same(refusedAt(defineProvider({ ...facts, services: { invoicing: { ...offer, document: 'theirs' } } })), ['/services/invoicing/verbs'])
+    t.end()
+  })
+
+  await t.test('is "ours" without one', (t) => {
+    const fit = deriveManifest(defineProvider({ ...facts, services: { invoicing: offer } }), '1.0.0')
+    t.notOk(fit.ok && fit.value.services.invoicing?.capabilities.document)
+    t.end()
+  })
+})

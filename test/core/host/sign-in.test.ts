@@ -226,7 +226,7 @@ const examples: [string, string, string, Record<string, string>, string, string,
 
 for (const [what, method, path, headers, body, signed, signature] of examples) {
   await t.test(`SigV4: the published signature of ${what}`, async (t) => {
-    const request = { method, url: new URL(`https://examplebucket.s3.amazonaws.com${path}`), headers, body: { sha256: sha256(body), open: () => undefined } }
+    const request = { method, url: new URL(`https://examplebucket.s3.amazonaws.com${path}`), headers, body: { sha256: () => sha256(body), open: () => undefined } }
     const answer = await signRequest(s3, request, new Date('2013-05-24T00:00:00Z'))
     t.equal(answer['authorization'], `AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, SignedHeaders=${signed}, Signature=${signature}`)
   })
