@@ -19,6 +19,7 @@ import { parseQuery } from './queries.ts'
 import { simulatorRoutes } from './simulator.ts'
 import { templatesRoutes } from './templates.ts'
 import { answerUnreadable, transportPlugin } from './transport.ts'
+import { uploadRoutes } from './upload.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 /** The whole service, top to bottom. */
@@ -35,6 +36,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
   await app.register(authRoutes, { authentication: get('authentication') })
   await app.register(dispatchRoutes, { ...shared, pipeline: get('pipeline') })
+  await app.register(uploadRoutes, { ...shared, pipeline: get('pipeline'), receive: get('receive') })
   await app.register(dispatchesRoutes, shared)
   await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
   await app.register(creditsRoutes, shared)

@@ -50,14 +50,14 @@ const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: 
   async message (parts, run, step) {
     if (run.template === undefined) return { content: { attachments: [] } }
     const stored = step.content.made
-    const { html, text } = stored === undefined ? await renderMessage(parts, run, step) : { html: String(stored['html']), text: String(stored['text']) }
+    const { html, text } = stored === undefined ? await renderMessage(parts, run, step) : { html: textIn(stored, 'html'), text: textIn(stored, 'text') }
     return { content: { html, text, attachments: [] }, ...(stored === undefined ? { fresh: { made: { html, text } } } : {}) }
   },
 
   async text (parts, run, step) {
     if (run.template === undefined) return { content: {} }
     const stored = step.content.made
-    const { text } = stored === undefined ? await render(parts, run, step, 'text') : { text: String(stored['text']) }
+    const { text } = stored === undefined ? await render(parts, run, step, 'text') : { text: textIn(stored, 'text') }
     return { content: { text }, ...(stored === undefined ? { fresh: { made: { text } } } : {}) }
   },
 
@@ -67,10 +67,11 @@ const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: 
   }
 }
 
-async function render<F extends Format> ({ renderer, now }: Making, { template, data }: Run, { fields }: RunStep, format: F): Promise<Rendered<F>> {
+async function render<F extends Format> ({ renderer, now }: Making, { template, data }: Run, { service, fields }: RunStep, format: F): Promise<Rendered<F>> {
   if (template === undefined) throw new Error('There is no template to render.')
   const { id, version, digest, source } = template
-  return renderer.render({ template: { id, version, digest, source }, data, format, now: now().toISOString(), ...signersIn(fields) })
+  const signers = services[service].signers?.(fields)
+  return renderer.render({ template: { id, version, digest, source }, data, format, now: now().toISOString(), ...(signers === undefined ? {} : { signers }) })
 }
 
 async function renderMessage (parts: Making, run: Run, step: RunStep): Promise<{ html: string, text: string }> {
@@ -116,10 +117,9 @@ function filenameOf ({ template, documentNumber, dispatchId }: Run): string {
   return `${name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')}.pdf`
 }
 
-/** The names of those who sign, where the service has signers: their places come with the document. */
-function signersIn ({ signers }: JsonObject): { signers?: string[] } {
-  if (!Array.isArray(signers)) return {}
-  return { signers: signers.map((signer: { firstName: string, lastName: string }) => `${signer.firstName} ${signer.lastName}`) }
+function textIn (made: JsonObject, name: string): string {
+  const text = made[name]
+  return typeof text === 'string' ? text : ''
 }
 
 function placesIn (made: JsonObject | undefined): Content['document']['signatures'] {

@@ -99,12 +99,11 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit }: Pipe
     },
 
     async dispatch (call) {
-      let recorded = false
-      const started = (): void => { recorded = true }
+      const progress = { recorded: false }
       try {
-        return await beginOrRepeat(call, read(call), started)
+        return await beginOrRepeat(call, read(call), () => { progress.recorded = true })
       } finally {
-        if (!recorded) await call.file?.discard()
+        if (!progress.recorded) await call.file?.discard()
       }
     },
 

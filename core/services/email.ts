@@ -76,6 +76,8 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
     return { email: { from, ...recipientsOf(fields), ...(replyTo === undefined ? {} : { replyTo }), subject, ...body }, attachments, metadata: made.metadata }
   },
 
+  example: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Your documents' },
+
   facts ({ to }) {
     const [first] = listOf(to)
     return first === undefined ? {} : { recipient: first }

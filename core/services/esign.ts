@@ -66,6 +66,8 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
 
   request: (fields, { document, signatures, data, metadata }) => ({ esign: { ...defaults, ...fields }, document, signatures, data, metadata }),
 
+  example: { signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }, { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }] },
+
   facts ({ signers: [first] }, data) {
     return { ...textAt(data, '/number', 'documentNumber'), ...(first === undefined ? {} : { recipient: nameOf(first) }) }
   }

@@ -35,6 +35,8 @@ export const file: Service<'file', FileFields, never, 'document'> = {
     return filename === undefined || extension === undefined ? undefined : cleanFilename(filename, extension)
   },
 
+  example: { file: { filename: 'document.pdf' } },
+
   facts: (_fields, data) => ({ ...textAt(data, '/number', 'documentNumber'), ...textAt(data, '/customer/name', 'recipient') })
 }
 

@@ -66,6 +66,8 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
 
   request: (invoicing, { data, document, metadata }) => ({ invoicing, data, document, metadata }),
 
+  example: {},
+
   facts ({ documentType }, data) {
     return { documentType, ...textAt(data, '/number', 'documentNumber'), ...textAt(data, '/customer/name', 'recipient') }
   }

@@ -76,6 +76,8 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
 
   request: (fields, { document, metadata }) => ({ postal: { ...defaults, ...fields }, document, metadata }),
 
+  example: { postal: { recipient: { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' } } },
+
   facts ({ recipient }, data) {
     return { ...textAt(data, '/number', 'documentNumber'), recipient: recipient.name }
   }

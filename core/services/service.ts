@@ -33,6 +33,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   signers? (fields: Fields): readonly string[]
   /** The name that the client wants the document to have, in characters that every file system takes. */
   filename? (fields: Fields): string | undefined
+  /** What a request for it may look like, beside its template. */
+  example: JsonObject
   /** What the dispatch can be found by later. */
   facts (fields: Fields, data: JsonObject): Facts
 }

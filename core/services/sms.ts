@@ -62,6 +62,8 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
   request: ({ phoneNumber, message, sender }, { text = '', metadata }) =>
     ({ sms: { phoneNumber, message: message ?? text, ...(sender === undefined ? {} : { sender }) }, metadata }),
 
+  example: { sms: { phoneNumber: '+33612345678' } },
+
   facts: ({ phoneNumber }) => ({ recipient: phoneNumber })
 }
 

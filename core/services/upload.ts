@@ -33,6 +33,8 @@ export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities,
 
   request: (_fields, { document, metadata }) => ({ document, metadata }),
 
+  example: {},
+
   facts: () => ({})
 }
 
