@@ -22,6 +22,6 @@ export async function seedDemo (database: Database, now: Date): Promise<boolean>
     name: 'Demo',
     credits: demo.credits,
     users: [{ email: admin.email, role: 'admin', services: ['*'], passwordHash: await hashPassword(admin.password) }],
-    defaultProvider: { code: demo.provider, services: providedNames }
+    defaultProvider: { code: demo.provider, services: providedNames, settings: { allowedSenders: [admin.email] } }
   }], now)
 }
