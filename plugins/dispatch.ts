@@ -20,6 +20,7 @@ export const dispatchRoutes: FastifyPluginAsyncTypebox<{ pipeline: Pipeline, doc
       config: { errors: dispatchErrors, answerHeaders: { 'Idempotency-Replayed': { type: 'string', description: '"true" where the request repeats one with the same idempotency key.' } } },
       schema: { tags: ['Dispatch'], summary, body, headers: DispatchHeaders, response: { 200: DispatchResponse } }
     }, async (request, reply) => {
+      refuseAsynchronous(request)
       const idempotencyKey = idempotencyKeyOf(request)
       const { result, replayed } = await pipeline.dispatch({ ...callOf(request), ...(idempotencyKey === undefined ? {} : { idempotencyKey }) })
       request.dispatchId = result.dispatchId
@@ -57,6 +58,12 @@ export const dispatchErrors = [
   ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error',
   'provider_unavailable', 'timeout', 'outcome_unknown'
 ] as const
+
+/** Who asks for the queue must not get a synchronous answer in its place. */
+function refuseAsynchronous ({ query }: FastifyRequest): void {
+  const { async = 'false' } = query as Record<string, unknown>
+  if (async !== 'false') throw refusal('validation_failed', [{ path: '/query/async', code: 'not_supported', message: 'Asynchronous mode is not there yet: leave "async" out and wait for the answer.' }])
+}
 
 /** X-Idempotency-Key, or Idempotency-Key; both must say the same. */
 export function idempotencyKeyOf ({ headers }: FastifyRequest): string | undefined {

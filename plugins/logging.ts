@@ -31,11 +31,27 @@ const options: LoggerOptions = {
 }
 
 /** Lines are written together: when there are as many characters as this, or have waited as long as this (milliseconds), or the process ends. */
-const buffered = { minLength: 4096, periodicFlush: 100 }
+const buffered = { length: 4096, time: 100 }
 
-/** Standard output, which no request waits for. */
-export function standardOutput (): ReturnType<typeof pino.destination> {
-  return pino.destination({ sync: false, ...buffered })
+/**
+ * Standard output. When nobody reads it any more (a closed pipe, a closed terminal) the lines are lost and the service goes on;
+ * pino's own destination would try for ever when the process ends.
+ */
+export function standardOutput (): DestinationStream {
+  let waiting = ''
+  const flush = (): void => {
+    if (waiting !== '') process.stdout.write(waiting)
+    waiting = ''
+  }
+  process.stdout.on('error', () => undefined)
+  process.once('exit', flush)
+  setInterval(flush, buffered.time).unref()
+  return {
+    write (line) {
+      waiting += line
+      if (waiting.length >= buffered.length) flush()
+    }
+  }
 }
 
 /** Structured lines, written to `destination`. */

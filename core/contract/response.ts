@@ -99,7 +99,7 @@ export type DispatchView = Static<typeof DispatchView>
 /** One entry of a dispatch's timeline. */
 export const EventView = Type.Object({
   id: Type.String(),
-  kind: Type.String({ description: 'planned, rendered, calling, answered, resumed, webhook, polled.' }),
+  kind: Type.String({ description: 'planned, rendered, calling, answered, failed (the provider was not called), resumed, webhook, polled.' }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,
   facts: AnyJsonObject,

@@ -192,7 +192,7 @@ export async function settleStep (database: Database, step: { companyId: number,
         from before where dispatch_id = ${dispatchId} and company_id = ${companyId}
       ), event as (
         insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
-        select ${companyId}, ${dispatchId}, step_id, 'answered', ${JSON.stringify(actor)}, ${JSON.stringify(facts)}, ${now} from before
+        select ${companyId}, ${dispatchId}, step_id, ${actor.kind === 'provider' ? 'answered' : 'failed'}, ${JSON.stringify(actor)}, ${JSON.stringify(facts)}, ${now} from before
       )
       select step_id from before`.execute(queries)
     if (settled === undefined) throw new DispatchError('conflict', 'The step was settled by another run.', { dispatchId })

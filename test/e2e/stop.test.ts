@@ -15,6 +15,11 @@ async function slowDispatch (url: string): Promise<{ answer: Promise<{ status: n
   return { answer }
 }
 
+/** Resolves when no new connection is taken. */
+async function refused (url: string): Promise<void> {
+  while (await fetch(`${url}/livez`).then(() => true, () => false)) await pause(20)
+}
+
 /** A signal to a process group comes twice to the service: npm passes its own on. */
 const signals: { what: string, command?: [string, ...string[]], send: (service: ServiceProcess) => void }[] = [
   { what: 'Ctrl-C in the terminal of npm start', command: npmStart, send: ({ pid }) => process.kill(-pid, 'SIGINT') },
@@ -23,7 +28,7 @@ const signals: { what: string, command?: [string, ...string[]], send: (service: 
   { what: 'the end of its terminal', send: ({ pid }) => process.kill(-pid, 'SIGHUP') }
 ]
 
-void t.test('running requests are finished, new ones refused, and no process is left behind', { jobs: signals.length }, (t) => {
+void t.test('running requests are finished while new ones are refused, and no process is left behind', { jobs: signals.length }, (t) => {
   for (const { what, command, send: signal } of signals) {
     void t.test(what, async (t) => {
       const folder = dataDirectory(t)
@@ -31,8 +36,7 @@ void t.test('running requests are finished, new ones refused, and no process is 
       const pids = [servicePid(service), databasePid(folder)]
       const { answer } = await slowDispatch(service.url())
       signal(service)
-      await pause(100)
-      await t.rejects(fetch(`${service.url()}/livez`), 'a new connection is refused at once')
+      await refused(service.url())
       const { status, body } = await answer
       t.match({ status, body }, { status: 200, body: { success: true, status: 'succeeded' } })
       t.equal(await service.ended, 0)
@@ -67,6 +71,15 @@ void t.test('a signal while the service starts ends it, and the next start works
   t.equal(databasePid(folder), undefined)
   const next = await startReady(t, { dataDirectory: folder })
   t.match(await send(next.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200 })
+})
+
+void t.test('a log that nobody reads any more stops neither the service nor its end', async (t) => {
+  const folder = dataDirectory(t)
+  const service = await startReady(t, { dataDirectory: folder })
+  service.closeOutput()
+  t.match(await send(service.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200 })
+  process.kill(service.pid, 'SIGTERM')
+  t.equal(await service.ended, 0)
 })
 
 void t.test('an error that nobody catches ends the service with its database', async (t) => {

@@ -24,7 +24,7 @@ const bodies: Record<string, [ErrorWord, Sending]> = {
   'no body at all': ['validation_error', {}],
   'JSON with comments': ['validation_error', { body: '{} // all' }],
   'a byte order mark': ['validation_error', { body: `\uFEFF${JSON.stringify(invoiceRequest())}` }],
-  'bytes that are not UTF-8': ['validation_error', { body: Buffer.from('{"documentType":"\xff"}', 'latin1') }],
+  'bytes that are not UTF-8': ['validation_error', { body: Buffer.from(JSON.stringify(data({ notes: 'é' })), 'latin1') }],
   'UTF-16': ['validation_error', { body: Buffer.from(JSON.stringify(invoiceRequest()), 'utf16le') }],
   'compressed JSON': ['validation_error', { body: Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0]), headers: { 'content-encoding': 'gzip' } }],
   'a body of 10 MB': ['payload_too_large', { body: JSON.stringify({ notes: megabytes(10) }) }],
@@ -99,6 +99,13 @@ await t.test('an unknown field is refused with the nearest known name, at every 
     '/invoicing/dueDat': 'Unknown field "dueDat" (did you mean "dueDate"?).',
     '/e': 'Unknown field "e".'
   })
+})
+
+await t.test('a body beyond the bounds is not looked at any further', async (t) => {
+  for (const [body, code] of [[{ ...invoiceRequest(), ...fields(1001) }, 'too_many'], [{ ...invoiceRequest(), metadata: JSON.parse(nested('[', ']', 40)) as unknown }, 'too_deep']] as const) {
+    const answer = await send('POST', '/api/invoicing/validate', { body })
+    t.same((answer.body.details as { code: string }[]).map((problem) => problem.code), [code])
+  }
 })
 
 await t.test('of a key that is given twice, the last counts', async (t) => {

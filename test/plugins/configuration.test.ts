@@ -126,6 +126,17 @@ await t.test('what is sealed for one company opens for no other', async (t) => {
   t.notMatch(JSON.stringify(body), 's3cret')
 })
 
+await t.test('what is sealed for a company opens for none of its users', async (t) => {
+  const { admin, member, companyId } = await service.company('scopes')
+  await put('/company/providers/vendor', { settings }, admin)
+  await put('/my/providers/vendor', { settings }, member)
+  const { owner } = service.house.get('database')
+  const rows = owner.selectFrom('configurations').select('secrets').where('company_id', '=', companyId).where('provider_code', '=', 'vendor').where('user_id', 'is', null)
+  const { secrets } = await rows.executeTakeFirstOrThrow()
+  await owner.updateTable('configurations').set({ secrets: JSON.stringify(secrets) }).where('company_id', '=', companyId).where('user_id', 'is not', null).execute()
+  t.not((await validate(member, { providerName: 'vendor' })).status, 200)
+})
+
 await t.test('changing where requests go drops the kept secrets', async (t) => {
   const { admin } = await service.company('moving')
   await put('/company/providers/vendor', { settings: { ...settings, password: 'pa55word' } }, admin)

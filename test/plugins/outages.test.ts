@@ -82,7 +82,7 @@ await t.test('a dispatch whose attempt could not be recorded has called nobody, 
   const { status, body } = await sent
   t.match({ status, body }, { status: 500, body: { error: 'internal_error', message: /nothing was sent/, dispatchId: String } })
   t.strictSame(await credits(), before)
-  t.strictSame(await kinds(body.dispatchId), ['planned', 'answered'])
+  t.strictSame(await kinds(body.dispatchId), ['planned', 'failed'])
 
   rendering = () => Promise.resolve()
   t.match(await dispatch('accepting', 'unattempted'), { status: 200, body: { dispatchId: body.dispatchId } })

@@ -266,3 +266,14 @@ await t.test('settings of the request are checked by the form of the chosen prov
   t.same(told(answer).sort(), ['/settings/includePaymentCollectionLink type', '/settings/paymentCollectionBeneficary unknown_field'])
   t.match(JSON.stringify(answer.body.details), /did you mean \\"paymentCollectionBeneficiaryName\\"/)
 })
+
+await t.test('who asks for asynchronous mode is told that it is not there, and nothing is dispatched', async (t) => {
+  const before = (await service.send('GET', '/api/v1/credits')).body.balance
+  for (const query of ['async=true', 'async', 'async=true&async=false']) {
+    const answer = await service.send('POST', `/api/invoicing?${query}`, { body: invoiceRequest() })
+    t.equal(answer.status, 422, query)
+    t.same(told(answer), ['/query/async not_supported'], query)
+  }
+  t.equal((await service.send('POST', '/api/invoicing?async=false', { body: invoiceRequest() })).status, 200)
+  t.equal((await service.send('GET', '/api/v1/credits')).body.balance, before - 1)
+})

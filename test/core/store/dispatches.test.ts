@@ -43,7 +43,7 @@ async function opened (more: Partial<NewDispatch> = {}): Promise<Opened> {
 
 const begin = ({ companyId, dispatchId, stepId }: Opened): Promise<number> => beginAttempt(database, { companyId, dispatchId, stepId, providerCode: 'simulator', providerVersion: '1.0.1' }, now)
 const settle = ({ companyId, dispatchId, stepId }: Opened, settlement: Settlement, status: 'succeeded' | 'failed' | 'uncertain'): Promise<void> =>
-  settleStep(database, { companyId, dispatchId, stepId, actor: { kind: 'system' } }, settlement, status, now)
+  settleStep(database, { companyId, dispatchId, stepId, actor: { kind: 'provider', code: 'simulator' } }, settlement, status, now)
 const resume = ({ companyId, dispatchId, actor }: Opened): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor }, now)
 const credits = async ({ companyId }: Opened): Promise<{ balance: number, held: number }> => {
   const { balance, held } = await readCredits(database, companyId, { limit: 1 })

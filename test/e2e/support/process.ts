@@ -23,6 +23,8 @@ export type ServiceProcess = {
   stderr: () => string
   /** The structured lines so far. */
   log: () => Record<string, unknown>[]
+  /** Reads no more of what it writes. */
+  closeOutput: () => void
   /** Resolves once it has told that it is ready; throws when it ends before. */
   ready: () => Promise<void>
   /** Resolves with its exit code or the signal that ended it. */
@@ -82,6 +84,7 @@ export function startProcess (t: Test, { dataDirectory, env = {}, command = [pro
   }
   return {
     pid: Number(child.pid), url: () => told.exec(output.stdout)?.[1] ?? '', ready, ended,
+    closeOutput: () => child.stdout.destroy(),
     stdout: () => output.stdout, stderr: () => output.stderr, log: () => linesOf(output.stdout)
   }
 }
