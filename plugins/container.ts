@@ -122,7 +122,7 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     put('log', log)
     put('keyring', keyring)
     put('database', database)
-    put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId') }))
+    put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId'), log }))
     for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
     put('queue', await openQueue({ databaseUrl, log }))
   } catch (error) {

@@ -22,11 +22,16 @@ export function contentOf ({ headers, body }: WireReply): Readable {
 /** An answer as JSON, as a text when it is not JSON, as null when it is empty. Throws a {@link RequestFailure} when it is cut off or too large. */
 export async function readReply (host: string, reply: WireReply): Promise<Json> {
   try {
-    return parse(await read(contentOf(reply), largestReply))
+    // Node's parser holds an answer to its Content-Length; without one, or zipped, it is counted here.
+    return parse(isShort(reply) ? await reply.body.text() : await read(contentOf(reply), largestReply))
   } catch (error) {
     if (error instanceof RequestFailure) throw error
     throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read: it ${troubleOf(error)}.`, { cause: error })
   }
+}
+
+function isShort ({ headers }: WireReply): boolean {
+  return headers['content-encoding'] === undefined && Number(headers['content-length']) <= largestReply
 }
 
 /** What there is of the body of an error: it only explains, so a broken one is as good as none. */

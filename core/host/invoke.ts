@@ -62,6 +62,11 @@ export async function invoke (installed: Installed, service: ServiceName, verb: 
   }
 }
 
+/** Whether the first request of a verb is already at the point of no return. What only reads may always be called again. */
+function beginsPassed (verb: VerbName, checkpoints: boolean, checkpointed: string | undefined): boolean {
+  return verb === 'cancel' || (verb === 'dispatch' && (!checkpoints || checkpointed !== undefined))
+}
+
 /** A failed call by its word. */
 export function failedCall (word: ProviderErrorWord, message: string, more: Pick<CallError, 'code' | 'ours'> = {}): FailedCall {
   return { outcome: providerErrors[word], error: { word, ...more, message } }
@@ -77,7 +82,7 @@ function ownContext ({ settings, requestSettings, sandbox, reference, idempotenc
 function copyOf<Value> (value: Value): Value
 function copyOf (value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(copyOf)
+  if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item))
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, copyOf(field)]))
 }
 

@@ -7,7 +7,7 @@ import type { Wire } from './http.ts'
 import { formPairs } from './http-form.ts'
 import { fitReply, readErrorReply, readReply } from './http-reply.ts'
 import { RequestFailure, verdictOf } from './outcome.ts'
-import { basicHeader } from './sign-in.ts'
+import { basicHeader } from './sign-in-basic.ts'
 
 /** A client of the token endpoint; its secret goes in the header (`basic`, the default) or in the `body`. */
 type Client = { clientId: string, clientSecret?: string, clientAuth?: 'basic' | 'body' }

@@ -19,7 +19,7 @@ export function createRedactor (secrets: readonly string[]): Redactor {
   const text = (plain: string): string => {
     // Most texts hold no secret: to look for them takes far less than to compile what replaces them.
     if (!forms.some((form) => plain.includes(form))) return plain
-    pattern ??= new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
+    pattern ??= patternOf(forms)
     return plain.replace(pattern, marker)
   }
   return {
@@ -34,9 +34,14 @@ export function createRedactor (secrets: readonly string[]): Redactor {
   }
 }
 
-/** The longest first: where one form begins with another, the whole is replaced. */
 function formsOfAll (secrets: ReadonlySet<string>): string[] {
-  return [...new Set([...secrets].filter(({ length }) => length >= shortestSecret).flatMap(formsOf))].sort((a, b) => b.length - a.length)
+  return [...secrets].filter(({ length }) => length >= shortestSecret).flatMap(formsOf)
+}
+
+/** The longest first: where one form begins with another, the whole is replaced. */
+function patternOf (forms: readonly string[]): RegExp {
+  const longestFirst = forms.toSorted((a, b) => b.length - a.length)
+  return new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
 }
 
 /** The log, with secrets replaced in every message and fact. What JSON cannot carry is left out. */
@@ -62,7 +67,7 @@ const shortestSecret = 4
 const shortestInner = 6
 
 function formsOf (secret: string): string[] {
-  return [secret, encodeURIComponent(secret.toWellFormed()), ...innerBase64(secret)]
+  return [...new Set([secret, encodeURIComponent(secret.toWellFormed()), ...innerBase64(secret)])]
 }
 
 /** The characters of base64 that a secret alone determines, for each of the three places where it can begin in a group of three bytes. */

@@ -1,6 +1,6 @@
-import type { Body } from './http-body.ts'
 import type { OAuth2 } from './oauth.ts'
-import { signRequest, type SigV4 } from './sigv4.ts'
+import { basicHeader } from './sign-in-basic.ts'
+import { signRequest, type SigV4, type Unsigned } from './sigv4.ts'
 
 /** How a request signs in: at most one of these. */
 export type SignInFields = {
@@ -10,9 +10,6 @@ export type SignInFields = {
   oauth2?: OAuth2
   sigv4?: SigV4
 }
-
-/** The request that is signed. */
-export type Unsigned = { method: string, url: URL, headers: Record<string, string>, body: Body }
 
 /** `token` gives the access token of an OAuth 2 sign-in. */
 export type SignInWith = { token: (oauth2: OAuth2) => Promise<string>, now: () => Date }
@@ -29,9 +26,4 @@ export async function signIn (fields: SignInFields, request: Unsigned, { token, 
   if (apiKey !== undefined) return { [apiKey.header.toLowerCase()]: apiKey.value }
   if (oauth2 !== undefined) return { authorization: `Bearer ${await token(oauth2)}` }
   return sigv4 === undefined ? {} : await signRequest(sigv4, request, now())
-}
-
-/** RFC 7617, with the characters in UTF-8. */
-export function basicHeader (user: string, password: string): string {
-  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 }

@@ -1,8 +1,11 @@
 import { AwsV4Signer } from 'aws4fetch'
-import type { Unsigned } from './sign-in.ts'
+import type { Body } from './http-body.ts'
 
 /** A signature of AWS and of what is compatible with it, such as S3. */
 export type SigV4 = { accessKeyId: string, secretAccessKey: string, sessionToken?: string, region: string, service: string }
+
+/** A request before it is signed. */
+export type Unsigned = { method: string, url: URL, headers: Record<string, string>, body: Body }
 
 /**
  * The headers that sign a request (AWS Signature Version 4), with every header of it. A body whose hash is not known

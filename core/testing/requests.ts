@@ -5,12 +5,13 @@ import type { Json } from '../contract/json.ts'
 /** A part of a multipart body. */
 export type ReceivedPart = { name: string, filename?: string, contentType?: string, body: Buffer }
 
-/** A request as a vendor got it; `json`, `form` (the last value of a key counts; `pairs` has all) and `parts` where the body is such. */
+/** A request as a vendor got it; `json`, `form` and `parts` where the body is such. Of a key in `query` or `form` the last value counts; `search` and `pairs` have all. */
 export type Received = {
   method: string
   host: string
   path: string
   query: Record<string, string>
+  search: [string, string][]
   headers: Record<string, string>
   body: Buffer
   json?: Json
@@ -29,6 +30,7 @@ export async function receive (message: IncomingMessage): Promise<Received> {
     host: socket instanceof TLSSocket && typeof socket.servername === 'string' ? socket.servername : '',
     path,
     query: Object.fromEntries(searchParams),
+    search: [...searchParams],
     headers,
     body,
     ...decode(headers['content-type'] ?? '', body)

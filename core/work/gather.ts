@@ -8,18 +8,29 @@ export type Gathering<Item> = {
   drain: () => Promise<void>
 }
 
-/** While one group is written the next one gathers, up to `most` items: many items cost few commits. */
-export function createGathering<Item> ({ write, most }: { write: (items: readonly Item[]) => Promise<unknown>, most: number }): Gathering<Item> {
+/** The bounds of one group: how many items, and how many bytes they may have together before no more are added. */
+export type GroupLimits = { items: number, bytes: number }
+
+type Options<Item> = { write: (items: readonly Item[]) => Promise<unknown>, bytesOf: (item: Item) => number, limits: GroupLimits }
+
+/** While one group is written the next one gathers: many items cost few commits. */
+export function createGathering<Item> ({ write, bytesOf, limits }: Options<Item>): Gathering<Item> {
   let pending: { item: Item, done: PromiseWithResolvers<undefined> }[] = []
   let writing: Promise<void> | undefined
   let underWay = 0
+
+  function groupSize (): number {
+    let bytes = 0
+    const full = pending.findIndex(({ item }, index) => index >= limits.items || (bytes += bytesOf(item)) > limits.bytes)
+    return full === -1 ? pending.length : Math.max(1, full)
+  }
 
   async function run (): Promise<void> {
     // Those who come in the same turn of the event loop belong to the first group.
     await Promise.resolve()
     while (pending.length > 0) {
-      const group = pending.slice(0, most)
-      pending = pending.slice(most)
+      const group = pending.slice(0, groupSize())
+      pending = pending.slice(group.length)
       underWay = group.length
       try {
         await write(group.map(({ item }) => item))

@@ -5,7 +5,6 @@ import type { Host } from '../host/host.ts'
 import type { Installed } from '../host/load.ts'
 import type { Log } from '../host/log.ts'
 import { signatureHeaders, type Delivery } from '../host/signature.ts'
-import { withTimeLimit } from '../host/time-limit.ts'
 import type { WebhookManifest } from '../host/webhook.ts'
 import type { Arrival } from '../store/inbound.ts'
 import type { Storing } from './storing.ts'
@@ -20,9 +19,6 @@ export type Intake = {
   /** How many events were refused since the process began, by `service provider reason`. */
   refusals: () => Readonly<Record<string, number>>
 }
-
-/** Milliseconds; with the storing they must stay below a second. */
-const verifyingLimit = 250
 
 const nothing: JsonObject = {}
 
@@ -43,7 +39,7 @@ export function createIntake ({ host, verifying, storing, keyring, log, now, new
 
   async function verify (incoming: Incoming): Promise<Verification> {
     try {
-      return await withTimeLimit(verifyingLimit, verifying.now(incoming))
+      return await verifying.now(incoming)
     } catch (error) {
       log.warn({ err: error, provider: incoming.provider.code }, 'an event could not be verified yet')
       return { outcome: 'waits', until: incoming.receivedAt }

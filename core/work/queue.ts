@@ -35,6 +35,9 @@ const patience = { retryLimit: 40, retryDelay: 1, retryBackoff: true, retryDelay
 /** `short`: of jobs with the same key one waits; `exclusive`: one waits or is worked on. */
 const policies: Record<keyof Work, QueuePolicy> = { webhook: 'short', poll: 'exclusive', sweep: 'exclusive' }
 
+/** Jobs that are fetched, and waited for, together: a slow one holds up no more than its pair, and a full pair is followed at once. */
+const pair = 2
+
 /** Seconds that a closing queue waits for the jobs under way. */
 const farewell = 30
 
@@ -52,7 +55,7 @@ export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, lo
     },
     async work (name, handle, { atOnce }) {
       // New jobs announce themselves; those that were put off are found by polling.
-      const options = { batchSize: atOnce, burstWhenBatchFull: atOnce > 1, perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 } as const
+      const options = { batchSize: Math.min(atOnce, pair), localConcurrency: Math.ceil(atOnce / pair), burstWhenBatchFull: atOnce > 1, perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 } as const
       await boss.work<Parameters<typeof handle>[0], unknown, typeof options>(name, options, (jobs) => Promise.all(jobs.map(async ({ id, data }) => {
         try {
           await handle(data)

@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts'
 import { recordArrivals, type Arrival, type Enqueue } from '../store/inbound.ts'
 import { createGathering } from './gather.ts'
 import type { Queue } from './queue.ts'
-import type { EventSpool } from './spool.ts'
+import { groupLimits, type EventSpool } from './spool.ts'
 
 /** Keeps events: in the database, or on the disk for as long as the database does not take them. */
 export type Storing = {
@@ -16,8 +16,7 @@ export type Storing = {
   settle: () => Promise<void>
 }
 
-/** Events in one transaction, and events that may wait for one: the others go to the disk at once. */
-const group = 500
+/** Events that may wait for a transaction: the others go to the disk at once. */
 const mostWaiting = 2_000
 /** The most unverified events that are kept on the disk. */
 const mostParked = 1_000
@@ -30,12 +29,17 @@ export function enqueueInbound (queue: Queue, after?: number): Enqueue {
 }
 
 export function createStoring ({ database, queue, spool, log }: { database: Database, queue: Queue, spool: EventSpool, log: Log }): Storing {
-  const record = (arrivals: readonly Arrival[]) => recordArrivals(database, arrivals, enqueueInbound(queue))
-  const gathering = createGathering<Arrival>({ write: record, most: group })
+  const gathering = createGathering<Arrival>({ write: record, bytesOf: ({ body }) => body.byteLength, limits: groupLimits })
   /** Whether the database has just failed: it is asked again by the next drain, not by every event. */
   let away = false
   let parked = 0
   let draining: Promise<void> | undefined
+
+  async function record (arrivals: readonly Arrival[]): Promise<void> {
+    const recorded = new Set(await recordArrivals(database, arrivals, enqueueInbound(queue)))
+    const dropped = arrivals.filter(({ inboundId, parked: waits }) => waits !== null && !recorded.has(inboundId)).length
+    if (dropped > 0) log.warn({ dropped }, 'unverified events were dropped: too many are waiting')
+  }
 
   function goAway (error: unknown): void {
     if (!away) log.warn({ err: error }, 'the database does not take events: they go to the disk')
@@ -54,10 +58,9 @@ export function createStoring ({ database, queue, spool, log }: { database: Data
   }
 
   async function drain (): Promise<void> {
-    // Also tells whether the database is there, when nothing lies on the disk.
-    await record([])
-    away = false
+    // The next event shows whether the database is there, unless one is on the disk that does.
     await spool.drain(record)
+    away = false
     parked = 0
   }
 

@@ -4,7 +4,9 @@ import type { DeliveryService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Installed } from '../host/load.ts'
 import { openSettings } from '../host/settings.ts'
-import { verifyBasic, verifyHmac, verifyJws, type Delivery, type SignatureFault, type SignatureVerdict } from '../host/signature.ts'
+import type { Delivery, SignatureFault, SignatureVerdict } from '../host/signature.ts'
+import { judgeDelivery } from '../host/verdict.ts'
+import { withTimeLimit } from '../host/time-limit.ts'
 import type { KeySources } from '../host/webhook-keys.ts'
 import type { Verifier } from '../host/webhook.ts'
 import type { Owner } from '../store/configurations.ts'
@@ -34,6 +36,9 @@ export type EndpointAuth = Readonly<Record<string, string>>
 
 type Options = { database: Database, freshness: Freshness, keyring: Keyring, keys: KeySources, endpointAuth: EndpointAuth }
 
+/** Milliseconds that the database may take; together with the storing of an event it must stay below a second. */
+const readingLimit = 250
+
 /** Verifies events by the kinds that providers declare, before anything of a provider runs. */
 export function createVerifying ({ database, freshness, keyring, keys, endpointAuth }: Options): Verifying {
   const accounts = createFreshCache<string, Account | undefined>(freshness, (_, account) => account?.companyId ?? 0)
@@ -41,8 +46,7 @@ export function createVerifying ({ database, freshness, keyring, keys, endpointA
   /** The configuration that an address names; undefined when there is none, or it is another provider's. */
   async function accountOf ({ provider, account }: Incoming): Promise<Account | undefined> {
     if (account === null || !uuid.test(account)) return undefined
-    await freshness.check()
-    const found = await accounts.get(account, () => findAccount(database, account))
+    const found = await withTimeLimit(readingLimit, freshness.check().then(() => accounts.get(account, () => findAccount(database, account))))
     return found?.providerCode === provider.code ? found : undefined
   }
 
@@ -51,12 +55,8 @@ export function createVerifying ({ database, freshness, keyring, keys, endpointA
   }
 
   async function judge ({ provider, delivery, receivedAt }: Incoming, verify: Verifier, account: Account | undefined): Promise<SignatureVerdict> {
-    switch (verify.kind) {
-      case 'jws': return verifyJws(verify, keys.of(verify.jwks).find, delivery)
-      case 'basic': return verifyBasic((account && ownCredentials(verify, settingsOf(account))) ?? endpointAuth[variableOf(provider.code)], delivery)
-      // The secret belongs to a configuration: without one there is none.
-      case 'hmac': return verifyHmac(verify, account && textIn(settingsOf(account), verify.secret), delivery, receivedAt)
-    }
+    const own = account === undefined ? {} : { settings: () => settingsOf(account) }
+    return judgeDelivery(verify, delivery, { ...own, endpoint: endpointAuth[variableOf(provider.code)], keys }, receivedAt)
   }
 
   async function now (incoming: Incoming): Promise<Verification> {
@@ -101,15 +101,4 @@ function verifierOf ({ provider, service }: Incoming): Verifier {
 /** The name under which the server's configuration has something for a provider. */
 function variableOf (code: string): string {
   return code.toUpperCase().replaceAll('-', '_')
-}
-
-function ownCredentials ({ user, password }: Extract<Verifier, { kind: 'basic' }>, settings: JsonObject): string | undefined {
-  if (user === undefined || password === undefined) return undefined
-  const own = { user: textIn(settings, user), password: textIn(settings, password) }
-  return own.user === undefined && own.password === undefined ? undefined : `${own.user ?? ''}:${own.password ?? ''}`
-}
-
-function textIn (settings: JsonObject, name: string): string | undefined {
-  const value = settings[name]
-  return typeof value === 'string' ? value : undefined
 }

@@ -48,10 +48,13 @@ async function measure (): Promise<void> {
 
   await recordTransactions(house)
   const signed = Array.from({ length: events }, (_, nth) => signedEvent(nth, privateKey))
+  const before = process.cpuUsage()
   const child = fork(import.meta.filename, { stdio: 'inherit' })
   child.send({ url, events: signed } satisfies Load)
   const reports = await new Promise<Report[]>((resolve) => child.once('message', (message: Report[]) => resolve(message)))
+  const { user, system } = process.cpuUsage(before)
   console.table(reports)
+  console.log(`${String(Math.round((user + system) / events))} µs of the service's processor time an event, its handling and the dispatches included`)
   const { count } = await house.get('database').owner.selectFrom('inbound').select((row) => row.fn.countAll<string>().as('count')).executeTakeFirstOrThrow()
   console.log(`${String(events)} events sent, ${count} kept`)
 

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
+import { readConfig } from '../../plugins/config.ts'
 import { shippedProviders } from '../support/service.ts'
 import { basic, hmac, hookService, jws, jwksUrl, paths, serverAuth, until, vendorKey } from '../core/work/support.ts'
 
@@ -268,6 +269,12 @@ await t.test('an event that must be confirmed counts as the vendor says when it 
   await post(paths.ask, { transaction: 'a_1', type: 'done' }, basic(serverAuth))
   await until('it is confirmed', async () => (await delivery(dispatchId)).status === 'started')
   t.match((await delivery(dispatchId)).events, [{ facts: { type: 'done', confirmed: 'open', status: 'started' } }])
+})
+
+await t.test('the server\'s credentials of a provider come from its environment, whole or not at all', (t) => {
+  t.same(readConfig({ DISPATCH_WEBHOOKS_ENDPOINT_AUTH_POST_ONE: 'user:pass:word' }).webhookAuth, { POST_ONE: 'user:pass:word' })
+  for (const value of ['', 'user', 'user:', ':password']) t.throws(() => readConfig({ DISPATCH_WEBHOOKS_ENDPOINT_AUTH_POST_ONE: value }), /DISPATCH_WEBHOOKS_ENDPOINT_AUTH_POST_ONE/)
+  t.end()
 })
 
 await t.test('a configuration of a provider with webhooks shows the address for its vendor, the same every time', async (t) => {

@@ -136,7 +136,7 @@ await t.test('an answer that is not plain data', (t) => {
 })
 
 await t.test('a provider with a document of its own', async (t) => {
-  const offer = { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent } as const
+  const offer = { documentTypes: ['INVOICE' as const], idempotency: none, dispatch: sent }
 
   await t.test('declares it by the verb that fetches it', (t) => {
     const definition = defineProvider({ ...facts, services: { invoicing: { ...offer, document: () => Promise.resolve(invoice().document) } } })

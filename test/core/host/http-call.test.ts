@@ -30,7 +30,7 @@ function installed (dispatch: Dispatch, more: object = {}): Installed {
     services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 0 }, dispatch, lookup: dispatch, ...more } }
   }, '1.0.0')
   if (!fit.ok || !isVerb(dispatch)) throw new Error(JSON.stringify(fit))
-  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch, lookup: dispatch } }, readers: {} }
+  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch, lookup: dispatch, cancel: dispatch } }, readers: {} }
 }
 
 const contextOf = (context: Partial<CallContext> = {}, ways: Partial<Outside> = {}): CallContext => callContext({ outside: outside({ network, ...ways }), ...context })
@@ -164,10 +164,11 @@ await t.test('an undeclared host is not reached, and a chosen one is', async (t)
   t.match(await run(to('mine.test'), {}, contextOf({ settings: { server: 'https://mine.test/api' } })), { outcome: 'accepted' })
 })
 
-await t.test('the other verbs only read: nothing of theirs is uncertain', async (t) => {
+await t.test('of the other verbs only a cancellation can be uncertain: the rest only read', async (t) => {
   for (const answer of [{ cut: 'after-body' }, { status: 500 }] as const) {
     vendor.on('POST /v1/send', answer)
     t.match(await invoke(installed(send), 'invoicing', 'lookup', { reference: '1' }, contextOf()), { outcome: 'unavailable' })
+    t.match(await invoke(installed(send, { checkpoint: true }), 'invoicing', 'cancel', { id: '1' }, contextOf()), { outcome: 'uncertain' })
   }
   vendor.on('POST /v1/send', { json: { id: '1' } })
   t.match(await invoke(installed(send), 'invoicing', 'lookup', { reference: '1' }, contextOf()), { returned: { id: '1' } })

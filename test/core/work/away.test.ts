@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -82,6 +82,14 @@ await t.test('connections that are cut in the middle lose nothing', async (t) =>
   await killer.end()
   t.same(new Set((await Promise.all(posts)).map(({ status }) => status)), new Set([200]))
   await until('all are applied', async () => (await delivery(dispatchId)).events.length === 60)
+})
+
+await t.test('a file of the spool that cannot be read is set aside and keeps no other one back', async (t) => {
+  const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_5' })
+  writeFileSync(join(service.house.get('config').dataDirectory, 'webhooks', '00000000000000000-broken.jsonl'), '{"inboundId":')
+  await service.house.get('eventSpool').put({ inboundId: '0199a000-0000-7000-8000-000000000002', service: 'esign', providerCode: 'seal-one', account: null, scope: null, parked: null, body: Buffer.from(JSON.stringify({ transaction: 'tx_5', type: 'viewed' })), receivedAt: new Date() })
+  await until('the other one is applied', async () => (await delivery(dispatchId)).status === 'viewed')
+  t.same(readdirSync(join(service.house.get('config').dataDirectory, 'webhooks')), ['00000000000000000-broken.jsonl.unreadable'])
 })
 
 await t.test('what a dead process left on the disk is taken up by the next one, once', async (t) => {

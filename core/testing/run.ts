@@ -1,0 +1,127 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { DocumentHandle } from '../contract/common.ts'
+import type { JsonObject } from '../contract/json.ts'
+import { copyJson } from '../host/answer.ts'
+import { callDispatch, type CallContext, type Outcome } from '../host/call.ts'
+import type { State } from '../host/context.ts'
+import type { ServiceContracts } from '../host/contracts.ts'
+import { invoke, type FailedCall } from '../host/invoke.ts'
+import type { Installed } from '../host/load.ts'
+import { withTimeLimit } from '../host/time-limit.ts'
+import type { Verb, VerbName } from '../host/verbs.ts'
+import type { ProvidedName } from '../services/index.ts'
+import { memoryLog, memoryState, type Line } from './memory.ts'
+import { now, type Play, type Playing, type Stage } from './stage.ts'
+
+/** A call as a fixture describes it, everything in it filled in. */
+export type Call = Play & {
+  service: ProvidedName
+  settings: JsonObject
+  requestSettings: JsonObject
+  sandbox: boolean
+  checkpointed?: string
+  reference: string
+  idempotencyKey: string
+  documents: ReadonlyMap<string, Buffer>
+  state?: State
+} & ({ verb: 'dispatch', request: JsonObject } | { verb: Exclude<VerbName, 'dispatch'>, query: JsonObject })
+
+/** What the verb itself did, before the host made an outcome of it. */
+export type Seen = { thrown?: unknown, returned?: unknown, changed: boolean, ended: boolean }
+
+/** A call that was made. `saved`: each checkpoint, and how many requests had come before it. */
+export type Run = {
+  result: Outcome | FailedCall | { outcome: 'answered', value: unknown }
+  requests: Playing['requests']
+  saved: { id: string, after: number }[]
+  lines: readonly Line[]
+  seen: Seen
+}
+
+/** Milliseconds: for a whole call, and for a verb to notice that its call was given up. */
+const callLimit = 10_000
+const endLimit = 2_000
+
+/** Calls a verb of the provider on the real host, against the vendor of the stage. */
+export async function run (installed: Installed, stage: Stage, call: Call): Promise<Run> {
+  const playing = stage.play(call)
+  const log = memoryLog()
+  const saved: Run['saved'] = []
+  const seen: Seen = { changed: false, ended: false }
+  const done = Promise.withResolvers<undefined>()
+  const context: CallContext = {
+    ...call,
+    log,
+    state: call.state ?? memoryState(),
+    now,
+    outside: {
+      network: playing.network,
+      account: 'the company',
+      documents: documentsOf(call),
+      checkpoint: {
+        ...(call.checkpointed !== undefined && { id: call.checkpointed }),
+        save (id) {
+          saved.push({ id, after: playing.requests.length })
+          return Promise.resolve()
+        }
+      }
+    }
+  }
+  try {
+    const result = await ask(observed(installed, call, seen, () => done.resolve(undefined)), call, context, playing.givenUp)
+    await withTimeLimit(endLimit, done.promise).catch(() => undefined)
+    return { result, requests: playing.requests, saved, lines: log.lines, seen }
+  } finally {
+    await playing.close()
+  }
+}
+
+async function ask (installed: Installed, call: Call, context: CallContext, signal: AbortSignal): Promise<Run['result']> {
+  const limits = { limit: callLimit, signal }
+  if (call.verb === 'dispatch') return await callDispatch(installed, call.service, call.request as unknown as ServiceContracts[ProvidedName]['dispatch'], context, limits)
+  const called = await invoke(installed, call.service, call.verb, call.query, context, limits)
+  if ('outcome' in called) return called
+  const copied = copyJson(called.returned)
+  return { outcome: 'answered', value: copied.ok ? copied.value : undefined }
+}
+
+/** The same provider, with its verb watched. */
+function observed (installed: Installed, { service, verb }: Call, seen: Seen, done: () => void): Installed {
+  const own = installed.verbs[service]?.[verb]
+  if (own === undefined) return installed
+  const watched: Verb = async (request, context) => {
+    const given = (): unknown => ({ request, settings: context.settings, requestSettings: context.requestSettings })
+    const before = structuredClone(given())
+    try {
+      seen.returned = await own(request, context)
+      return seen.returned
+    } catch (thrown) {
+      seen.thrown = thrown
+      throw thrown
+    } finally {
+      seen.ended = true
+      seen.changed = !isDeepStrictEqual(before, given())
+      done()
+    }
+  }
+  return { ...installed, verbs: { ...installed.verbs, [service]: { ...installed.verbs[service], [verb]: watched } } }
+}
+
+function documentsOf ({ documents }: Call): CallContext['outside']['documents'] {
+  const known = new Map([...documents.values()].map((bytes) => [hash('sha256', bytes), bytes]))
+  return {
+    read: ({ id, sha256 }: DocumentHandle) => {
+      const bytes = known.get(sha256)
+      return bytes === undefined ? Promise.reject(new Error(`There is no document ${id}.`)) : Promise.resolve(Readable.from([bytes], { objectMode: false }))
+    },
+    async keep (content, about) {
+      const bytes = await buffer(content)
+      const sha256 = hash('sha256', bytes)
+      known.set(sha256, bytes)
+      return { id: `01960000-0000-7000-8000-${sha256.slice(0, 12)}`, ...about, size: bytes.byteLength, sha256 }
+    }
+  }
+}
