@@ -123,16 +123,16 @@ export type NewAttempt = {
 }
 
 /**
- * Records that a step is about to be done. Throws `conflict` when the step is not waiting for it, so that one of two
+ * Records that a step is about to be done; answers the number of the attempt, 0 where no provider is called. Throws `conflict` when the step is not waiting for it, so that one of two
  * runners wins.
  */
-export async function beginAttempt (database: Database, { companyId, dispatchId, stepId, provider, document, made }: NewAttempt, now: Date): Promise<void> {
+export async function beginAttempt (database: Database, { companyId, dispatchId, stepId, provider, document, made }: NewAttempt, now: Date): Promise<number> {
   const events = [
     ...(document === undefined ? [] : [{ kind: 'rendered', facts: { documentId: document.documentId, size: document.size, sha256: document.sha256, ...(document.pages === undefined ? {} : { pages: document.pages }) } }]),
     ...(provider === undefined ? [] : [{ kind: 'calling', facts: { providerName: provider.code, providerVersion: provider.version } }])
   ]
-  await database.company(companyId, async (queries) => {
-    const { rows: [done] } = await sql<{ begun: boolean }>`
+  return database.company(companyId, async (queries) => {
+    const { rows: [done] } = await sql<{ begun: boolean, number: number | null }>`
       with document as (${insertDocument(companyId, dispatchId, document, now)}
       ), step as (
         update steps set status = 'calling', provider_version = ${provider?.version ?? null}, error = null,
@@ -146,9 +146,11 @@ export async function beginAttempt (database: Database, { companyId, dispatchId,
         insert into attempts (step_id, number, company_id, provider_version, started_at)
         select step_id, (select count(*) + 1 from attempts where step_id = ${stepId}), ${companyId}, version, ${now}
         from step, (select ${provider?.version ?? null}::text as version) given where version is not null
+        returning number
       )
-      select exists (select from step) as begun`.execute(queries)
+      select exists (select from step) as begun, (select number from attempt)`.execute(queries)
     if (done?.begun !== true) throw new DispatchError('conflict', 'The step is not waiting to be called: another run has it.', { dispatchId })
+    return done.number ?? 0
   })
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { basicHeader } from '../host/sign-in.ts'
+import { basicHeader } from '../host/sign-in-basic.ts'
 import { at } from '../services/data.ts'
 import type { Expected, Part } from './fixture.ts'
 import type { Received, ReceivedPart } from './requests.ts'

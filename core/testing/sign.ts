@@ -1,7 +1,7 @@
 import { constants, createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import type { JsonObject } from '../contract/json.ts'
 import type { Delivery } from '../host/signature.ts'
-import { basicHeader } from '../host/sign-in.ts'
+import { basicHeader } from '../host/sign-in-basic.ts'
 import type { KeySet, Verifier } from '../host/webhook.ts'
 
 /** A key pair of a vendor, with the set that it publishes. */

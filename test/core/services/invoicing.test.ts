@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Problem } from '../../../core/contract/errors.ts'
 import type { JsonObject } from '../../../core/contract/json.ts'
 import { invoicing, type InvoicingCapabilities, type InvoicingFields } from '../../../core/services/invoicing.ts'
 import type { Findings, Subject } from '../../../core/services/service.ts'
@@ -7,8 +8,8 @@ type Asked = { fields?: Partial<InvoicingFields>, data?: JsonObject, template?: 
 
 type Told = { problems: string[], warnings: string[] }
 
-const told = ({ problems, warnings }: Findings): Told => {
-  const texts = (list: Findings['problems']): string[] => list.map(({ path, code }) => `${path} ${code}`)
+const told = ({ problems = [], warnings = [] }: Findings): Told => {
+  const texts = (list: readonly Problem[]): string[] => list.map(({ path, code }) => `${path} ${code}`)
   return { problems: texts(problems), warnings: texts(warnings) }
 }
 

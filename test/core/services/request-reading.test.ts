@@ -62,7 +62,7 @@ await t.test('whatever JSON comes, it is read or refused with problems that poin
   fc.assert(fc.property(requests, (request) => {
     try {
       const { template, fields: { invoicing } } = read(request)
-      t.strictSame(template.data, (request as { template: { data: JsonObject } }).template.data)
+      t.strictSame(template?.data, (request as { template: { data: JsonObject } }).template.data)
       t.ok(invoicing?.['documentType'])
     } catch (error) {
       if (!(error instanceof DispatchError)) throw error
