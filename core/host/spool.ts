@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -44,6 +44,8 @@ export function createSpool ({ folder, newId, limit = largestDocument }: { folde
 async function write (bytes: Readable, path: string, limit: number): Promise<{ size: number, sha256: string }> {
   const digest = createHash('sha256')
   let size = 0
+  // Opened first: a stream that breaks off at once would else leave a file that is made after it was removed.
+  const file = await open(path, 'wx', 0o600)
   await pipeline(bytes, async function * (pieces: AsyncIterable<Buffer>) {
     for await (const piece of pieces) {
       size += piece.byteLength
@@ -51,6 +53,6 @@ async function write (bytes: Readable, path: string, limit: number): Promise<{ s
       digest.update(piece)
       yield piece
     }
-  }, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+  }, file.createWriteStream())
   return { size, sha256: digest.digest('hex') }
 }

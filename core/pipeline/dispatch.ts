@@ -8,9 +8,7 @@ import type { StoredConfiguration } from '../store/configurations.ts'
 import { createProviderState } from '../store/provider-state.ts'
 import { outsideOf } from './outside.ts'
 import type { Parts } from './parts.ts'
-import type { Run, RunStep } from './run.ts'
-
-export type ProviderStep = RunStep & Required<Pick<RunStep, 'by'>>
+import type { ProviderStep, Run } from './run.ts'
 
 /** Readies the one call of a step's provider, with the credentials as they are now. Throws before anything is sent; every failure of the call is an outcome. */
 export async function prepareCall (parts: Parts, run: Run, step: ProviderStep, made: Made): Promise<() => Promise<Outcome>> {

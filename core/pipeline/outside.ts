@@ -4,8 +4,7 @@ import type { Outside } from '../host/outside.ts'
 import { findDocument } from '../store/dispatch-views.ts'
 import { createProviderState } from '../store/provider-state.ts'
 import type { Parts } from './parts.ts'
-import type { ProviderStep } from './dispatch.ts'
-import type { Run } from './run.ts'
+import type { ProviderStep, Run } from './run.ts'
 
 /** What the provider of a step may reach. `owner` tells whose configuration it is: the company's or which user's. */
 export async function outsideOf (parts: Parts, { companyId }: Run, { by: { provider }, service, stepId }: ProviderStep, owner: string): Promise<Outside> {

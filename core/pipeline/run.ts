@@ -34,6 +34,9 @@ export type RunStep = {
   content: StoredContent
 }
 
+/** A step that a provider does. */
+export type ProviderStep = RunStep & Required<Pick<RunStep, 'by'>>
+
 /** What was made of a step's template or came with the request: a document, and whatever else there is, as plain data. */
 export type StoredContent = { document?: StoredDocument, made?: JsonObject }
 

@@ -35,6 +35,7 @@ const expected = {
     additionalProperties: false
   },
   requestSettings: { type: 'object', properties: { label: { type: 'string' } }, additionalProperties: false },
+  hosts: [],
   errors: { map: { 21211: 'provider_error' } },
   services: {
     invoicing: {

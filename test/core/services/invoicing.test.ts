@@ -58,13 +58,6 @@ await t.test('a template made for another document type is a warning', (t) => {
   t.end()
 })
 
-await t.test('the rules of invoices hold only for templates that speak their vocabulary', (t) => {
-  const data = { customer: { name: 'Ada' }, subtotal: 1, taxAmount: 1, total: 1 }
-  t.strictSame(check({ data }), nothing)
-  t.strictSame(check({ data, template: { vocabulary: 'invoice' } }).problems, ['/template/data/total total'])
-  t.end()
-})
-
 await t.test('a dispatch is found later by type, number and recipient, as far as the data have them', (t) => {
   t.strictSame(invoicing.facts({ documentType: 'CREDIT' }, { number: 'F-1', customer: { name: 'Ada' } }), { documentType: 'CREDIT', documentNumber: 'F-1', recipient: 'Ada' })
   t.strictSame(invoicing.facts({ documentType: 'INVOICE' }, { number: 17 }), { documentType: 'INVOICE', documentNumber: '17' })

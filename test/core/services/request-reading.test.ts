@@ -12,7 +12,7 @@ await t.test('a request is read with every field in its one place, and what was 
   t.strictSame(request, {
     services: ['invoicing'],
     providerName: 'acme',
-    template: { id: 1, data: { number: 'F-1' } },
+    template: { id: 1, data: { number: 'F-1' }, path: '/template/data' },
     metadata: {},
     settings: {},
     fields: { invoicing: { documentType: 'INVOICE', sendByEmail: true, reference: 'R' } }
