@@ -46,7 +46,7 @@ const large = 8 * 1024 * 1024
 /** The documents of a dispatch, replaced by large ones. */
 export async function documentCases (subject: Subject, fit: readonly Prepared[]): Promise<Case[]> {
   const { installed, fixtures: { sends } } = subject
-  const names = new Set(fit.filter(({ call: { exchange } }) => exchange.some(({ expect }) => /"document":/.test(JSON.stringify(expect)))).map(({ name }) => name))
+  const names = new Set(fit.filter(({ call: { exchange } }) => exchange.some(({ expect }) => JSON.stringify(expect).includes('"document":'))).map(({ name }) => name))
   const [named] = sends.filter(({ name, fixture }) => names.has(name) && fixture.result.outcome === 'accepted')
   if (named === undefined) return [skipped('documents', 'a large document', 'No accepted fixture sends a document.')]
   return await inTurn([named], async (fixture) => {
