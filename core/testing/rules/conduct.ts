@@ -19,7 +19,7 @@ export function conductCases ({ installed: { code }, recorded }: Subject, watch:
     judged('secrets', 'in errors', faults(({ run, canaries }) => 'error' in run.result ? shownIn('an error', [run.result.error, String(run.seen.thrown)], canaries) : [])),
     judged('secrets', 'in answers', faults(({ run, canaries }) => run.result.outcome === 'accepted' ? shownIn('an answer', run.result.response, canaries) : [])),
     judged('secrets', 'on the console', [...new Set(console)]),
-    judged('hosts', 'by the context', faults(({ run }) => 'error' in run.result && /may not reach|may call https URLs only|which is no URL/.test(run.result.error.message) ? [run.result.error.message] : [])),
+    judged('hosts', 'by the context', faults(({ run }) => run.seen.refused)),
     judged('hosts', 'past the context', [...new Set(watch.connected())].map((host) => `The provider "${code}" connected to "${host}" by itself: use context.http.`))
   ]
 }
