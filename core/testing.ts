@@ -2,7 +2,7 @@
  * `@dispatch/core/testing`: the conformance kit, which every provider passes, and the vendor that it plays. Knows no test
  * framework.
  */
-export { runConformance } from './testing/conformance.ts'
+export { runConformance, type ConformanceOptions } from './testing/conformance.ts'
 export { countOf, formatReport, rules } from './testing/report.ts'
 export { createVendor, vendorNetwork } from './testing/vendor.ts'
 export { createAuthority } from './testing/certificates.ts'

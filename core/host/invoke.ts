@@ -62,11 +62,6 @@ export async function invoke (installed: Installed, service: ServiceName, verb: 
   }
 }
 
-/** Whether the first request of a verb is already at the point of no return. What only reads may always be called again. */
-function beginsPassed (verb: VerbName, checkpoints: boolean, checkpointed: string | undefined): boolean {
-  return verb === 'cancel' || (verb === 'dispatch' && (!checkpoints || checkpointed !== undefined))
-}
-
 /** A failed call by its word. */
 export function failedCall (word: ProviderErrorWord, message: string, more: Pick<CallError, 'code' | 'ours'> = {}): FailedCall {
   return { outcome: providerErrors[word], error: { word, ...more, message } }

@@ -75,7 +75,7 @@ const serviceSchema = (name: ProvidedName): object => Type.Object({
   idempotency: IdempotencySchema,
   timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
   ...(isDeliveryService(name) ? followed(name) : {}),
-  checkpoint: Type.Optional(Type.Literal(true)),
+  checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
   notProcessed: Type.Optional(Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { uniqueItems: true })),
   verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
 }, closed)
@@ -86,8 +86,9 @@ const HostPattern = Type.String({
   description: 'a host name such as "api.example.com", or "*.example.com" for every name below'
 })
 
-const Pointer = Type.String({ pattern: '^/', description: 'a JSON pointer such as "/error/code"' })
-const Pointers = Type.Union([Pointer, Type.Array(Pointer, { minItems: 1 })])
+const pointer = { pattern: '^/', description: 'a JSON pointer such as "/error/code"' }
+/** One JSON pointer, or several. */
+const Pointers = Type.Unsafe<string | string[]>({ type: ['string', 'array'], ...pointer, minItems: 1, items: { type: 'string', ...pointer } })
 
 const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
   code: ProviderCode,

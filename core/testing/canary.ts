@@ -55,7 +55,7 @@ function formsOf (secret: string): string[] {
     // Without the last characters, which depend on what follows.
     bytes.toString('base64').replace(/.{1,4}$/, ''),
     bytes.toString('base64url').replace(/.{1,4}$/, ''),
-    [...secret].reverse().join(''),
+    Array.from(secret).reverse().join(''),
     ...half.length >= shortestHalf ? [half] : []
   ]
 }

@@ -25,7 +25,7 @@ function fillText (text: string, filling: Filling): Json {
   if (whole !== undefined && name !== undefined) return valueOf(name) ?? text
   return text.replaceAll(placeholder, (kept, name: string) => {
     const value = valueOf(name)
-    return value === undefined ? kept : String(value)
+    return typeof value === 'object' || value === undefined ? kept : String(value)
   })
 }
 
@@ -96,7 +96,11 @@ function compareDocument (what: string, pointer: string, body: Buffer, documents
 
 /** One sentence when a value is not the expected one; `{{any}}` in it stands for any text. */
 export function differs (what: string, expected: unknown, actual: unknown): string[] {
-  return isSame(expected, actual) ? [] : [`The ${what} is ${JSON.stringify(actual) ?? 'missing'}; expected ${JSON.stringify(expected)}.`]
+  return isSame(expected, actual) ? [] : [`The ${what} is ${textOf(actual)}; expected ${textOf(expected)}.`]
+}
+
+function textOf (value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value)
 }
 
 function isSame (expected: unknown, actual: unknown): boolean {

@@ -5,7 +5,7 @@ import { loadProvider, type Installed } from '../host/load.ts'
 import { reasonOf } from '../host/refusal.ts'
 import { readFixtures } from './fixtures.ts'
 import { prepareQuestion, prepareSend } from './prepare.ts'
-import { judged, type Case, type Report } from './report.ts'
+import { judged, type Case, type Report, type Rule } from './report.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
 import { outcomeCases } from './rules/outcomes.ts'
@@ -19,12 +19,18 @@ import { watchProcess, type Watch } from './watch.ts'
 
 /** Seconds that a provider may take to load. */
 const loadLimit = 10
+/** Milliseconds. */
+const usualLimit = 10_000
+const longestEnd = 2_000
+
+/** `only`: the rules that are tried, all unless told. `limit`: milliseconds that one call of a verb may take, 10,000 unless told. */
+export type ConformanceOptions = { only?: readonly Rule[], limit?: number }
 
 /**
  * Tries everything that the contract demands of a provider, on the real host, against a vendor that plays its fixtures.
  * Never throws for what the provider does: that is a failed case.
  */
-export async function runConformance (folder: string): Promise<Report> {
+export async function runConformance (folder: string, { only, limit = usualLimit }: ConformanceOptions = {}): Promise<Report> {
   const watch = watchProcess()
   try {
     const loaded = await load(folder)
@@ -33,8 +39,9 @@ export async function runConformance (folder: string): Promise<Report> {
     const fixtures = await readFixtures(loaded.folder)
     const stages = await Promise.all([createStage(), createStage()])
     try {
-      const cases = await casesOf(createSubject(loaded, fixtures, stages), watch)
-      return { provider: loaded.code, cases: [judged('manifest', 'the folder', []), quiet, ...cases] }
+      const subject = createSubject(loaded, fixtures, stages, { limit, endLimit: Math.min(limit, longestEnd) })
+      const cases = [judged('manifest', 'the folder', []), quiet, ...await casesOf(subject, watch, (...rules) => only === undefined || rules.some((rule) => only.includes(rule)))]
+      return { provider: loaded.code, cases: cases.filter(({ rule }) => only?.includes(rule) ?? true) }
     } finally {
       await Promise.all(stages.map((stage) => stage.close()))
     }
@@ -52,20 +59,19 @@ async function load (folder: string): Promise<Installed | { why: string }> {
   }
 }
 
-async function casesOf (subject: Subject, watch: Watch): Promise<Case[]> {
+/** The cases of all rules; those that nobody asks for are left out where that saves their runs. */
+async function casesOf (subject: Subject, watch: Watch, asks: (...rules: Rule[]) => boolean): Promise<Case[]> {
   const { installed, fixtures } = subject
-  const sends = ready(fixtures.sends, (named) => prepareSend(installed, named))
-  const questions = ready(fixtures.questions, (named) => prepareQuestion(installed, named))
-  const replayed = await replayCases(subject, sends)
+  const replayed = await replayCases(subject, ready(fixtures.sends, (named) => prepareSend(installed, named)))
   const fit = replayed.fit.map(({ prepared }) => prepared)
-  const asked = await questionCases(subject, questions)
-  const outcomes = await outcomeCases(subject, replayed.fit)
-  const idempotency = await idempotencyCases(subject, fit)
-  const tenants = await tenantCases(subject, fit)
-  const documents = await documentCases(subject, fit)
-  const webhooks = await webhookCases(subject)
-  return [
-    ...settingsCases(subject), ...fixtureCases(subject), ...replayed.cases, ...asked, ...outcomes, ...idempotency,
-    ...tenants, ...documents, ...conductCases(subject, watch), ...webhooks
+  const when = async (rules: Rule[], cases: () => Promise<Case[]>): Promise<Case[]> => asks(...rules) ? await cases() : []
+  const played = [
+    await when(['question'], () => questionCases(subject, ready(fixtures.questions, (named) => prepareQuestion(installed, named)))),
+    await when(['outcome', 'once', 'checkpoint', 'mapped', 'ends', 'secrets'], () => outcomeCases(subject, replayed.fit)),
+    await when(['key', 'found'], () => idempotencyCases(subject, fit)),
+    await when(['tenants'], () => tenantCases(subject, fit)),
+    await when(['documents'], () => documentCases(subject, fit)),
+    await when(['webhook', 'words', 'unknown', 'forged', 'repeated', 'malformed'], () => webhookCases(subject))
   ]
+  return [...settingsCases(subject), ...fixtureCases(subject), ...replayed.cases, ...played.flat(), ...conductCases(subject, watch)]
 }

@@ -9,6 +9,7 @@ export const rules = {
   replay: 'A fixture is replayed exactly: what is sent to the vendor, and what comes of it.',
   sandbox: 'What a sandbox sends is shown by a fixture of its own.',
   outcome: 'However one of its requests fails, the dispatch is called what it is.',
+  checkpoint: 'The checkpoint stands before the request that cannot be repeated.',
   mapped: 'Every code of errors.map becomes its word.',
   once: 'A request that may have been accepted is not sent again by itself.',
   key: 'The same attempt sends the same idempotency key, another one another.',

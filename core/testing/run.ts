@@ -5,9 +5,11 @@ import { isDeepStrictEqual } from 'node:util'
 import type { DocumentHandle } from '../contract/common.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { copyJson } from '../host/answer.ts'
-import { callDispatch, type CallContext, type Outcome } from '../host/call.ts'
+import { callDispatch, type CallContext, type CallLimits, type Outcome } from '../host/call.ts'
 import type { State } from '../host/context.ts'
 import type { ServiceContracts } from '../host/contracts.ts'
+import { failureOf } from '../host/failure.ts'
+import type { Http, HttpVerb } from '../host/http-call.ts'
 import { invoke, type FailedCall } from '../host/invoke.ts'
 import type { Installed } from '../host/load.ts'
 import { withTimeLimit } from '../host/time-limit.ts'
@@ -29,8 +31,8 @@ export type Call = Play & {
   state?: State
 } & ({ verb: 'dispatch', request: JsonObject } | { verb: Exclude<VerbName, 'dispatch'>, query: JsonObject })
 
-/** What the verb itself did, before the host made an outcome of it. */
-export type Seen = { thrown?: unknown, returned?: unknown, changed: boolean, ended: boolean }
+/** What the verb itself did, before the host made an outcome of it. `refused`: what the context's http did not let it send. */
+export type Seen = { thrown?: unknown, returned?: unknown, changed: boolean, ended: boolean, refused: string[] }
 
 /** A call that was made. `saved`: each checkpoint, and how many requests had come before it. */
 export type Run = {
@@ -42,15 +44,14 @@ export type Run = {
 }
 
 /** Milliseconds: for a whole call, and for a verb to notice that its call was given up. */
-const callLimit = 10_000
-const endLimit = 2_000
+export type Limits = { limit: number, endLimit: number }
 
 /** Calls a verb of the provider on the real host, against the vendor of the stage. */
-export async function run (installed: Installed, stage: Stage, call: Call): Promise<Run> {
+export async function run (installed: Installed, stage: Stage, call: Call, { limit, endLimit }: Limits): Promise<Run> {
   const playing = stage.play(call)
   const log = memoryLog()
   const saved: Run['saved'] = []
-  const seen: Seen = { changed: false, ended: false }
+  const seen: Seen = { changed: false, ended: false, refused: [] }
   const done = Promise.withResolvers<undefined>()
   const context: CallContext = {
     ...call,
@@ -71,7 +72,7 @@ export async function run (installed: Installed, stage: Stage, call: Call): Prom
     }
   }
   try {
-    const result = await ask(observed(installed, call, seen, () => done.resolve(undefined)), call, context, playing.givenUp)
+    const result = await ask(observed(installed, call, seen, () => done.resolve(undefined)), call, context, { limit, signal: playing.givenUp })
     await withTimeLimit(endLimit, done.promise).catch(() => undefined)
     return { result, requests: playing.requests, saved, lines: log.lines, seen }
   } finally {
@@ -79,8 +80,7 @@ export async function run (installed: Installed, stage: Stage, call: Call): Prom
   }
 }
 
-async function ask (installed: Installed, call: Call, context: CallContext, signal: AbortSignal): Promise<Run['result']> {
-  const limits = { limit: callLimit, signal }
+async function ask (installed: Installed, call: Call, context: CallContext, limits: CallLimits): Promise<Run['result']> {
   if (call.verb === 'dispatch') return await callDispatch(installed, call.service, call.request as unknown as ServiceContracts[ProvidedName]['dispatch'], context, limits)
   const called = await invoke(installed, call.service, call.verb, call.query, context, limits)
   if ('outcome' in called) return called
@@ -92,11 +92,11 @@ async function ask (installed: Installed, call: Call, context: CallContext, sign
 function observed (installed: Installed, { service, verb }: Call, seen: Seen, done: () => void): Installed {
   const own = installed.verbs[service]?.[verb]
   if (own === undefined) return installed
-  const watched: Verb = async (request, context) => {
+  const verbSeen: Verb = async (request, context) => {
     const given = (): unknown => ({ request, settings: context.settings, requestSettings: context.requestSettings })
     const before = structuredClone(given())
     try {
-      seen.returned = await own(request, context)
+      seen.returned = await own(request, { ...context, http: watched(context.http, seen) })
       return seen.returned
     } catch (thrown) {
       seen.thrown = thrown
@@ -107,7 +107,21 @@ function observed (installed: Installed, { service, verb }: Call, seen: Seen, do
       done()
     }
   }
-  return { ...installed, verbs: { ...installed.verbs, [service]: { ...installed.verbs[service], [verb]: watched } } }
+  return { ...installed, verbs: { ...installed.verbs, [service]: { ...installed.verbs[service], [verb]: verbSeen } } }
+}
+
+/** What is not the vendor's doing comes of the request itself: where it was to go, what it was made of. */
+function watched (http: Http, seen: Seen): Http {
+  const tell = (thrown: unknown): never => {
+    const failure = failureOf(thrown)
+    if (failure?.ours === true) seen.refused.push(failure.message)
+    throw thrown
+  }
+  const verb = (send: HttpVerb): HttpVerb => (url, call, reply) => send(url, call, reply).catch(tell)
+  return {
+    get: verb(http.get), post: verb(http.post), put: verb(http.put), patch: verb(http.patch), delete: verb(http.delete),
+    download: (url, call) => http.download(url, call).catch(tell)
+  }
 }
 
 function documentsOf ({ documents }: Call): CallContext['outside']['documents'] {

@@ -20,7 +20,7 @@ export function signDelivery (verify: Verifier, body: Buffer, { key, settings, e
   switch (verify.kind) {
     case 'jws': return { body, headers: { [verify.header.toLowerCase()]: signJws(body, key) } }
     case 'basic': return { body, headers: { authorization: basicHeader(...credentialsOf(verify, settings, endpoint)) } }
-    case 'hmac': return { body, headers: signHmac(verify, body, String(settings[verify.secret] ?? ''), at) }
+    case 'hmac': return { body, headers: signHmac(verify, body, textIn(settings, verify.secret), at) }
   }
 }
 
@@ -33,8 +33,13 @@ function signJws (body: Buffer, { id, key }: SigningKey): string {
 
 function credentialsOf ({ user, password }: Extract<Verifier, { kind: 'basic' }>, settings: JsonObject, endpoint: string): [string, string] {
   const [name = '', secret = ''] = endpoint.split(':')
-  const own = [settings[user ?? ''], settings[password ?? '']] as const
-  return own[0] === undefined && own[1] === undefined ? [name, secret] : [String(own[0] ?? ''), String(own[1] ?? '')]
+  const own: [string, string] = [textIn(settings, user), textIn(settings, password)]
+  return own.join('') === '' ? [name, secret] : own
+}
+
+function textIn (settings: JsonObject, field = ''): string {
+  const value = settings[field]
+  return typeof value === 'string' ? value : ''
 }
 
 function signHmac ({ header, encoding, prefix = '', timestamp }: Extract<Verifier, { kind: 'hmac' }>, body: Buffer, secret: string, at: Date): Record<string, string> {

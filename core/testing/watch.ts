@@ -48,14 +48,15 @@ function overhear (stream: NodeJS.WriteStream): () => void {
 
 /** Every way to another machine (http, https, fetch, tls) ends in this method. */
 function guardConnections (): () => void {
-  const connect = Socket.prototype.connect
-  Socket.prototype.connect = function (this: Socket, ...given: never[]): Socket {
+  const own = Object.getOwnPropertyDescriptor(Socket.prototype, 'connect')
+  const connect = own?.value as (this: Socket, ...given: unknown[]) => Socket
+  Socket.prototype.connect = function (this: Socket, ...given: unknown[]): Socket {
     const host = hostOf(given)
-    if (host === undefined) return Reflect.apply(connect, this, given)
+    if (host === undefined) return connect.apply(this, given)
     for (const tap of taps) tap.connect(host)
     return this.destroy(new Error(`The conformance kit lets nothing reach "${host}".`))
   }
-  return () => { Socket.prototype.connect = connect }
+  return () => { if (own !== undefined) Object.defineProperty(Socket.prototype, 'connect', own) }
 }
 
 /** Where a connection leads, unless it stays on this machine. Node calls the method in several ways. */
@@ -63,7 +64,7 @@ function hostOf (given: readonly unknown[]): string | undefined {
   const [first, second] = given.flat(1)
   const { host, path } = typeof first === 'object' && first !== null ? first as { host?: unknown, path?: unknown } : { host: second }
   if (typeof path === 'string' || typeof host !== 'string') return undefined
-  return own.test(host) || host === noName ? undefined : host
+  return thisMachine.test(host) || host === noName ? undefined : host
 }
 
-const own = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/
+const thisMachine = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/

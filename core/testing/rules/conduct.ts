@@ -19,7 +19,7 @@ export function conductCases ({ installed: { code }, recorded }: Subject, watch:
     judged('secrets', 'in errors', faults(({ run, canaries }) => 'error' in run.result ? shownIn('an error', [run.result.error, String(run.seen.thrown)], canaries) : [])),
     judged('secrets', 'in answers', faults(({ run, canaries }) => run.result.outcome === 'accepted' ? shownIn('an answer', run.result.response, canaries) : [])),
     judged('secrets', 'on the console', [...new Set(console)]),
-    judged('hosts', 'by the context', faults(({ run }) => 'error' in run.result && /may not reach|may call https URLs only|which is no URL/.test(run.result.error.message) ? [run.result.error.message] : [])),
+    judged('hosts', 'by the context', faults(({ run }) => run.seen.refused)),
     judged('hosts', 'past the context', [...new Set(watch.connected())].map((host) => `The provider "${code}" connected to "${host}" by itself: use context.http.`))
   ]
 }
@@ -46,7 +46,7 @@ const large = 8 * 1024 * 1024
 /** The documents of a dispatch, replaced by large ones. */
 export async function documentCases (subject: Subject, fit: readonly Prepared[]): Promise<Case[]> {
   const { installed, fixtures: { sends } } = subject
-  const names = new Set(fit.filter(({ call: { exchange } }) => exchange.some(({ expect }) => /"document":/.test(JSON.stringify(expect)))).map(({ name }) => name))
+  const names = new Set(fit.filter(({ call: { exchange } }) => exchange.some(({ expect }) => JSON.stringify(expect).includes('"document":'))).map(({ name }) => name))
   const [named] = sends.filter(({ name, fixture }) => names.has(name) && fixture.result.outcome === 'accepted')
   if (named === undefined) return [skipped('documents', 'a large document', 'No accepted fixture sends a document.')]
   return await inTurn([named], async (fixture) => {

@@ -67,8 +67,7 @@ async function rememberedCase (subject: Subject, named: Named<Send>, name: strin
   const dispatched = prepareSend(subject.installed, named)
   const { result } = await subject.play(dispatched, { state })
   const ask = async (reference: string): Promise<unknown> => {
-    const { exchange: _none, ...call } = dispatched.call
-    const answer = await subject.play({ ...dispatched, call: { ...call, exchange: [], verb: 'lookup', reference, query: { reference } } }, { state })
+    const answer = await subject.play({ ...dispatched, call: { ...dispatched.call, exchange: [], verb: 'lookup', reference, query: { reference } } }, { state })
     return answer.result.outcome === 'answered' ? answer.result.value : answer.result
   }
   const [known, unknown] = [await ask(references[0]), await ask(references[1])]

@@ -20,12 +20,13 @@ export async function outcomeCases (subject: Subject, fit: readonly Played[]): P
   const accepted = fit.filter(({ run, prepared: { call } }) => run.result.outcome === 'accepted' && call.exchange.length > 0)
   const different = [...Map.groupBy(accepted, ({ prepared }) => shapeOf(prepared)).values()].flatMap(([first]) => first ?? [])
   if (different.length === 0) return [skipped('outcome', 'a request that fails', 'No accepted fixture sends a request.'), skipped('mapped', 'the codes of errors.map', 'No accepted fixture sends a request.')]
+  const points = different.flatMap((played) => checkpointCase(manifest, played))
   const trials = different.flatMap((played) => trialsOf(manifest, played))
   const cases = await inTurn(trials, async (trial) => {
     const run = await subject.play(trial.prepared, { attack: { at: trial.at, how: trial.attack } })
     return [judged('outcome', nameOf(trial), outcomeFaults(manifest, trial, run)), ...onceCase(manifest, trial, run)]
   })
-  return [...cases.flat(), ...await mappedCases(subject, different)]
+  return [...points, ...cases.flat(), ...await mappedCases(subject, different)]
 }
 
 /** Fixtures of the same requests are attacked once. */
@@ -34,14 +35,26 @@ function shapeOf ({ call: { service, exchange, checkpointed } }: Prepared): stri
 }
 
 function trialsOf ({ services }: Manifest, { prepared, run }: Played): Trial[] {
-  const { call: { service, exchange, checkpointed } } = prepared
-  const { checkpoint, notProcessed = [] } = services[service] ?? {}
-  const passedAt = checkpoint !== true || checkpointed !== undefined ? 0 : run.saved.at(-1)?.after ?? exchange.length
+  const { call: { service, exchange } } = prepared
+  const { notProcessed = [] } = services[service] ?? {}
+  const passedAt = passedFrom(services, prepared, run)
   return exchange.flatMap((entry, at) => {
     const position = positionOf(exchange, at, passedAt)
     const facts = { notProcessed: isSignIn(entry) ? [] : notProcessed, passed: at >= passedAt, safe: !isUnsafe(entry) }
     return attacks.map((attack) => ({ prepared, at, position, passed: facts.passed, attack, words: allowed(attack, position, facts) }))
   })
+}
+
+/** From which request on nothing can be repeated. */
+function passedFrom (services: Manifest['services'], { call: { service, exchange, checkpointed } }: Prepared, { saved }: Run): number {
+  return services[service]?.checkpoint !== true || checkpointed !== undefined ? 0 : saved.at(-1)?.after ?? exchange.length
+}
+
+function checkpointCase ({ services }: Manifest, { prepared, run }: Played): Case[] {
+  const { name, call: { service, exchange } } = prepared
+  if (services[service]?.checkpoint !== true) return []
+  const from = passedFrom(services, prepared, run)
+  return [judged('checkpoint', name, exchange.slice(from).some(isUnsafe) ? [] : ['Nothing that changes something is sent after checkpoint(id): call it before the request that makes the dispatch real.'])]
 }
 
 function nameOf ({ prepared: { name, call: { exchange } }, at, attack, position }: Trial): string {

@@ -3,7 +3,7 @@ import { reasonOf } from '../../host/refusal.ts'
 import type { Canaries } from '../canary.ts'
 import type { Fixtures } from '../fixtures.ts'
 import type { Prepared } from '../prepare.ts'
-import { run, type Call, type Run } from '../run.ts'
+import { run, type Call, type Limits, type Run } from '../run.ts'
 import type { Stage } from '../stage.ts'
 
 /** A run that was made on the way, with the secrets that were in it. */
@@ -19,7 +19,7 @@ export type Subject = {
   play: (prepared: Prepared, changes?: Partial<Pick<Call, 'attack' | 'meet' | 'state' | 'sandbox'>>, stage?: Stage) => Promise<Run>
 }
 
-export function createSubject (installed: Installed, fixtures: Fixtures, stages: Subject['stages']): Subject {
+export function createSubject (installed: Installed, fixtures: Fixtures, stages: Subject['stages'], limits: Limits): Subject {
   const recorded: Recorded[] = []
   return {
     installed,
@@ -27,7 +27,7 @@ export function createSubject (installed: Installed, fixtures: Fixtures, stages:
     stages,
     recorded,
     async play ({ name, call, canaries }, changes = {}, stage = stages[0]) {
-      const made = await run(installed, stage, { ...call, ...changes })
+      const made = await run(installed, stage, { ...call, ...changes }, limits)
       recorded.push({ name, run: made, canaries })
       return made
     }
