@@ -48,7 +48,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     publicUrl: publicUrlOf(env['DISPATCH_PUBLIC_URL'], environment, `http://${host.includes(':') ? `[${host}]` : host}:${port}`),
     dataDirectory: resolve(env['DISPATCH_DATA_DIR'] ?? join(root, 'data')),
     ...(databaseUrl === undefined ? {} : { databaseUrl: databaseUrlOf(databaseUrl) }),
-    providerDirectories: (env['DISPATCH_PROVIDERS_DIR'] ?? join(root, 'providers')).split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)),
+    providerDirectories: env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ?? [join(root, 'providers')],
     ...(masterKey === undefined ? {} : { masterKey }),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
     allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),

@@ -1,6 +1,6 @@
 /** The sentence that tells an operator what went wrong. The service's own errors are sentences already. */
 export function sentenceOf (error: unknown): string {
-  // What closing met besides is of less use than the reason for closing.
+  // Of several errors while closing, the first.
   if (error instanceof SuppressedError) return sentenceOf(error.suppressed)
   if (!(error instanceof Error)) return String(error)
   const sentence = isSystemError(error) && error.syscall === 'listen' ? listening(error) : error.message

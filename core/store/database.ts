@@ -19,12 +19,13 @@ export type Database = {
   close: () => Promise<void>
 }
 
-/** Opens a pool of at most `connections` connections. Errors of idle connections go to `onError`; the pool replaces them. */
+/** Opens a pool of at most `connections` connections. The loss of one goes to `onError`, whether it was in use or idle; the pool replaces it. */
 export function openDatabase (config: pg.PoolConfig, { connections = 10, onError }: { connections?: number, onError: (error: Error) => void }): Database {
   const pool = new pg.Pool({ ...config, max: connections, connectionTimeoutMillis: 10_000 })
-  pool.on('error', onError)
-  // A connection that is lost between two queries of a transaction: the next query tells. Unheard, it would end the process.
-  pool.on('connect', (client) => client.on('error', () => undefined))
+  pool.on('error', repeated).on('connect', (client) => {
+    // Without a listener, a connection that is lost while in use would end the process.
+    client.once('error', onError).on('error', repeated)
+  })
   nameStatements(pool)
   const owner = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const company: Database['company'] = (companyId, work) => owner.transaction().execute(async (transaction) => {
@@ -37,6 +38,11 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, onError
     ping: async () => { await sql`select 1`.execute(owner) },
     close: () => owner.destroy()
   }
+}
+
+/** For what has been told already: the server says why it ends a connection before it does, and the pool repeats what idle ones say. */
+function repeated (): void {
+  // Nothing is left to tell.
 }
 
 /** Beyond these, statements go unnamed: every name costs memory in each server process. */

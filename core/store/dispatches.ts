@@ -179,10 +179,10 @@ export async function settleStep (database: Database, step: { companyId: number,
       ), step as (
         update steps set status = ${outcome}, remote_id = ${response?.id ?? null}, response = ${response && JSON.stringify(response)}, error = ${error && JSON.stringify(error)},
           charged = case when ${outcome} = 'accepted' then before.held else 0 end, held = case when ${outcome} = 'uncertain' then before.held else 0 end
-        from before where steps.step_id = before.step_id
+        from before where steps.step_id = ${stepId} and company_id = ${companyId}
       ), attempt as (
         update attempts set answered_at = ${now}, outcome = ${outcome}, error = ${error && JSON.stringify(error)}
-        from before where attempts.step_id = before.step_id and answered_at is null
+        from before where attempts.step_id = ${stepId} and company_id = ${companyId} and answered_at is null
       ), credit as (
         update credits set held = credits.held - before.held, balance = balance - case when ${outcome} = 'accepted' then before.held else 0 end
         from before where company_id = ${companyId} and before.held > 0 and ${outcome} <> 'uncertain' returning balance, before.held as amount

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { dataDirectory, databasePid, gone, send, servicePid, startReady } from './support/process.ts'
@@ -15,6 +17,9 @@ void t.test('npm start prints its address and a curl that dispatches an invoice;
   t.match(dispatched, { success: true, status: 'succeeded', providerName: 'simulator', generatedDocument: { contentType: 'application/pdf' } })
   const document = await fetch(dispatched.generatedDocument.url)
   t.equal((await document.text()).slice(0, 5), '%PDF-', 'the link in the answer works')
+
+  const modeOf = (name: string): string => (statSync(join(folder, name)).mode & 0o777).toString(8)
+  t.same(['', 'files', 'master.key', 'postgres'].map(modeOf), ['711', '700', '600', '700'], 'the data are the service\'s alone')
 
   const [service, database] = [servicePid(first), databasePid(folder)]
   process.kill(first.pid, 'SIGTERM')

@@ -25,7 +25,8 @@ void t.test('what is a sentence already stays one', (t) => {
   t.end()
 })
 
-void t.test('of two errors the one that was there first is told', (t) => {
-  t.equal(sentenceOf(new SuppressedError(new Error('While closing.'), new Error('The reason.'))), 'The reason.')
-  t.end()
+void t.test('of several errors while closing the first is told', async (t) => {
+  const opened = new AsyncDisposableStack()
+  for (const message of ['Closed last.', 'Closed second.', 'Closed first.']) opened.defer(() => Promise.reject(new Error(message)))
+  t.equal(sentenceOf(await opened.disposeAsync().catch((error: unknown) => error)), 'Closed first.')
 })

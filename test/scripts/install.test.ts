@@ -37,9 +37,13 @@ function checkout (t: Test, { record, npm = 'exit 0', engines = '>=26', tapBuilt
 }
 
 function install (root: string, ...args: string[]) {
+  return installWith(process.execPath, root, ...args)
+}
+
+function installWith (node: string, root: string, ...args: string[]) {
   const calls = join(root, 'calls')
   const PATH = [join(root, 'node_modules/.bin'), join(root, 'path'), '/usr/bin', '/bin'].join(delimiter)
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'scripts/install.mjs'), ...args], { encoding: 'utf8', env: { PATH, CALLS: calls } })
+  const { status, stdout, stderr } = spawnSync(node, [join(root, 'scripts/install.mjs'), ...args], { encoding: 'utf8', env: { PATH, CALLS: calls } })
   return { status, stdout, stderr, calls: existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [] }
 }
 
@@ -96,6 +100,16 @@ void t.test('a Node that is too old is one sentence, the one of the scripts coun
   const root = checkout(t, { record: installed, engines: '>=99' })
   writeFileSync(join(root, 'node_modules/.bin/node'), '#!/bin/sh\necho v99.1.0\n', { mode: 0o755 })
   t.equal(install(root).status, 0)
+  t.end()
+})
+
+/** A Node of the machine that is older than the project's. */
+const older = (process.env['PATH'] ?? '').split(delimiter).map(folder => join(folder, 'node'))
+  .find(node => Number(/^v(\d+)/.exec(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout)?.[1] ?? 26) < 26)
+
+void t.test('an older Node gets as far as that sentence', { skip: older === undefined ? 'this machine has none' : false }, t => {
+  const { status, stdout, stderr } = installWith(older!, checkout(t, { record: installed }))
+  t.match({ status, stdout, stderr }, { status: 1, stdout: '', stderr: /^Document Dispatch needs Node 26 or later and this is v\d+[^\n]*\n$/ })
   t.end()
 })
 

@@ -8,21 +8,28 @@ export type Handler = (request: ServiceContracts['invoicing']['dispatch'], call:
 /** What a provider of a test says about itself, as source text. */
 export type Facts = { settings?: string, requestSettings?: string, service?: string, errors?: string, version?: string }
 
+/** Where the providers, which run in the test's own process, find their handlers. */
 const shared = Symbol.for('handlers of test providers')
-const handlers: Map<string, Handler> = (Reflect.get(globalThis, shared) as Map<string, Handler> | undefined) ?? new Map<string, Handler>()
+const handlers = new Map<string, Handler>()
 Reflect.set(globalThis, shared, handlers)
 
-const source = (code: string, { settings = '{}', requestSettings = '{}', service = 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'none\' }', errors = '{ map: {} }' }: Facts): string => `
-import { at, defineProvider, Host, outcomeUnknown, refused, Secret, Type, unavailable } from '@dispatch/core/provider'
-const handler = globalThis[Symbol.for('${String(shared.description)}')].get('${code}')
+const defaults = { settings: '{}', requestSettings: '{}', errors: '{ map: {} }', service: 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'none\' }' }
+
+/** The handler is taken when the provider is loaded: another version of it has its own. */
+function source (code: string, facts: Facts): string {
+  const { settings, requestSettings, errors, service } = { ...defaults, ...facts }
+  return `
+import { defineProvider, Host, Secret, Type } from '@dispatch/core/provider'
+const dispatch = globalThis[Symbol.for('${String(shared.description)}')].get('${code}')
 export default defineProvider({
   code: '${code}',
   name: 'Test ${code}',
   settings: Type.Object(${settings}),
   requestSettings: Type.Object(${requestSettings}),
   errors: ${errors},
-  services: { invoicing: { ${service}, dispatch: (request, call) => handler(request, call) } }
+  services: { invoicing: { ${service}, dispatch } }
 })`
+}
 
 /** A directory of providers that tests drive: each one's dispatch is a function of the test. */
 export type TestProviders = {
