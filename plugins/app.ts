@@ -41,7 +41,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
   await app.register(creditsRoutes, shared)
   await app.register(templatesRoutes, shared)
-  await app.register(providersRoutes, { host: get('host') })
+  await app.register(providersRoutes, { host: get('host'), breakers: get('breakers') })
   await app.register(configurationRoutes, { configuring: get('configuring') })
   await app.register(webhookRoutes, { intake: get('intake') })
   await app.register(healthRoutes, shared)

@@ -2,11 +2,11 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createAsk, createAuthentication, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createKeyring, createKeySources,
+  createAccounts, createAsk, createAuthentication, createBreakers, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createKeyring, createKeySources,
   createKeyStore, createLinks,
   createLocalFiles, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
   readMasterKey, receiveFile, startWorker,
-  type Accounts, type Authentication, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
+  type Accounts, type Authentication, type Breakers, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
   type Intake, type Keyring, type Links, type Log, type Network, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
@@ -35,6 +35,7 @@ export type Parts = {
   links: Links
   documentUrl: DocumentUrl
   host: Host
+  breakers: Breakers
   network: Network
   spool: Spool
   renderer: Renderer
@@ -67,6 +68,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   templates: (get) => createTemplates(get('database'), get('freshness')),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
   network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', now: get('now') }),
+  breakers: (get) => createBreakers({ now: get('now') }),
   spool: (get) => createSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
   links: (get) => createLinks({ key: get('linkKey'), now: get('now') }),
@@ -87,6 +89,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     templates: get('templates'),
     files: get('files'),
     host: get('host'),
+    breakers: get('breakers'),
     network: get('network'),
     spool: get('spool'),
     renderer: get('renderer'),

@@ -189,7 +189,7 @@ export const ProviderView = Type.Object({
   }))),
   settings: Type.Optional(JsonSchema),
   requestSettings: Type.Optional(JsonSchema),
-  health: Type.Object({ state: Type.Enum(['ok', 'refused']), reason: Type.Optional(Type.String()) })
+  health: Type.Object({ state: Type.Enum(['ok', 'failing', 'refused'], { description: 'failing: for this company, in this process.' }), reason: Type.Optional(Type.String()) })
 })
 export type ProviderView = Static<typeof ProviderView>
 

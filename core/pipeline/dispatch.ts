@@ -27,7 +27,14 @@ export async function prepareCall (parts: Parts, run: Run, step: ProviderStep, m
     now: parts.now,
     outside: await outsideOf(parts, run, step, configuration.userId === null ? 'company' : `user ${configuration.userId}`)
   }
-  return () => callDispatch(provider, service, services[service].request(fields, made), context)
+  const request = services[service].request(fields, made)
+  const gate = parts.breakers.before(companyId, provider.code)
+  if (!gate.pass) throw new DispatchError('provider_unavailable', `The provider "${provider.code}" has failed again and again: it is asked anew in ${gate.retryAfter} seconds.`)
+  return async () => {
+    const outcome = await callDispatch(provider, service, request, context)
+    parts.breakers.after(companyId, provider.code, outcome)
+    return outcome
+  }
 }
 
 /** The configuration that the step was planned with: no other steps in for one that has gone since. */

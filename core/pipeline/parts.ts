@@ -1,5 +1,6 @@
 import type { Keyring } from '../access/keyring.ts'
 import type { Renderer } from '../documents/renderer.ts'
+import type { Breakers } from '../host/breaker.ts'
 import type { Host } from '../host/host.ts'
 import type { Log } from '../host/log.ts'
 import type { Network } from '../host/network.ts'
@@ -16,6 +17,7 @@ export type Parts = {
   templates: Templates
   files: Files
   host: Host
+  breakers: Breakers
   network: Network
   spool: Spool
   renderer: Renderer

@@ -52,6 +52,7 @@ async function dispatchOn ({ house }: TestService, database: Database): Promise<
     host: house.get('host'),
     renderer: quickRenderer,
     network: house.get('network'),
+    breakers: house.get('breakers'),
     spool: house.get('spool'),
     keyring: house.get('keyring'),
     log: house.get('log'),
