@@ -39,7 +39,7 @@ function shifted (text: string, seed: number): string {
 
 const kinds = ['0123456789', 'abcdef', 'ghijklmnopqrstuvwxyz', 'ABCDEF', 'GHIJKLMNOPQRSTUVWXYZ']
 
-/** Whether a text gives a secret away: as it is, encoded, backwards, or the half of it that is nobody else's. */
+/** Whether a text gives a secret away: as it is, encoded, backwards, or a piece of the half that is nobody else's. */
 export function reveals (text: string, secret: string): boolean {
   return formsOf(secret).some((form) => text.includes(form))
 }
@@ -56,8 +56,9 @@ function formsOf (secret: string): string[] {
     bytes.toString('base64').replace(/.{1,4}$/, ''),
     bytes.toString('base64url').replace(/.{1,4}$/, ''),
     Array.from(secret).reverse().join(''),
-    ...half.length >= shortestHalf ? [half] : []
+    ...Array.from({ length: Math.max(0, half.length - piece + 1) }, (_, from) => half.slice(from, from + piece))
   ]
 }
 
-const shortestHalf = 6
+/** Characters of a secret that nobody prints by chance. */
+const piece = 8
