@@ -31,5 +31,5 @@ export function chosenHosts (values: readonly unknown[]): string[] {
 }
 
 function fits (host: string, pattern: string): boolean {
-  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1 : host === pattern
+  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
 }

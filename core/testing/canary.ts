@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { secretNames, type SettingsForm } from '../host/form.ts'
 import { mapTexts } from '../host/redact.ts'
@@ -28,18 +29,19 @@ export function withCanaries<Value extends Json> (value: Value, canaries: Canari
   return longestFirst.length === 0 ? value : mapTexts(value, (text) => longestFirst.reduce((changed, { was, is }) => changed.replaceAll(was, is), text))
 }
 
-/** The second half of a text with every letter and digit moved on within its kind. */
+/** The second half of a text with every letter and digit moved on within its kind, each by another step. */
 function shifted (text: string, seed: number): string {
   const kept = Math.floor(text.length / 2)
-  return text.slice(0, kept) + text.slice(kept).replaceAll(/[0-9a-zA-Z]/g, (character) => {
+  const steps = hash('sha256', `${seed} ${text}`, 'buffer')
+  return text.slice(0, kept) + text.slice(kept).replaceAll(/[0-9a-zA-Z]/g, (character, index: number) => {
     const kind = kinds.find((characters) => characters.includes(character)) ?? character
-    return kind[(kind.indexOf(character) + seed) % kind.length] ?? character
+    return kind[(kind.indexOf(character) + (steps[index % steps.length] ?? 0)) % kind.length] ?? character
   })
 }
 
 const kinds = ['0123456789', 'abcdef', 'ghijklmnopqrstuvwxyz', 'ABCDEF', 'GHIJKLMNOPQRSTUVWXYZ']
 
-/** Whether a text gives a secret away: as it is, encoded, backwards, or the half of it that is nobody else's. */
+/** Whether a text gives a secret away: as it is, encoded, backwards, or a piece of the half that is nobody else's. */
 export function reveals (text: string, secret: string): boolean {
   return formsOf(secret).some((form) => text.includes(form))
 }
@@ -56,8 +58,9 @@ function formsOf (secret: string): string[] {
     bytes.toString('base64').replace(/.{1,4}$/, ''),
     bytes.toString('base64url').replace(/.{1,4}$/, ''),
     Array.from(secret).reverse().join(''),
-    ...half.length >= shortestHalf ? [half] : []
+    ...Array.from({ length: Math.max(0, half.length - piece + 1) }, (_, from) => half.slice(from, from + piece))
   ]
 }
 
-const shortestHalf = 6
+/** Characters of a secret that nobody prints by chance. */
+const piece = 8

@@ -9,7 +9,7 @@ import { judged, type Case, type Report, type Rule } from './report.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
 import { outcomeCases } from './rules/outcomes.ts'
-import { fixtureCases, questionCases, replayCases } from './rules/replay.ts'
+import { blindCases, fixtureCases, questionCases, replayCases } from './rules/replay.ts'
 import { settingsCases } from './rules/settings.ts'
 import { createSubject, ready, type Subject } from './rules/subject.ts'
 import { tenantCases } from './rules/tenants.ts'
@@ -62,11 +62,13 @@ async function load (folder: string): Promise<Installed | { why: string }> {
 /** The cases of all rules; those that nobody asks for are left out where that saves their runs. */
 async function casesOf (subject: Subject, watch: Watch, asks: (...rules: Rule[]) => boolean): Promise<Case[]> {
   const { installed, fixtures } = subject
+  const questions = ready(fixtures.questions, (named) => prepareQuestion(installed, named))
   const replayed = await replayCases(subject, ready(fixtures.sends, (named) => prepareSend(installed, named)))
   const fit = replayed.fit.map(({ prepared }) => prepared)
   const when = async (rules: Rule[], cases: () => Promise<Case[]>): Promise<Case[]> => asks(...rules) ? await cases() : []
   const played = [
-    await when(['question'], () => questionCases(subject, ready(fixtures.questions, (named) => prepareQuestion(installed, named)))),
+    await when(['question'], () => questionCases(subject, questions)),
+    await when(['blind'], () => blindCases(subject, questions)),
     await when(['outcome', 'once', 'checkpoint', 'mapped', 'ends', 'secrets'], () => outcomeCases(subject, replayed.fit)),
     await when(['key', 'found'], () => idempotencyCases(subject, fit)),
     await when(['tenants'], () => tenantCases(subject, fit)),

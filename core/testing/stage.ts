@@ -28,7 +28,7 @@ export type Playing = {
 export const now = (): Date => new Date('2026-03-14T09:30:00.000Z')
 
 /** Nobody listens there (tcpmux, RFC 1078), and nobody is called that (RFC 6761). */
-const nobody = { host: '127.0.0.1', port: 1 }
+export const nobody = { host: '127.0.0.1', port: 1 }
 export const noName = 'no-such-host.invalid'
 
 export async function createStage (): Promise<Stage> {

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { noName } from './stage.ts'
+import { nobody, noName } from './stage.ts'
 
 /** What the process does by the side of the kit: what it prints, and where it connects to. */
 export type Watch = { printed: () => string, connected: () => readonly string[], stop: () => void }
@@ -46,25 +46,23 @@ function overhear (stream: NodeJS.WriteStream): () => void {
   }
 }
 
-/** Every way to another machine (http, https, fetch, tls) ends in this method. */
+/** Every way to another machine (http, https, fetch, tls) begins in this method; those that are not the kit's own end at a closed port. */
 function guardConnections (): () => void {
   const own = Object.getOwnPropertyDescriptor(Socket.prototype, 'connect')
   const connect = own?.value as (this: Socket, ...given: unknown[]) => Socket
   Socket.prototype.connect = function (this: Socket, ...given: unknown[]): Socket {
-    const host = hostOf(given)
-    if (host === undefined) return connect.apply(this, given)
-    for (const tap of taps) tap.connect(host)
-    return this.destroy(new Error(`The conformance kit lets nothing reach "${host}".`))
+    const [to, ...rest] = given.flat(1)
+    const options: To = typeof to === 'object' && to !== null ? to : { port: to, host: rest.find((value) => typeof value === 'string') }
+    if (staysHere(options)) return connect.apply(this, given)
+    for (const tap of taps) tap.connect(String(options.host))
+    return connect.call(this, { ...options, ...nobody }, ...rest.filter((value) => typeof value === 'function'))
   }
   return () => { if (own !== undefined) Object.defineProperty(Socket.prototype, 'connect', own) }
 }
 
-/** Where a connection leads, unless it stays on this machine. Node calls the method in several ways. */
-function hostOf (given: readonly unknown[]): string | undefined {
-  const [first, second] = given.flat(1)
-  const { host, path } = typeof first === 'object' && first !== null ? first as { host?: unknown, path?: unknown } : { host: second }
-  if (typeof path === 'string' || typeof host !== 'string') return undefined
-  return thisMachine.test(host) || host === noName ? undefined : host
-}
+/** Node calls the method with options, or with a port and a host, each way also as a list. */
+type To = { host?: unknown, port?: unknown, path?: unknown }
 
-const thisMachine = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/
+function staysHere ({ host, path }: To): boolean {
+  return typeof path === 'string' || typeof host !== 'string' || host === noName || /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(host)
+}

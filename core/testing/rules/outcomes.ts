@@ -26,7 +26,8 @@ export async function outcomeCases (subject: Subject, fit: readonly Played[]): P
     const run = await subject.play(trial.prepared, { attack: { at: trial.at, how: trial.attack } })
     return [judged('outcome', nameOf(trial), outcomeFaults(manifest, trial, run)), ...onceCase(manifest, trial, run)]
   })
-  return [...points, ...cases.flat(), ...await mappedCases(subject, different)]
+  const services = [...Map.groupBy(different, ({ prepared }) => prepared.call.service).values()].flatMap(([first]) => first ?? [])
+  return [...points, ...cases.flat(), ...(await inTurn(services, (played) => mappedCases(subject, played))).flat()]
 }
 
 /** Fixtures of the same requests are attacked once. */
@@ -95,20 +96,19 @@ function onceCase ({ services }: Manifest, trial: Trial, { requests }: Run): Cas
 }
 
 /** Every code of the map, at its place in an answer to the last request. */
-async function mappedCases (subject: Subject, different: readonly Played[]): Promise<Case[]> {
+async function mappedCases (subject: Subject, { prepared }: Played): Promise<Case[]> {
   const { manifest: { errors: { at, map } } } = subject.installed
   const codes = Object.entries(map)
-  const [played] = different
   if (codes.length === 0) return [skipped('mapped', 'the codes of errors.map', 'The map is empty.')]
-  if (at === undefined || played === undefined) return [skipped('mapped', 'the codes of errors.map', 'There is no errors.at: write a fixture of each error.')]
-  const { call: { exchange } } = played.prepared
+  if (at === undefined) return [skipped('mapped', 'the codes of errors.map', 'There is no errors.at: write a fixture of each error.')]
+  const { name, call: { exchange } } = prepared
   const first = exchange.findIndex((entry) => !isSignIn(entry))
   const [pointer = ''] = [at].flat()
   return await inTurn(codes, async ([code, word]) => {
     const status = word === 'authentication_error' ? 401 : 400
-    const { result } = await subject.play(played.prepared, { attack: { at: first, how: { name: code, means: 'refused', status, script: { status, json: bodyAt(pointer, code) } } } })
+    const { result } = await subject.play(prepared, { attack: { at: first, how: { name: code, means: 'refused', status, script: { status, json: bodyAt(pointer, code) } } } })
     const told = 'error' in result ? result.error.word : result.outcome
-    return judged('mapped', `${played.prepared.name}: answered ${status} with ${pointer} ${code}`, told === word ? [] : [`It is called ${told}; errors.map says ${word}.`])
+    return judged('mapped', `${name}: answered ${status} with ${pointer} ${code}`, told === word ? [] : [`It is called ${told}; errors.map says ${word}.`])
   })
 }
 

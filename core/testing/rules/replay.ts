@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Json, JsonObject } from '../../contract/json.ts'
 import { providedNames } from '../../services/index.ts'
+import { attacks } from '../attacks.ts'
 import { compareRequest, differs } from '../compare.ts'
 import { prepareQuestion, prepareSend, type Prepared } from '../prepare.ts'
 import { judged, skipped, type Case } from '../report.ts'
@@ -44,6 +45,19 @@ export async function questionCases (subject: Subject, questions: readonly Prepa
   const needed = Object.entries(manifest.services).flatMap(([service, { verbs }]) => verbs.filter((verb) => verb === 'status').map((verb) => ({ service, verb })))
   const missing = needed.filter(({ service, verb }) => !questions.some(({ call }) => call.service === service && call.verb === verb))
   return [...played, ...missing.map(({ service, verb }) => judged('question', `the verb "${verb}" of "${service}"`, [`"${code}" has no fixture of it: write fixtures/${verb}.….json.`]))]
+}
+
+/** Spoils every request of every look-up. */
+export async function blindCases (subject: Subject, questions: readonly Prepared[]): Promise<Case[]> {
+  const lookups = questions.filter(({ call: { verb, exchange } }) => verb === 'lookup' && exchange.length > 0)
+  if (lookups.length === 0) return [skipped('blind', 'a look-up that fails', 'No fixture of a look-up asks the vendor.')]
+  const trials = lookups.flatMap((prepared) => prepared.call.exchange.flatMap((_, at) => attacks.map((how) => ({ prepared, attack: { at, how } }))))
+  return await inTurn(trials, async ({ prepared, attack }) => {
+    const { result } = await subject.play(prepared, { attack })
+    // Not to be found is what a look-up may be told so.
+    const told = result.outcome === 'answered' && attack.how.status !== 404
+    return judged('blind', `${prepared.name}: request ${attack.at + 1} ${attack.how.name}`, told ? [`It answers ${JSON.stringify(result.value)}.`] : [])
+  })
 }
 
 /** How a run differs from its fixture. */

@@ -141,17 +141,17 @@ function alteredText (text: string): string {
   return text.slice(0, at) + (text[at] === 'a' ? 'b' : 'a') + text.slice(at + 1)
 }
 
-async function repeatedCases ({ subject: { installed }, service, events }: Hook): Promise<Case[]> {
-  const read = async (list: Hook['events']): Promise<ReadEvent[]> => await inTurn(list, ({ body }) => readEvent(installed, service, body))
-  const forwards = await read(events)
-  const again = await read(events)
-  const backwards = (await read(events.toReversed())).toReversed()
-  const ids = forwards.flatMap((one) => one.ok && one.reading.eventId !== undefined ? [one.reading.eventId] : [])
-  const bodies = new Set(events.map(({ body }) => body.toString())).size
+async function repeatedCases (hook: Hook): Promise<Case[]> {
+  const { subject: { installed }, service, events } = hook
+  const read = async (list: Hook['events']): Promise<string[]> => (await inTurn(list, async ({ name, body, fixture }) =>
+    readingFaults(hook, await readEvent(installed, service, body), fixture.expect).map((fault) => `${name}: ${fault}`))).flat()
+  const different = [...new Map(events.map(({ body }) => [body.toString(), body])).values()]
+  const readings = await inTurn(different, (body) => readEvent(installed, service, body))
+  const ids = readings.flatMap((one) => one.ok && one.reading.eventId !== undefined ? [one.reading.eventId] : [])
   return [
-    judged('repeated', 'each event twice', differs('second reading', forwards, again)),
-    judged('repeated', 'the last event first', differs('reading', forwards, backwards)),
-    judged('repeated', 'different events', new Set(ids).size < ids.length && bodies === events.length ? [`Two of them have the same eventId, so that the second would be taken for the first: ${ids.join(', ')}.`] : [])
+    judged('repeated', 'each event once more', await read(events)),
+    judged('repeated', 'the last event first', await read(events.toReversed())),
+    judged('repeated', 'different events', new Set(ids).size < ids.length ? [`Two of them have the same eventId, so that the second would be taken for the first: ${ids.join(', ')}.`] : [])
   ]
 }
 

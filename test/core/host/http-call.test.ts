@@ -157,6 +157,20 @@ await t.test('a request that is left behind when the call ends is not sent', asy
   t.equal(vendor.requests.length, before)
 })
 
+await t.test('a checkpoint that is left behind when the call ends is not recorded', async (t) => {
+  const gate = Promise.withResolvers<undefined>()
+  const left = Promise.withResolvers<unknown>()
+  const saved: string[] = []
+  const save = (id: string): Promise<void> => { saved.push(id); return Promise.resolve() }
+  await run((_request, { checkpoint }) => {
+    gate.promise.then(() => checkpoint('late')).then(left.resolve, left.resolve)
+    return { id: '1', status: 'sent' }
+  }, { checkpoint: true }, contextOf({}, { checkpoint: { save } }))
+  gate.resolve(undefined)
+  t.match(failureOf(await left.promise), { word: 'provider_unavailable', ours: true })
+  t.strictSame(saved, [])
+})
+
 await t.test('an undeclared host is not reached, and a chosen one is', async (t) => {
   vendor.answer({ json: { id: '1' } })
   const to = (host: string): Dispatch => async (_request, { http }) => ({ ...await http.post(`https://${host}/`, {}, Sent), status: 'sent' })

@@ -165,10 +165,12 @@ await t.test('a call that is given up while the server decides leaves a doubt', 
   t.match(await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
 })
 
-await t.test('an attachment that cannot be read sends nothing', async (t) => {
-  const { server, smtp } = await begin(t, undefined, { documents: { read: () => Promise.reject(new Error('gone')) } })
-  t.match(await failed(smtp.send(message({ attachments: [pdf] }), transport)), { word: 'provider_unavailable' })
-  t.strictSame(server.mails, [])
+await t.test('an attachment that cannot be read, or is not as long as it says, sends nothing', async (t) => {
+  for (const read of [() => Promise.reject(new Error('gone')), () => Promise.resolve(Readable.from([Buffer.from('%P')]))]) {
+    const { server, smtp } = await begin(t, undefined, { documents: { read } })
+    t.match(await failed(smtp.send(message({ attachments: [pdf] }), transport)), { word: 'provider_unavailable' })
+    t.strictSame(server.mails, [])
+  }
 })
 
 await t.test('nobody is connected to', async (t) => {
@@ -227,6 +229,7 @@ const injections: [string, Partial<SmtpMessage>][] = [
   ['a header', { headers: { 'X-A': 'b\r\n\r\nbody' } }],
   ['a header\'s name', { headers: { 'X-A: b\r\nX-B': 'c' } }],
   ['two recipients in one', { to: ['ada@example.com, evil@example.com'] }],
+  ['one recipient twice', { to: ['A <ada@example.com>, B <ada@example.com>'] }],
   ['a group', { cc: ['friends: ada@example.com, evil@example.com;'] }],
   ['a path', { to: ['<@relay.test:evil@example.com>'] }],
   ['no address', { to: ['Ada'] }]
