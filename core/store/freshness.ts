@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely'
 import type { Database } from './database.ts'
 
 /** When something cached was read: valid until its company, or what all companies share, changes after `number`. */
@@ -21,7 +22,7 @@ export function createFreshness ({ owner }: Database): Freshness {
   let next: Promise<void> | undefined
 
   async function read (): Promise<void> {
-    const rows = await owner.selectFrom('changes').select(['company_id', 'number']).where('number', '>', String(latest)).execute()
+    const { rows } = await owner.executeQuery(changesAfter(latest))
     for (const { company_id: companyId, number } of rows) {
       changed.set(companyId, Math.max(changed.get(companyId) ?? 0, Number(number)))
       latest = Math.max(latest, Number(number))
@@ -46,4 +47,9 @@ export function createFreshness ({ owner }: Database): Freshness {
     number: () => latest,
     unchanged: (companyId, number) => companyId === 0 ? latest <= number : Math.max(changed.get(companyId) ?? 0, changed.get(0) ?? 0) <= number
   }
+}
+
+/** Compiled by hand, because nearly every request waits for it. */
+function changesAfter (number: number): CompiledQuery<{ company_id: number, number: string }> {
+  return CompiledQuery.raw('select company_id, number from changes where number > $1', [number])
 }
