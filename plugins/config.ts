@@ -1,4 +1,4 @@
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isNetwork } from '@dispatch/core'
 
@@ -14,6 +14,8 @@ export type Config = {
   /** A PostgreSQL server; without one the service starts its own. */
   databaseUrl?: string
   providerDirectories: string[]
+  /** What providers may write to, one folder a company; without it no provider writes files. */
+  diskRoot?: string
   /** Base64 of 32 bytes. */
   masterKey?: string
   /** Credits by service, where they differ from the services' own. */
@@ -48,6 +50,7 @@ export function readConfig (env: NodeJS.ProcessEnv): Config {
     dataDirectory: resolve(root, env['DISPATCH_DATA_DIR'] ?? 'data'),
     ...(env['DATABASE_URL'] === undefined ? {} : { databaseUrl: env['DATABASE_URL'] }),
     providerDirectories: (env['DISPATCH_PROVIDERS_DIR'] ?? join(root, 'providers')).split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)),
+    ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
     ...(env['DISPATCH_MASTER_KEY'] === undefined ? {} : { masterKey: env['DISPATCH_MASTER_KEY'] }),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
     allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
@@ -77,6 +80,11 @@ function urlOf (text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') throw new ConfigError(`DISPATCH_PUBLIC_URL is "${text}"; it must be a URL such as https://dispatch.example.com.`)
   return url.href.replace(/\/$/, '')
+}
+
+function diskRootOf (path: string): string {
+  if (!isAbsolute(path)) throw new ConfigError(`DISPATCH_DISK_ROOT is "${path}"; it must be an absolute path such as /srv/dispatch.`)
+  return path
 }
 
 /** `10.0.0.0/8,fd00::/8`. */

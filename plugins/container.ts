@@ -82,6 +82,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     host: get('host'),
     network: get('network'),
     spool: get('spool'),
+    ...diskOf(get('config')),
     renderer: get('renderer'),
     keyring: get('keyring'),
     log: get('log'),
@@ -89,6 +90,8 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     newId: get('newId')
   }, { prices: get('config').prices })
 }
+
+const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
 
 /**
  * Opens the database (`databaseUrl`), brings its schema up to date, loads the providers and wires the parts. Replacements

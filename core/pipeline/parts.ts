@@ -18,6 +18,8 @@ export type Parts = {
   host: Host
   network: Network
   spool: Spool
+  /** The folder on the operator's disk that providers may write to. */
+  diskRoot?: string
   renderer: Renderer
   keyring: Keyring
   log: Log
