@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { hash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { DocumentHandle } from '../contract/common.ts'
 import type { JsonObject } from '../contract/json.ts'
@@ -49,6 +52,7 @@ export type Limits = { limit: number, endLimit: number }
 /** Calls a verb of the provider on the real host, against the vendor of the stage. */
 export async function run (installed: Installed, stage: Stage, call: Call, { limit, endLimit }: Limits): Promise<Run> {
   const playing = stage.play(call)
+  const disk = await mkdtemp(join(tmpdir(), 'dispatch-'))
   const log = memoryLog()
   const saved: Run['saved'] = []
   const seen: Seen = { changed: false, ended: false, refused: [] }
@@ -68,7 +72,8 @@ export async function run (installed: Installed, stage: Stage, call: Call, { lim
           saved.push({ id, after: playing.requests.length })
           return Promise.resolve()
         }
-      }
+      },
+      disk: { root: disk, folder: '7' }
     }
   }
   try {
@@ -77,6 +82,7 @@ export async function run (installed: Installed, stage: Stage, call: Call, { lim
     return { result, requests: playing.requests, saved, lines: log.lines, seen }
   } finally {
     await playing.close()
+    await rm(disk, { recursive: true })
   }
 }
 
