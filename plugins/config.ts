@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isNetwork, isServiceName, serviceNames } from '@dispatch/core'
 
@@ -15,6 +15,8 @@ export type Config = {
   /** A PostgreSQL server; without one the service starts its own. */
   databaseUrl?: string
   providerDirectories: string[]
+  /** What providers may write to, one folder a company; without it no provider writes files. */
+  diskRoot?: string
   /** Base64 of 32 bytes. */
   masterKey?: string
   /** Credits by service, where they differ from the services' own. */
@@ -49,6 +51,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     dataDirectory: resolve(env['DISPATCH_DATA_DIR'] ?? join(root, 'data')),
     ...(databaseUrl === undefined ? {} : { databaseUrl: databaseUrlOf(databaseUrl) }),
     providerDirectories: env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ?? [join(root, 'providers')],
+    ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
     ...(masterKey === undefined ? {} : { masterKey }),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
     allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
@@ -83,6 +86,11 @@ function publicUrlOf (text: string | undefined, environment: Config['environment
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') throw new ConfigError(`DISPATCH_PUBLIC_URL is "${text}"; it must be a URL such as https://dispatch.example.com.`)
   return url.href.replace(/\/$/, '')
+}
+
+function diskRootOf (path: string): string {
+  if (!isAbsolute(path)) throw new ConfigError(`DISPATCH_DISK_ROOT is "${path}"; it must be an absolute path such as /srv/dispatch.`)
+  return path
 }
 
 /** `10.0.0.0/8,fd00::/8`. */

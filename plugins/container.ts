@@ -92,6 +92,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     breakers: get('breakers'),
     network: get('network'),
     spool: get('spool'),
+    ...diskOf(get('config')),
     renderer: get('renderer'),
     keyring: get('keyring'),
     log: get('log'),
@@ -99,6 +100,8 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     newId: get('newId')
   }, { prices: get('config').prices, synchronousLimit: get('synchronousLimit') })
 }
+
+const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
 
 /**
  * Opens the database (`databaseUrl`), brings its schema up to date, loads the providers and wires the parts. Replacements

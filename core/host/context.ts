@@ -1,4 +1,5 @@
 import type { Json } from '../contract/json.ts'
+import type { Files } from './files.ts'
 import type { Http } from './http-call.ts'
 import type { Log } from './log.ts'
 import type { Smtp } from './smtp-message.ts'
@@ -30,6 +31,8 @@ export type Context<Settings, RequestSettings> = {
   http: Http
   /** A mail server of the tenant's. */
   smtp: Smtp
+  /** The operator's disk, below a folder of the company's own. */
+  files: Files
   /**
    * The point of no return of a service that declares `checkpoint`: records the vendor's id of what was prepared, before the
    * call that makes it real. What was sent until here may be sent again. Rejects when it cannot be recorded.

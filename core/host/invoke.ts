@@ -13,7 +13,7 @@ import { splitSecrets } from './settings.ts'
 import type { VerbName } from './verbs.ts'
 
 /** What the caller brings. The provider gets copies, and a log that does not write the secrets in `settings`. */
-export type CallContext = Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'checkpoint' | 'checkpointed' | 'wait'> & { outside: Outside }
+export type CallContext = Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'wait'> & { outside: Outside }
 
 /** `limit` is in milliseconds; the shorter of it and the provider's own time limit holds. `signal` gives the call up. */
 export type CallLimits = { limit?: number, signal?: AbortSignal }
@@ -68,7 +68,7 @@ export function failedCall (word: ProviderErrorWord, message: string, more: Pick
 }
 
 /** What the provider gets of what the caller brought: named one by one, so that nothing else reaches it. */
-function ownContext ({ settings, requestSettings, sandbox, reference, idempotencyKey, log, state, now }: CallContext, ended: AbortSignal): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'checkpoint'> {
+function ownContext ({ settings, requestSettings, sandbox, reference, idempotencyKey, log, state, now }: CallContext, ended: AbortSignal): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint'> {
   const copies = { settings: copyOf(settings), requestSettings: copyOf(requestSettings) }
   return { ...copies, sandbox, reference, idempotencyKey, log, state, now, wait: (seconds) => wait(seconds, ended) }
 }

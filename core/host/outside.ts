@@ -2,6 +2,7 @@ import type { Context } from './context.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ServiceName } from '../services/index.ts'
 import { failureError } from './failure.ts'
+import { createFiles, type CompanyDisk } from './files.ts'
 import { destinationNames } from './form.ts'
 import type { ReadDocument } from './http-body.ts'
 import { createHttp, type HttpOptions, type KeepDocument } from './http-client.ts'
@@ -14,13 +15,14 @@ import { createSmtp } from './smtp.ts'
 
 /**
  * What a call may reach, as its caller brings it. `account` names the configuration: sign-ins and connections are kept for
- * it alone. `checkpoint.id` is what an earlier attempt saved.
+ * it alone. `checkpoint.id` is what an earlier attempt saved. Without a `disk` there is none to write to.
  */
 export type Outside = {
   network: Network
   account: string
   documents: { read: ReadDocument, keep: KeepDocument }
   checkpoint: { id?: string, save: (id: string) => Promise<void> }
+  disk?: CompanyDisk
 }
 
 /** One call of a verb: whose, with what, until when (`limit` in milliseconds). */
@@ -38,7 +40,7 @@ export type OutsideCall = {
 }
 
 /** The ways out of one call. */
-export function openOutside (call: OutsideCall): Pick<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'checkpoint' | 'checkpointed'> {
+export function openOutside (call: OutsideCall): Pick<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed'> {
   const { manifest, service, settings, outside } = call
   const { network: { wire, tokens, mailers }, checkpoint: { id } } = outside
   const targets = {
@@ -50,6 +52,7 @@ export function openOutside (call: OutsideCall): Pick<Context<JsonObject, JsonOb
   return {
     http: createHttp(options),
     smtp: createSmtp({ ...call, ...outside, mailers, targets }),
+    files: createFiles({ ...call, ...outside, provider: manifest.code }),
     checkpoint: checkpointOf(call),
     ...(id !== undefined && { checkpointed: id })
   }

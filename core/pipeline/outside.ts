@@ -8,7 +8,7 @@ import type { ProviderStep, Run } from './run.ts'
 
 /** What the provider of a step may reach. `owner` tells whose configuration it is: the company's or which user's. */
 export async function outsideOf (parts: Parts, { companyId }: Run, { by: { provider }, service, stepId }: ProviderStep, owner: string): Promise<Outside> {
-  const { network, spool, database, now } = parts
+  const { network, spool, database, diskRoot, now } = parts
   // Under a name that no provider's code can have: the provider's own keys are elsewhere.
   const memory = createProviderState(database, companyId, `${provider.code}:host`, now)
   const key = `checkpoint:${stepId}`
@@ -17,7 +17,8 @@ export async function outsideOf (parts: Parts, { companyId }: Run, { by: { provi
     network,
     account: `${companyId}|${provider.code}|${owner}`,
     documents: { read: (document) => readDocument(parts, companyId, document), keep: spool.keep },
-    checkpoint: { ...(typeof id === 'string' && { id }), save: (text) => memory.put(key, text) }
+    checkpoint: { ...(typeof id === 'string' && { id }), save: (text) => memory.put(key, text) },
+    ...(diskRoot !== undefined && { disk: { root: diskRoot, folder: String(companyId) } })
   }
 }
 

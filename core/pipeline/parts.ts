@@ -20,6 +20,8 @@ export type Parts = {
   breakers: Breakers
   network: Network
   spool: Spool
+  /** The folder on the operator's disk that providers may write to. */
+  diskRoot?: string
   renderer: Renderer
   keyring: Keyring
   log: Log

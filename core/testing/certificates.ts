@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { generate } from 'selfsigned'
@@ -18,7 +19,8 @@ export type Authority = {
 const keys = { keyType: 'ec', algorithm: 'sha256' } as const
 
 export async function createAuthority (): Promise<Authority> {
-  const root = await generate([{ name: 'commonName', value: 'Test authority' }], {
+  // Clients find an authority by its name: each has its own.
+  const root = await generate([{ name: 'commonName', value: `Test authority ${randomUUID()}` }], {
     ...keys,
     extensions: [{ name: 'basicConstraints', cA: true, critical: true }, { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true }]
   })

@@ -9,6 +9,7 @@ import { judged, type Case, type Report, type Rule } from './report.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
 import { outcomeCases } from './rules/outcomes.ts'
+import { mailCases } from './rules/mails.ts'
 import { blindCases, fixtureCases, questionCases, replayCases } from './rules/replay.ts'
 import { settingsCases } from './rules/settings.ts'
 import { createSubject, ready, type Subject } from './rules/subject.ts'
@@ -70,6 +71,7 @@ async function casesOf (subject: Subject, watch: Watch, asks: (...rules: Rule[])
     await when(['question'], () => questionCases(subject, questions)),
     await when(['blind'], () => blindCases(subject, questions)),
     await when(['outcome', 'once', 'checkpoint', 'mapped', 'ends', 'secrets'], () => outcomeCases(subject, replayed.fit)),
+    await when(['outcome', 'ends', 'secrets'], () => mailCases(subject, fit)),
     await when(['key', 'found'], () => idempotencyCases(subject, fit)),
     await when(['tenants'], () => tenantCases(subject, fit)),
     await when(['documents'], () => documentCases(subject, fit)),

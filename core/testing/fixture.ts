@@ -46,6 +46,27 @@ const Answer = Type.Object({
 const Exchange = Type.Array(Type.Object({ expect: Expected, answer: Answer }, closed), { maxItems: 50 })
 export type Exchange = Static<typeof Exchange>
 
+/** An e-mail as a mail server must get it: signed in, from and to whom, and what stands in it. */
+const ExpectedMail = Type.Object({
+  host: Type.String(),
+  port: Type.Optional(Type.Integer({ description: 'left out: 587' })),
+  user: Type.Optional(Type.String()),
+  password: Type.Optional(Type.String()),
+  from: Type.String(),
+  to: Type.Array(Type.String(), { minItems: 1, description: 'everybody who gets it: copies included, those that the server refuses not' }),
+  headers: Type.Optional(Texts),
+  contains: Type.Optional(Type.Array(Type.String(), { description: 'texts that stand in the message as it is sent' })),
+  documents: Type.Optional(Type.Array(Pointer))
+}, closed)
+export type ExpectedMail = Static<typeof ExpectedMail>
+
+/** What the mail server says to the message, and to recipients that it does not take, such as "550 No such user". */
+const MailAnswer = Type.Object({ message: Type.Optional(Type.String()), refused: Type.Optional(Texts) }, closed)
+export type MailAnswer = Static<typeof MailAnswer>
+
+const MailExchange = Type.Object({ expect: ExpectedMail, answer: Type.Optional(MailAnswer) }, closed)
+export type MailExchange = Static<typeof MailExchange>
+
 /** What became of a call that came to nothing; what is left out is not compared. */
 const Failed = Type.Object({
   outcome: Type.Enum(['rejected', 'unavailable', 'uncertain']),
@@ -65,7 +86,8 @@ const shared = {
   requestSettings: Type.Optional(AnyJsonObject),
   sandbox: Type.Optional(Type.Boolean()),
   checkpointed: Type.Optional(Type.String({ minLength: 1 })),
-  exchange: Exchange
+  exchange: Type.Optional(Exchange),
+  mail: Type.Optional(MailExchange)
 } satisfies TProperties
 
 /** `send.*.json`: a dispatch, all that it says to the vendor, and what becomes of it. */

@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { hash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { DocumentHandle } from '../contract/common.ts'
 import type { JsonObject } from '../contract/json.ts'
@@ -38,6 +41,7 @@ export type Seen = { thrown?: unknown, returned?: unknown, changed: boolean, end
 export type Run = {
   result: Outcome | FailedCall | { outcome: 'answered', value: unknown }
   requests: Playing['requests']
+  mails: Playing['mails']
   saved: { id: string, after: number }[]
   lines: readonly Line[]
   seen: Seen
@@ -48,7 +52,8 @@ export type Limits = { limit: number, endLimit: number }
 
 /** Calls a verb of the provider on the real host, against the vendor of the stage. */
 export async function run (installed: Installed, stage: Stage, call: Call, { limit, endLimit }: Limits): Promise<Run> {
-  const playing = stage.play(call)
+  const playing = await stage.play(call)
+  const disk = await mkdtemp(join(tmpdir(), 'dispatch-'))
   const log = memoryLog()
   const saved: Run['saved'] = []
   const seen: Seen = { changed: false, ended: false, refused: [] }
@@ -68,15 +73,17 @@ export async function run (installed: Installed, stage: Stage, call: Call, { lim
           saved.push({ id, after: playing.requests.length })
           return Promise.resolve()
         }
-      }
+      },
+      disk: { root: disk, folder: '7' }
     }
   }
   try {
     const result = await ask(observed(installed, call, seen, () => done.resolve(undefined)), call, context, { limit, signal: playing.givenUp })
     await withTimeLimit(endLimit, done.promise).catch(() => undefined)
-    return { result, requests: playing.requests, saved, lines: log.lines, seen }
+    return { result, requests: playing.requests, mails: playing.mails, saved, lines: log.lines, seen }
   } finally {
     await playing.close()
+    await rm(disk, { recursive: true })
   }
 }
 

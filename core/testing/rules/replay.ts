@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Json, JsonObject } from '../../contract/json.ts'
 import { providedNames } from '../../services/index.ts'
 import { attacks } from '../attacks.ts'
+import { compareMail } from '../compare-mail.ts'
 import { compareRequest, differs } from '../compare.ts'
 import { prepareQuestion, prepareSend, type Prepared } from '../prepare.ts'
 import { judged, skipped, type Case } from '../report.ts'
@@ -61,14 +62,14 @@ export async function blindCases (subject: Subject, questions: readonly Prepared
 }
 
 /** How a run differs from its fixture. */
-export function compareRun ({ call: { exchange }, filling, result }: Prepared, run: Run): string[] {
+export function compareRun ({ call: { exchange, mail }, filling, result }: Prepared, run: Run): string[] {
   const numbered = (index: number, differences: readonly string[]): string[] => differences.map((difference) => `Request ${index + 1}: ${difference}`)
   const sent = run.requests.flatMap(({ request }, index) => {
     const expected = exchange[index]?.expect
     return numbered(index, expected === undefined ? [`${request.method} https://${request.host}${request.path} is one more than expected.`] : compareRequest(expected, request, filling))
   })
   const left = exchange.slice(run.requests.length).map(({ expect: { method, url } }) => `${method} ${url} was not sent.`)
-  return [...sent, ...left, ...compareResult(result, run)]
+  return [...sent, ...left, ...mail === undefined ? [] : compareMail(mail.expect, run.mails, filling), ...compareResult(result, run)]
 }
 
 function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved }: Run): string[] {

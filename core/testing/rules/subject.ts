@@ -16,7 +16,7 @@ export type Subject = {
   stages: readonly [Stage, Stage]
   recorded: Recorded[]
   /** Makes a call and remembers what was seen. */
-  play: (prepared: Prepared, changes?: Partial<Pick<Call, 'attack' | 'meet' | 'state' | 'sandbox'>>, stage?: Stage) => Promise<Run>
+  play: (prepared: Prepared, changes?: Partial<Pick<Call, 'attack' | 'mailAttack' | 'meet' | 'state' | 'sandbox'>>, stage?: Stage) => Promise<Run>
 }
 
 export function createSubject (installed: Installed, fixtures: Fixtures, stages: Subject['stages'], limits: Limits): Subject {
