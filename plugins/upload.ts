@@ -1,5 +1,5 @@
 import multipart from '@fastify/multipart'
-import { answerOf, DispatchError, DispatchHeaders, DispatchResponse, refusal, services, type DocumentUrl, type Pipeline, type Problem, type ReceivedFile, type Receive } from '@dispatch/core'
+import { answerOf, DispatchError, DispatchHeaders, DispatchResponse, refusal, requireService, services, type DocumentUrl, type Pipeline, type Problem, type ReceivedFile, type Receive } from '@dispatch/core'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { dispatchErrors, idempotencyKeyOf } from './dispatch.ts'
@@ -18,6 +18,8 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{ pipeline: Pipeline, docum
     config: { errors: dispatchErrors },
     schema: { tags: ['Dispatch'], summary: services.upload.summary, consumes: ['multipart/form-data'], headers: DispatchHeaders, response: { 200: DispatchResponse } }
   }, async (request, reply) => {
+    // Before a byte of the file is taken.
+    requireService(request.actor, 'upload')
     const idempotencyKey = idempotencyKeyOf(request)
     const { fields, file } = await readForm(request, receive)
     const { result, replayed } = await pipeline.dispatch({

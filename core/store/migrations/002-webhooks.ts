@@ -42,4 +42,7 @@ create unique index inbound_digest on inbound (service, provider_code, account, 
 create unique index inbound_event on inbound (service, provider_code, account, event_id) nulls not distinct where event_id is not null;
 create index inbound_parked on inbound (received_at) where parked is not null;
 create index inbound_open on inbound (received_at) where state in ('waiting', 'held');
-create index inbound_handled on inbound (handled_at) where handled_at is not null;`
+create index inbound_handled on inbound (handled_at) where handled_at is not null;
+alter table inbound enable row level security;
+create policy company on inbound to dispatch_company using (company_id = (select nullif(current_setting('app.company', true), '')::integer))
+  with check (company_id = (select nullif(current_setting('app.company', true), '')::integer));`
