@@ -378,4 +378,4 @@ await t.test('its settings are a form; its README names every one of them', asyn
   for (const secretKey of ['', 'pk_live_1', 'sk_1', 'sk_live_']) t.match(checkSettings(form, { ...settings, secretKey }), [{ path: '/secretKey' }], secretKey)
 })
 
-await describesAll(t, 'stripe', ['files.stripe.com'])
+await describesAll(t, 'stripe', { hosts: ['files.stripe.com'], links: ['pay.stripe.com'] })
