@@ -84,7 +84,7 @@ export function createConfigurations (database: Database, freshness: Freshness):
 }
 
 async function read (database: Database, companyId: number): Promise<CompanyConfiguration> {
-  return database.company(companyId, async (queries) => {
+  return database.snapshot(companyId, async (queries) => {
     const choices = await queries.selectFrom('choices').selectAll().where('company_id', '=', companyId).execute()
     const configurations = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId).orderBy('provider_code').execute()
     return {

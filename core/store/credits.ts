@@ -6,7 +6,7 @@ export type LedgerRow = Selectable<Tables['ledger']>
 
 /** The company's credits: all it has, what dispatches under way hold of it, and a page of its ledger, the newest entry first. */
 export async function readCredits (database: Database, companyId: number, page: { limit: number, after?: string }): Promise<{ balance: number, held: number, ledger: LedgerRow[] }> {
-  return database.company(companyId, async (queries) => {
+  return database.snapshot(companyId, async (queries) => {
     const credits = await queries.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId).executeTakeFirstOrThrow()
     const ledger = await queries.selectFrom('ledger').selectAll().where('company_id', '=', companyId)
       .$if(page.after !== undefined, (query) => query.where('entry_id', '<', page.after ?? ''))

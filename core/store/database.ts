@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, PostgresDriver, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Tables } from './schema.ts'
 
@@ -14,6 +14,8 @@ export type Database = {
   owner: Kysely<Tables>
   /** Runs work in one transaction under the role of companies; it commits when the promise resolves. */
   company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
+  /** As `company`, for what only reads: all its queries see the same moment. */
+  snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /** Rejects when the database does not answer. */
   ping: () => Promise<void>
   close: () => Promise<void>
@@ -28,13 +30,15 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, onError
   })
   nameStatements(pool)
   const owner = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  const company: Database['company'] = (companyId, work) => owner.transaction().execute(async (transaction) => {
-    await sql`select set_config('role', 'dispatch_company', true), set_config('app.company', ${String(companyId)}, true)`.execute(transaction)
+  const companies = new Kysely<Tables>({ dialect: unbegun(pool) })
+  const beginningWith = (begin: string): Database['company'] => (companyId, work) => companies.transaction().execute(async (transaction) => {
+    await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'`).execute(transaction)
     return work(transaction)
   })
   return {
     owner,
-    company,
+    company: beginningWith('begin'),
+    snapshot: beginningWith('begin isolation level repeatable read read only'),
     ping: async () => { await sql`select 1`.execute(owner) },
     close: () => owner.destroy()
   }
@@ -43,6 +47,13 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, onError
 /** For what has been told already: the server says why it ends a connection before it does, and the pool repeats what idle ones say. */
 function repeated (): void {
   // Nothing is left to tell.
+}
+
+/** Leaves it to the first statement of a transaction to begin it, so that everything before the work is one message to wait for. */
+function unbegun (pool: pg.Pool): PostgresDialect {
+  const dialect = new PostgresDialect({ pool })
+  dialect.createDriver = () => Object.assign(new PostgresDriver({ pool }), { beginTransaction: () => Promise.resolve() })
+  return dialect
 }
 
 /** Beyond these, statements go unnamed: every name costs memory in each server process. */

@@ -14,7 +14,7 @@ export type StepRecord = StepRow & { document: DocumentRow | undefined }
 
 /** One dispatch of the company, or undefined. */
 export async function findDispatch (database: Database, companyId: number, dispatchId: string): Promise<DispatchRecord | undefined> {
-  return database.company(companyId, async (queries) => {
+  return database.snapshot(companyId, async (queries) => {
     const row = await queries.selectFrom('dispatches').selectAll().where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).executeTakeFirst()
     return row === undefined ? undefined : (await withSteps(queries, companyId, [row]))[0]
   })
@@ -34,7 +34,7 @@ export type DispatchFilter = {
 
 /** A page of the company's dispatches, the newest first. Ids grow with time, so the last id of a page is its cursor. */
 export async function listDispatches (database: Database, companyId: number, filter: DispatchFilter, page: { limit: number, after?: string }): Promise<DispatchRecord[]> {
-  return database.company(companyId, async (queries) => {
+  return database.snapshot(companyId, async (queries) => {
     const rows = await queries.selectFrom('dispatches').selectAll()
       .where('company_id', '=', companyId)
       .where((where) => where.and(conditions(where, filter)))

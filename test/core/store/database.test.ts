@@ -43,3 +43,16 @@ await t.test('work that fails leaves nothing of its transaction', async (t) => {
   t.strictSame(await database.owner.selectFrom('choices').select('provider_code').where('user_id', 'is not', null).execute(), [])
   await database.close()
 })
+
+await t.test('a snapshot sees one moment of its company, and writes nothing', async (t) => {
+  const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 2, onError: () => undefined })
+  await database.snapshot(2, async (queries) => {
+    const held = async (): Promise<unknown> => (await queries.selectFrom('credits').select('held').execute()).map((row) => Number(row.held))
+    t.strictSame(await held(), [0])
+    await database.company(2, (others) => others.updateTable('credits').set({ held: '7' }).where('company_id', '=', 2).execute())
+    t.strictSame(await held(), [0])
+  })
+  await t.rejects(database.snapshot(2, (queries) => queries.updateTable('credits').set({ held: '8' }).where('company_id', '=', 2).execute()), { code: '25006' })
+  t.strictSame(await database.snapshot(2, (queries) => queries.selectFrom('credits').select('held').execute()), [{ held: '7' }])
+  await database.close()
+})
