@@ -7,7 +7,7 @@ const hour = 3600
 export default defineProvider({
   code: 'maileva',
   name: 'Maileva',
-  docs: 'https://www.maileva.com/developpeur/',
+  docs: 'https://www.maileva.com/developpeur',
   hosts: ['api.maileva.com', 'connexion.maileva.com', 'api.sandbox.maileva.net', 'connexion.sandbox.maileva.net'],
   settings: Settings,
   errors: {
