@@ -130,7 +130,7 @@ async function forgedCases (hook: Hook): Promise<Case[]> {
     verify.kind === 'basic' ? skipped('forged', `${name}: with one byte of its body altered`, 'Basic credentials do not cover the body.') : await refused('with one byte of its body altered', { ...good, body: altered }),
     await refused('while no secret is configured', good, { settings: verify.kind === 'jws' ? signed.settings : {}, endpoint: '' }).then((one) => verify.kind === 'jws' ? skipped('forged', one.name, 'A jws needs no secret.') : one),
     verify.kind === 'jws' ? skipped('forged', `${name}: while the secret is empty`, 'A jws needs no secret.') : await refused('while the secret is empty', signDelivery(verify, body, { ...signed, settings: emptied, endpoint: ':' }, now()), { settings: emptied, endpoint: ':' }),
-    JSON.stringify(others) === JSON.stringify(signed.settings) ? skipped('forged', `${name}: for another company`, 'All companies share the vendor\'s keys; the event is matched by the vendor\'s id.') : await refused('for another company', good, { settings: others, endpoint: strange }),
+    verify.kind === 'jws' || JSON.stringify(others) === JSON.stringify(signed.settings) ? skipped('forged', `${name}: for another company`, 'All companies share the vendor\'s keys; the event is matched by the vendor\'s id.') : await refused('for another company', good, { settings: others, endpoint: strange }),
     verify.kind === 'hmac' && verify.timestamp !== undefined ? await refused('an hour old', signDelivery(verify, body, signed, new Date(now().getTime() - 2 * 3600_000))) : skipped('forged', `${name}: an hour old`, 'What is signed has no time.')
   ]
 }
