@@ -5,7 +5,7 @@ import { isMeant } from './compare.ts'
 import type { Exchange, MailExchange } from './fixture.ts'
 import { createMailServer, type MailServer, type ReceivedMail } from './mail-server.ts'
 import type { Received } from './requests.ts'
-import type { MailAttack } from './rules/mails.ts'
+import type { MailAttack } from './mail-attack.ts'
 import { createVendor, type Script, type Vendor } from './vendor.ts'
 
 /** A vendor that follows exchanges, and one whose certificates nobody trusts. */

@@ -1,12 +1,8 @@
-import type { Outcome } from '../../host/call.ts'
-import type { MailScript } from '../mail-server.ts'
+import type { MailAttack } from '../mail-attack.ts'
 import type { Prepared } from '../prepare.ts'
 import { judged, type Case } from '../report.ts'
 import { inTurn } from './replay.ts'
 import type { Subject } from './subject.ts'
-
-/** What can become of a session with a mail server, and what that says about the message. */
-export type MailAttack = { name: string, outcome: Exclude<Outcome['outcome'], 'accepted'>, needs?: 'sign-in' } & ({ script: MailScript } | { link: 'refused' | 'unknown name' | 'untrusted' })
 
 const mailAttacks: readonly MailAttack[] = [
   { name: 'refuses the sign-in', outcome: 'rejected', needs: 'sign-in', script: { at: 'sign-in', reply: '535 Wrong user or password' } },
