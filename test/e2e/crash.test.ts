@@ -1,5 +1,7 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import t from 'tap'
-import { invoiceRequest } from '../support/service.ts'
+import { invoiceRequest, shippedProviders } from '../support/service.ts'
 import { dataDirectory, databasePid, gone, send, startReady } from './support/process.ts'
 
 void t.test('what was answered is there after kill -9, and a service whose database dies ends with one sentence', async (t) => {
@@ -34,4 +36,27 @@ void t.test('what was answered is there after kill -9, and a service whose datab
   process.kill(fourth.pid, 'SIGTERM')
   t.equal(await fourth.ended, 0)
   await gone(...pids)
+})
+
+void t.test('an error that nobody catches ends the service with its database', async (t) => {
+  const folder = dataDirectory(t)
+  const providers = join(dirname(folder), 'providers')
+  const simulator = join(providers, 'simulator')
+  mkdirSync(simulator, { recursive: true })
+  cpSync(join(shippedProviders, 'simulator/package.json'), join(simulator, 'package.json'))
+  writeFileSync(join(simulator, 'index.ts'), `
+    import { defineProvider, Type } from '@dispatch/core/provider'
+    export default defineProvider({
+      code: 'simulator', name: 'Faulty', settings: Type.Object({}),
+      services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, async dispatch () {
+        queueMicrotask(() => { throw new Error('a bug of the provider') })
+        return { id: '1', status: 'created' }
+      } } }
+    })`)
+  const service = await startReady(t, { dataDirectory: folder, env: { DISPATCH_PROVIDERS_DIR: providers } })
+  const database = databasePid(folder)
+  await t.rejects(send(service.url(), 'POST', '/api/invoicing', invoiceRequest()))
+  t.equal(await service.ended, 1)
+  t.match(service.stderr(), 'Error: a bug of the provider')
+  await gone(database)
 })

@@ -38,3 +38,12 @@ void t.test('the log tells of each request who, what and how long, and never a s
   t.same(secrets.filter((secret) => json.includes(secret)), [])
   t.equal(service.stderr(), '')
 })
+
+void t.test('a log that nobody reads any more stops neither the service nor its end', async (t) => {
+  const folder = dataDirectory(t)
+  const service = await startReady(t, { dataDirectory: folder })
+  service.closeOutput()
+  t.match(await send(service.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200 })
+  process.kill(service.pid, 'SIGTERM')
+  t.equal(await service.ended, 0)
+})

@@ -1,8 +1,6 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { invoiceRequest, shippedProviders } from '../support/service.ts'
+import { invoiceRequest } from '../support/service.ts'
 import { dataDirectory, databasePid, gone, send, servicePid, startProcess, startReady, type ServiceProcess } from './support/process.ts'
 
 const npmStart: [string, string] = ['npm', 'start']
@@ -24,7 +22,6 @@ async function refused (url: string): Promise<void> {
 const signals: { what: string, command?: [string, ...string[]], send: (service: ServiceProcess) => void }[] = [
   { what: 'Ctrl-C in the terminal of npm start', command: npmStart, send: ({ pid }) => process.kill(-pid, 'SIGINT') },
   { what: 'SIGTERM to the process group of npm start', command: npmStart, send: ({ pid }) => process.kill(-pid, 'SIGTERM') },
-  { what: 'SIGTERM to the service', send: ({ pid }) => process.kill(pid, 'SIGTERM') },
   { what: 'the end of its terminal', send: ({ pid }) => process.kill(-pid, 'SIGHUP') }
 ]
 
@@ -76,36 +73,4 @@ void t.test('a signal while the service starts ends it, and the next start works
   }
   const next = await startReady(t, { dataDirectory: folder })
   t.match(await send(next.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200 })
-})
-
-void t.test('a log that nobody reads any more stops neither the service nor its end', async (t) => {
-  const folder = dataDirectory(t)
-  const service = await startReady(t, { dataDirectory: folder })
-  service.closeOutput()
-  t.match(await send(service.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200 })
-  process.kill(service.pid, 'SIGTERM')
-  t.equal(await service.ended, 0)
-})
-
-void t.test('an error that nobody catches ends the service with its database', async (t) => {
-  const folder = dataDirectory(t)
-  const providers = join(dirname(folder), 'providers')
-  const simulator = join(providers, 'simulator')
-  mkdirSync(simulator, { recursive: true })
-  cpSync(join(shippedProviders, 'simulator/package.json'), join(simulator, 'package.json'))
-  writeFileSync(join(simulator, 'index.ts'), `
-    import { defineProvider, Type } from '@dispatch/core/provider'
-    export default defineProvider({
-      code: 'simulator', name: 'Faulty', settings: Type.Object({}),
-      services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, async dispatch () {
-        queueMicrotask(() => { throw new Error('a bug of the provider') })
-        return { id: '1', status: 'created' }
-      } } }
-    })`)
-  const service = await startReady(t, { dataDirectory: folder, env: { DISPATCH_PROVIDERS_DIR: providers } })
-  const database = databasePid(folder)
-  await t.rejects(send(service.url(), 'POST', '/api/invoicing', invoiceRequest()))
-  t.equal(await service.ended, 1)
-  t.match(service.stderr(), 'Error: a bug of the provider')
-  await gone(database)
 })

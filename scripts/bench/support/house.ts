@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto'
+import { createCompanies, hashPassword } from '@dispatch/core'
+import type { Logger } from 'pino'
+import { readConfig, type Config } from '../../../plugins/config.ts'
+import { compose, type House, type Parts } from '../../../plugins/container.ts'
+import { createLogger, standardOutput } from '../../../plugins/logging.ts'
+import { prepare } from '../../../plugins/prepare.ts'
+
+export type Bench = { house: House, config: Config, log: Logger, user: { email: string, password: string } }
+
+/** A document at once, of no bytes. */
+const unrendered: Parts['renderer'] = {
+  render: () => Promise.resolve({ bytes: new Uint8Array(), contentType: 'application/pdf', pages: 1, title: '' }),
+  close: () => Promise.resolve()
+}
+
+/** The service composed as `npm start` does it, with a user of a company that has credits enough. */
+export async function openHouse (databaseUrl: string, folder: string, documents: 'rendered' | 'unrendered'): Promise<Bench> {
+  const config = readConfig({ ...process.env, PORT: '0', DISPATCH_DATA_DIR: folder, DATABASE_URL: databaseUrl })
+  const log = createLogger(config.logLevel, standardOutput())
+  const house = await compose(config, { databaseUrl, log, ...(documents === 'unrendered' ? { renderer: unrendered } : {}) })
+  await prepare(house)
+  const user = { email: `${randomUUID()}@bench.example.com`, password: 'bench-password' }
+  await createCompanies(house.get('database'), [{
+    name: 'Bench',
+    credits: 1_000_000_000,
+    users: [{ email: user.email, role: 'member', services: ['*'], passwordHash: await hashPassword(user.password) }],
+    defaultProvider: { code: 'simulator', services: ['invoicing'] }
+  }], new Date())
+  return { house, config, log, user }
+}

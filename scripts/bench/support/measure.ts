@@ -1,0 +1,38 @@
+/** How often something is done in a second. */
+export type Rate = () => Promise<number>
+
+/** What each contestant reached in each round. */
+export type Rates<Name extends string> = Record<Name, number[]>
+
+/** Runs the contestants in turns, so that a slow moment of the machine meets all of them; the first turn only warms up. */
+export async function inTurns<Name extends string> (contestants: Record<Name, Rate>, rounds: number): Promise<Rates<Name>> {
+  const names = Object.keys(contestants) as Name[]
+  const rates = Object.fromEntries(names.map((name) => [name, []])) as unknown as Rates<Name>
+  for (let round = 0; round <= rounds; round++) {
+    for (const name of names) {
+      const rate = await contestants[name]()
+      if (round > 0) rates[name].push(rate)
+    }
+  }
+  return rates
+}
+
+/** The one in the middle, or the mean of the two. */
+export function median (values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const [low = NaN, high = NaN] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]]
+  return (low + high) / 2
+}
+
+/** How much of the baseline a contestant reaches: the median over the rounds, in percent. */
+export function share (subject: readonly number[], baseline: readonly number[]): number {
+  return median(subject.map((rate, round) => rate / (baseline[round] ?? NaN))) * 100
+}
+
+export type Row = { 'per second': number, reached?: string, wanted?: string }
+
+/** A line of a table: the median rate, and the share of the baseline beside the one that is wanted. */
+export function row (rates: readonly number[], against?: { baseline: readonly number[], wanted: number }): Row {
+  const rate = { 'per second': Math.round(median(rates)) }
+  return against === undefined ? rate : { ...rate, reached: `${Math.round(share(rates, against.baseline))} %`, wanted: `≥ ${against.wanted} %` }
+}

@@ -1,0 +1,32 @@
+/** Validation of an invoice of 3 KB, beside a bare fastify route that echoes the same body through the same schema. */
+import { startChild } from './support/child.ts'
+import { withDatabase } from './support/database.ts'
+import { invoiceRequest } from './support/invoice.ts'
+import { requestsPerSecond } from './support/load.ts'
+import { inTurns, row } from './support/measure.ts'
+import type { Service } from './support/service.ts'
+
+const rounds = 7
+const body = invoiceRequest('2026-0142')
+
+const { bare, bearer, basic } = await withDatabase(async ({ url }, folder) => {
+  const echo = await startChild<{ url: string }>('echo.ts')
+  const service = await startChild<Service>('service.ts', [url, folder])
+  const validate = `${service.ready.url}/api/invoicing/validate`
+  try {
+    return await inTurns({
+      bare: () => requestsPerSecond({ url: echo.ready.url, body }),
+      bearer: () => requestsPerSecond({ url: validate, body, authorization: service.ready.bearer }),
+      basic: () => requestsPerSecond({ url: validate, body, authorization: service.ready.basic })
+    }, rounds)
+  } finally {
+    await service.stop()
+    await echo.stop()
+  }
+})
+
+console.table({
+  'bare route': row(bare),
+  'validation, Bearer, of the bare route': row(bearer, { baseline: bare, wanted: 50 }),
+  'validation, Basic, of Bearer': row(basic, { baseline: bearer, wanted: 80 })
+})
