@@ -23,11 +23,11 @@ export async function runService (env: NodeJS.ProcessEnv): Promise<void> {
   try {
     await open(readConfig(await withFreePort(env)), opened, end)
     await ended
-    if (end.signal.reason instanceof Error) fail('go on', end.signal.reason)
   } catch (error) {
     // A signal to the whole process group ends a running initdb too: such a start was stopped, it has not failed.
     if (!end.signal.aborted) fail('start', error)
   }
+  if (end.signal.reason instanceof Error) fail('go on', end.signal.reason)
   await opened.disposeAsync().catch((error: unknown) => { fail('stop', error) })
 }
 

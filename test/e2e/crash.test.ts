@@ -1,8 +1,9 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { invoiceRequest, shippedProviders } from '../support/service.ts'
-import { dataDirectory, databasePid, gone, send, startReady } from './support/process.ts'
+import { dataDirectory, databasePid, gone, send, startProcess, startReady } from './support/process.ts'
 
 void t.test('what was answered is there after kill -9, and a service whose database dies ends with one sentence', async (t) => {
   const folder = dataDirectory(t)
@@ -36,6 +37,15 @@ void t.test('what was answered is there after kill -9, and a service whose datab
   process.kill(fourth.pid, 'SIGTERM')
   t.equal(await fourth.ended, 0)
   await gone(...pids)
+})
+
+void t.test('a database that dies while the service starts is one sentence too', async (t) => {
+  const folder = dataDirectory(t)
+  const service = startProcess(t, { dataDirectory: folder })
+  while (!service.stdout().includes('provider installed')) await pause(2)
+  process.kill(Number(databasePid(folder)), 'SIGKILL')
+  t.equal(await service.ended, 1)
+  t.equal(service.stderr(), `Document Dispatch could not go on: The embedded database server has ended; its log is ${folder}/postgres/postgres.log.\n`)
 })
 
 void t.test('an error that nobody catches ends the service with its database', async (t) => {
