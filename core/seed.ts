@@ -1,5 +1,5 @@
 import { hashPassword } from './access/passwords.ts'
-import { serviceNames } from './services/index.ts'
+import { providedNames } from './services/index.ts'
 import { createFirstCompanies } from './store/accounts.ts'
 import type { Database } from './store/database.ts'
 
@@ -22,6 +22,6 @@ export async function seedDemo (database: Database, now: Date): Promise<boolean>
     name: 'Demo',
     credits: demo.credits,
     users: [{ email: admin.email, role: 'admin', services: ['*'], passwordHash: await hashPassword(admin.password) }],
-    defaultProvider: { code: demo.provider, services: serviceNames }
+    defaultProvider: { code: demo.provider, services: providedNames, settings: { allowedSenders: [admin.email] } }
   }], now)
 }

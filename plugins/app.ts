@@ -19,6 +19,8 @@ import { parseQuery } from './queries.ts'
 import { simulatorRoutes } from './simulator.ts'
 import { templatesRoutes } from './templates.ts'
 import { answerUnreadable, transportPlugin } from './transport.ts'
+import { uploadRoutes } from './upload.ts'
+import { webhookRoutes } from './webhooks.ts'
 
 /** The whole service, top to bottom. */
 export const app: FastifyPluginAsync<House> = async (app, { get }) => {
@@ -34,12 +36,14 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
   await app.register(authRoutes, { authentication: get('authentication') })
   await app.register(dispatchRoutes, { ...shared, pipeline: get('pipeline') })
+  await app.register(uploadRoutes, { ...shared, pipeline: get('pipeline'), receive: get('receive') })
   await app.register(dispatchesRoutes, shared)
   await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
   await app.register(creditsRoutes, shared)
   await app.register(templatesRoutes, shared)
-  await app.register(providersRoutes, { host: get('host') })
+  await app.register(providersRoutes, { host: get('host'), breakers: get('breakers') })
   await app.register(configurationRoutes, { configuring: get('configuring') })
+  await app.register(webhookRoutes, { intake: get('intake') })
   await app.register(healthRoutes, shared)
   if (get('config').environment === 'development') await app.register(simulatorRoutes, shared)
 }

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isServiceName, serviceNames } from '@dispatch/core'
+import { isNetwork, isServiceName, serviceNames } from '@dispatch/core'
 
 /** How the service is run, as its environment says. */
 export type Config = {
@@ -15,10 +15,16 @@ export type Config = {
   /** A PostgreSQL server; without one the service starts its own. */
   databaseUrl?: string
   providerDirectories: string[]
+  /** What providers may write to, one folder a company; without it no provider writes files. */
+  diskRoot?: string
   /** Base64 of 32 bytes. */
   masterKey?: string
   /** Credits by service, where they differ from the services' own. */
   prices: Record<string, number>
+  /** CIDRs that tenants may reach beside the public addresses. */
+  allowedNetworks: string[]
+  /** Credentials (`user:password`) with which vendors post events, by the provider's code in capitals, `_` for `-`. */
+  webhookAuth: Record<string, string>
   logLevel: string
 }
 
@@ -45,8 +51,11 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     dataDirectory: resolve(env['DISPATCH_DATA_DIR'] ?? join(root, 'data')),
     ...(databaseUrl === undefined ? {} : { databaseUrl: databaseUrlOf(databaseUrl) }),
     providerDirectories: env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ?? [join(root, 'providers')],
+    ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
     ...(masterKey === undefined ? {} : { masterKey }),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
+    allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
+    webhookAuth: webhookAuthOf(env),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
   }
 }
@@ -79,10 +88,32 @@ function publicUrlOf (text: string | undefined, environment: Config['environment
   return url.href.replace(/\/$/, '')
 }
 
+function diskRootOf (path: string): string {
+  if (!isAbsolute(path)) throw new ConfigError(`DISPATCH_DISK_ROOT is "${path}"; it must be an absolute path such as /srv/dispatch.`)
+  return path
+}
+
+/** `10.0.0.0/8,fd00::/8`. */
+function networksOf (text: string): string[] {
+  const networks = text.split(',').map((part) => part.trim()).filter((part) => part !== '')
+  const wrong = networks.find((network) => !isNetwork(network))
+  if (wrong !== undefined) throw new ConfigError(`DISPATCH_ALLOWED_NETWORKS has "${wrong}"; each part must be a network such as 10.0.0.0/8 or fd00::/8.`)
+  return networks
+}
+
 /** It may hold a password: the message does not repeat it. */
 function databaseUrlOf (text: string): string {
   if (/^postgres(ql)?:\/\//.test(text)) return text
   throw new ConfigError('DATABASE_URL is not the URL of a PostgreSQL server; it must be like postgres://user:password@host:5432/database.')
+}
+
+const webhookAuth = 'DISPATCH_WEBHOOKS_ENDPOINT_AUTH_'
+
+function webhookAuthOf (env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith(webhookAuth)).map(([name, value = '']) => {
+    if (!/^[^:]+:./.test(value)) throw new ConfigError(`${name} must be a user name and a password, such as vendor:long-random-password.`)
+    return [name.slice(webhookAuth.length), value]
+  }))
 }
 
 /** `invoicing=2`, several with commas between them. */

@@ -2,10 +2,12 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createAuthentication, createConfigurations, createConfiguring, createCredentials, createFreshness, createHost, createKeyring, createKeyStore, createLinks,
-  createLocalFiles, createPipeline, createRenderer, createSigningKeys, createTemplates, createTokens, migrate, openDatabase, readLinkKey, readMasterKey,
-  type Accounts, type Authentication, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type Files, type Freshness, type Host,
-  type Keyring, type Links, type Log, type Pipeline, type Renderer, type SigningKeys, type Templates, type Tokens
+  createAccounts, createAsk, createAuthentication, createBreakers, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createKeyring, createKeySources,
+  createKeyStore, createLinks,
+  createLocalFiles, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
+  readMasterKey, receiveFile, startWorker,
+  type Accounts, type Authentication, type Breakers, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
+  type Intake, type Keyring, type Links, type Log, type Network, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
@@ -29,13 +31,23 @@ export type Parts = {
   configuring: Configuring
   templates: Templates
   files: Files
+  receive: Receive
   links: Links
   documentUrl: DocumentUrl
   host: Host
+  breakers: Breakers
+  network: Network
+  spool: Spool
   renderer: Renderer
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
   pipeline: Pipeline
+  queue: Queue
+  fetchJson: FetchJson
+  verifying: Verifying
+  eventSpool: EventSpool
+  storing: Storing
+  intake: Intake
 }
 
 /** The service put together. `close` waits for the dispatches under way, then ends all that was opened. */
@@ -52,17 +64,35 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   tokens: (get) => createTokens({ keys: get('signingKeys'), now: get('now') }),
   authentication: (get) => createAuthentication({ accounts: get('accounts'), credentials: get('credentials'), tokens: get('tokens') }),
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
-  configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('host'), keyring: get('keyring'), now: get('now') }),
+  configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('host'), keyring: get('keyring'), publicUrl: get('config').publicUrl, now: get('now') }),
   templates: (get) => createTemplates(get('database'), get('freshness')),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
+  network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', now: get('now') }),
+  breakers: (get) => createBreakers({ now: get('now') }),
+  spool: (get) => createSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
+  receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
   links: (get) => createLinks({ key: get('linkKey'), now: get('now') }),
   documentUrl: (get) => ({ id, expiresAt }) => `${get('config').publicUrl}/d/${get('links').sign(id, expiresAt)}`,
+  fetchJson: (get) => createFetchJson(get('network')),
+  verifying: (get) => createVerifying({
+    database: get('database'),
+    freshness: get('freshness'),
+    keyring: get('keyring'),
+    keys: createKeySources({ fetchJson: get('fetchJson'), now: get('now'), onError: (err, url) => get('log').warn({ err, url }, 'the keys of a vendor could not be read') }),
+    endpointAuth: get('config').webhookAuth
+  }),
+  storing: (get) => createStoring({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
+  intake: (get) => createIntake({ host: get('host'), verifying: get('verifying'), storing: get('storing'), keyring: get('keyring'), log: get('log'), now: get('now'), newId: get('newId') }),
   pipeline: (get) => createPipeline({
     database: get('database'),
     configurations: get('configurations'),
     templates: get('templates'),
     files: get('files'),
     host: get('host'),
+    breakers: get('breakers'),
+    network: get('network'),
+    spool: get('spool'),
+    ...diskOf(get('config')),
     renderer: get('renderer'),
     keyring: get('keyring'),
     log: get('log'),
@@ -70,6 +100,8 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     newId: get('newId')
   }, { prices: get('config').prices, synchronousLimit: get('synchronousLimit') })
 }
+
+const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
 
 /**
  * Opens the database (`databaseUrl`), brings its schema up to date, loads the providers and wires the parts. Replacements
@@ -96,16 +128,21 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     put('log', log)
     put('keyring', keyring)
     put('database', database)
+    put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId'), log }))
     for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
+    put('queue', await openQueue({ databaseUrl, log }))
   } catch (error) {
     await database.close()
     throw error
   }
+  const worker = await beginWork(get)
   return {
     get,
     async close () {
+      await worker.close()
       await get('pipeline').drain()
       await get('renderer').close()
+      await get('network').close()
       await database.close()
     }
   }
@@ -115,4 +152,11 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
 function unusable (cause: unknown): never {
   const reasons = cause instanceof AggregateError ? cause.errors : [cause]
   throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasons.map((reason) => reason instanceof Error ? reason.message : String(reason)).join(', ')}.`, { cause })
+}
+
+/** Starts the work beside the requests: events of vendors, questions to them. */
+async function beginWork (get: House['get']): Promise<Worker> {
+  const shared = { database: get('database'), host: get('host'), keyring: get('keyring'), log: get('log'), now: get('now') }
+  const ask = createAsk({ ...shared, freshness: get('freshness'), configurations: get('configurations'), network: get('network'), spool: get('spool') })
+  return startWorker({ ...shared, queue: get('queue'), verifying: get('verifying'), storing: get('storing'), ask })
 }

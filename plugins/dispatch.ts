@@ -10,7 +10,7 @@ export const dispatchRoutes: FastifyPluginAsyncTypebox<{ pipeline: Pipeline, doc
   // The pipeline reads its bodies itself, the same for every way in; here they only get their place in the documentation.
   const validatorCompiler: FastifySchemaCompiler<object> = () => (value: unknown) => ({ value })
 
-  for (const service of serviceNames) {
+  for (const service of serviceNames.filter((name) => name !== 'upload')) {
     const body: object = { ...requestSchema([service]), examples: await examplesOf(service, templates) }
     const { summary } = services[service]
     const callOf = (request: FastifyRequest): Call => ({ actor: request.actor, services: [service], body: request.body, requestId: request.id })
@@ -47,12 +47,14 @@ async function examplesOf (service: ServiceName, templates: Templates): Promise<
   return shared.map(({ id, sample, source: { documentType } }) => ({
     template: { id, data: sample },
     ...(documentType === undefined ? {} : { documentType }),
+    ...services[service].example,
     metadata: { orderId: 'A-1001' }
   }))
 }
 
 const validationErrors = ['template_not_found', 'validation_failed', 'configuration_missing'] as const
-const dispatchErrors = [
+/** What a client can cause by a dispatch. */
+export const dispatchErrors = [
   ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error',
   'provider_unavailable', 'timeout', 'outcome_unknown'
 ] as const
@@ -64,7 +66,7 @@ function refuseAsynchronous ({ query }: FastifyRequest): void {
 }
 
 /** X-Idempotency-Key, or Idempotency-Key; both must say the same. */
-function idempotencyKeyOf ({ headers }: FastifyRequest): string | undefined {
+export function idempotencyKeyOf ({ headers }: FastifyRequest): string | undefined {
   const { 'idempotency-key': alias, 'x-idempotency-key': key = alias } = headers
   if (alias !== undefined && alias !== key) throw refusal('validation_error', [{ path: '/headers/Idempotency-Key', code: 'contradiction', message: 'Says something else than X-Idempotency-Key; give it once.' }])
   if (key === undefined || (typeof key === 'string' && key.length >= 1 && key.length <= 255)) return key

@@ -1,32 +1,37 @@
 import { basename } from 'node:path'
-import { page, ProviderView, requireRole, type Entry, type Host } from '@dispatch/core'
+import { page, ProviderView, requireRole, type Breakers, type Entry, type Host } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 /** The providers that are installed, and reading their directories again. */
-export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host }> = (app, { host }, done) => {
+export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breakers: Breakers }> = (app, { host, breakers }, done) => {
+  const isFailing = (companyId: number): IsFailing => (code) => breakers.state(companyId, code) !== 'closed'
+
   app.get('/api/v1/providers', {
     config: { errors: [] },
     schema: { tags: ['Providers'], summary: 'Lists the installed providers: what each can do, its settings and its health.', response: { 200: page(ProviderView) } }
-  }, () => ({ data: viewsOf(host.entries()), nextCursor: null }))
+  }, ({ actor }) => ({ data: viewsOf(host.entries(), isFailing(actor.companyId)), nextCursor: null }))
 
   app.post('/api/v1/providers/reload', {
     config: { errors: [] },
     schema: { tags: ['Providers'], summary: 'Reads the provider directories again (operators). Dispatches under way finish on what they began with.', response: { 200: page(ProviderView) } }
   }, async ({ actor }) => {
     requireRole(actor, 'operator')
-    return { data: viewsOf(await host.reload()), nextCursor: null }
+    return { data: viewsOf(await host.reload(), isFailing(actor.companyId)), nextCursor: null }
   })
   done()
 }
 
+/** Whether a provider has failed so often that its calls are held back. */
+type IsFailing = (code: string) => boolean
+
 /** The entries without the server's paths. */
-function viewsOf (entries: readonly Entry[]): ProviderView[] {
+function viewsOf (entries: readonly Entry[], isFailing: IsFailing): ProviderView[] {
   const folders = entries.map((entry) => entry.folder)
   const pathless = (reason: string): string => folders.reduce((text, folder) => text.replaceAll(folder, basename(folder)), reason)
-  return entries.map((entry) => viewOf(entry, pathless))
+  return entries.map((entry) => viewOf(entry, pathless, isFailing))
 }
 
-function viewOf (entry: Entry, pathless: (reason: string) => string): ProviderView {
+function viewOf (entry: Entry, pathless: (reason: string) => string, isFailing: IsFailing): ProviderView {
   const folder = basename(entry.folder)
   if (entry.state === 'refused') {
     return { state: 'refused', folder, ...(entry.code === undefined ? {} : { code: entry.code }), health: { state: 'refused', reason: pathless(entry.reason) } }
@@ -42,6 +47,6 @@ function viewOf (entry: Entry, pathless: (reason: string) => string): ProviderVi
     services: Object.fromEntries(Object.entries(services)),
     settings,
     requestSettings,
-    health: { state: 'ok' }
+    health: isFailing(code) ? { state: 'failing', reason: 'The vendor failed again and again; its calls are held back for a while.' } : { state: 'ok' }
   }
 }

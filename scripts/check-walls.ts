@@ -31,6 +31,7 @@ const homes: Record<string, RegExp> = {
   fastify: /^plugins\//,
   'fastify-plugin': /^plugins\//,
   '@fastify': /^plugins\//,
+  'pg-boss': /^core\/work\/queue\.ts$/,
   tsyringe: /^plugins\/container\.ts$/,
   'reflect-metadata': /^plugins\/container\.ts$/
 }

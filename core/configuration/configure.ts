@@ -7,7 +7,7 @@ import type { ConfigurationView, MyConfig } from '../contract/response.ts'
 import type { Host } from '../host/host.ts'
 import type { Installed } from '../host/load.ts'
 import { changeSettings, checkSettings, maskSettings } from '../host/settings.ts'
-import { serviceNames, type ServiceName } from '../services/index.ts'
+import { providedNames, type ServiceName } from '../services/index.ts'
 import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configurations.ts'
 import { choiceOf, configurationOf, installedCodes } from './choose.ts'
 import { openConfiguration, vaultOf } from './vault.ts'
@@ -24,8 +24,9 @@ export type Configuring = {
   remove: (owner: Owner, code: string) => Promise<void>
 }
 
-export function createConfiguring ({ configurations, host, keyring, now }: { configurations: Configurations, host: Host, keyring: Keyring, now: () => Date }): Configuring {
-  const view = (companyId: number, stored: StoredConfiguration): ConfigurationView => viewOf(keyring, companyId, host.find(stored.providerCode), stored)
+/** `publicUrl` is what the addresses of webhooks begin with. */
+export function createConfiguring ({ configurations, host, keyring, publicUrl, now }: { configurations: Configurations, host: Host, keyring: Keyring, publicUrl: string, now: () => Date }): Configuring {
+  const view = (companyId: number, stored: StoredConfiguration): ConfigurationView => viewOf({ keyring, publicUrl }, companyId, host.find(stored.providerCode), stored)
 
   function installed (code: string, word: 'not_found' | 'configuration_missing'): Installed {
     const provider = host.find(code)
@@ -43,7 +44,7 @@ export function createConfiguring ({ configurations, host, keyring, now }: { con
       return {
         user: { id: actor.userId, email: actor.email, ...of(actor.userId) },
         company: { id: actor.companyId, ...of(null) },
-        services: Object.fromEntries(serviceNames.map((service) => [service, holding(company, actor, service, host, view)]))
+        services: Object.fromEntries(providedNames.map((service) => [service, holding(company, actor, service, host, view)]))
       }
     },
 
@@ -84,12 +85,20 @@ function holding (company: CompanyConfiguration, actor: Actor, service: ServiceN
   return { providerName: choice?.code ?? null, chosenBy: choice === undefined || choice.chosenBy === 'request' ? null : choice.chosenBy, available }
 }
 
-function viewOf (keyring: Keyring, companyId: number, provider: Installed | undefined, stored: StoredConfiguration): ConfigurationView {
+function viewOf ({ keyring, publicUrl }: { keyring: Keyring, publicUrl: string }, companyId: number, provider: Installed | undefined, stored: StoredConfiguration): ConfigurationView {
   const { providerCode: code, sandbox, settings } = stored
   if (provider === undefined) {
     return { code, settings: {}, sandbox, valid: false, problems: [{ path: '', code: 'not_installed', message: `There is no provider "${code}" installed.` }] }
   }
   const form = provider.manifest.settings
   const problems = checkSettings(form, openConfiguration(keyring, companyId, stored), '/settings')
-  return { code, settings: maskSettings(form, settings), sandbox, valid: problems.length === 0, ...(problems.length === 0 ? {} : { problems }) }
+  const [service] = Object.keys(provider.manifest.webhooks ?? {})
+  return {
+    code,
+    settings: maskSettings(form, settings),
+    sandbox,
+    valid: problems.length === 0,
+    ...(service === undefined ? {} : { webhookUrl: `${publicUrl}/api/webhooks/${service}/providers/${code}/endpoint.json?account=${stored.account}` }),
+    ...(problems.length === 0 ? {} : { problems })
+  }
 }

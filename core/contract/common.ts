@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type, type Static, type TString, type TStringOptions } from 'typebox'
 import type { Json, JsonObject } from './json.ts'
 
 /** Any JSON value, checked by its own rules elsewhere. */
@@ -31,6 +31,20 @@ export const CallbackUrl = Type.String({
   pattern: '^https://[^\\s/?#@]+(?:[/?#]\\S*)?$',
   description: 'an https:// URL without user name or password'
 })
+
+/** A text of one line that is not blank: what stands in a header must not begin another one. */
+export function Line (maxLength: number, options: TStringOptions = {}): TString {
+  return Type.String({ minLength: 1, maxLength, pattern: '^(?!\\s+$)[^\\p{Cc}\\u2028\\u2029]*$', description: 'a text of one line, without control characters', ...options })
+}
+
+/** One e-mail address, with or without a name before it. */
+export const EmailAddress = Type.String({ format: 'mailbox', maxLength: 400, examples: ['ada@example.com', 'Ada Lovelace <ada@example.com>'] })
+
+/** ISO 3166-1 alpha-2. */
+export const CountryCode = Type.String({ pattern: '^[A-Z]{2}$', description: 'an ISO 3166-1 alpha-2 country code, such as FR', examples: ['FR'] })
+
+/** A short BCP 47 tag: a language, and a country where it matters. */
+export const LanguageCode = Type.String({ pattern: '^[a-z]{2,3}(-[A-Z]{2})?$', description: 'a language code, such as fr or en-GB', examples: ['fr'] })
 
 export const Uuid = Type.String({ format: 'uuid' })
 

@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { AnyJson, AnyJsonObject, DocumentHandle, Metadata, ProblemSchema, ProviderCode, Timestamp, Uuid } from './common.ts'
 import type { JsonObject } from './json.ts'
+import { deliveryStatuses } from './delivery.ts'
 import { errorTable, type ErrorWord } from './errors.ts'
 import { choosers, dispatchStatuses, stepStatuses } from './states.ts'
 
@@ -38,8 +39,8 @@ export const DispatchResponse = Type.Object({
   dispatchId: Uuid,
   status: Type.Literal('succeeded'),
   service: Type.String(),
-  providerName: ProviderCode,
-  providerResponse: ProviderResponse,
+  providerName: nullable(ProviderCode),
+  providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   metadata: Metadata,
   executionTime: Type.Number({ minimum: 0, description: 'Seconds.' })
@@ -53,8 +54,8 @@ export const ValidationResponse = Type.Object({
   warnings: Type.Array(ProblemSchema),
   plan: Type.Array(Type.Object({
     service: Type.String(),
-    providerName: ProviderCode,
-    chosenBy: Type.Enum(choosers),
+    providerName: Type.Optional(ProviderCode),
+    chosenBy: Type.Optional(Type.Enum(choosers)),
     documentType: Type.Optional(Type.String()),
     credits: Type.Integer({ minimum: 0 })
   })),
@@ -65,13 +66,14 @@ export type ValidationResponse = Static<typeof ValidationResponse>
 const StepView = Type.Object({
   service: Type.String(),
   status: Type.Enum(stepStatuses),
-  providerName: ProviderCode,
-  providerVersion: Type.String(),
-  chosenBy: Type.Enum(choosers),
+  providerName: nullable(ProviderCode),
+  providerVersion: nullable(Type.String()),
+  chosenBy: nullable(Type.Enum(choosers)),
   sandbox: Type.Boolean(),
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   creditsCharged: Type.Integer({ minimum: 0 }),
+  deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, for esign and postal; null: nothing is known yet.' }))),
   error: Type.Optional(Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) }))
 })
 
@@ -81,7 +83,7 @@ export const DispatchView = Type.Object({
   status: Type.Enum(dispatchStatuses),
   services: Type.Array(Type.String()),
   userId: Type.Integer(),
-  template: Type.Object({ id: Type.Integer(), version: Type.Integer() }),
+  template: nullable(Type.Object({ id: Type.Integer(), version: Type.Integer() })),
   documentType: Type.Optional(Type.String()),
   documentNumber: Type.Optional(Type.String()),
   recipient: Type.Optional(Type.String()),
@@ -97,7 +99,7 @@ export type DispatchView = Static<typeof DispatchView>
 /** One entry of a dispatch's timeline. */
 export const EventView = Type.Object({
   id: Type.String(),
-  kind: Type.String({ description: 'planned, rendered, calling, answered, failed (the provider was not called), resumed.' }),
+  kind: Type.String({ description: 'planned, rendered, calling, answered, failed (the provider was not called), resumed, webhook, polled.' }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,
   facts: AnyJsonObject,
@@ -146,6 +148,7 @@ export const ConfigurationView = Type.Object({
   settings: Type.Record(Type.String(), AnyJson, { description: 'Secrets read as { "set": true, "updatedAt": … }.' }),
   sandbox: Type.Boolean(),
   valid: Type.Boolean({ description: 'false: it no longer fits the installed provider.' }),
+  webhookUrl: Type.Optional(Type.String({ description: 'Where the vendor posts its events for this configuration. It is as good as a password: only the vendor needs it.' })),
   problems: Type.Optional(Type.Array(ProblemSchema))
 })
 export type ConfigurationView = Static<typeof ConfigurationView>
@@ -186,7 +189,7 @@ export const ProviderView = Type.Object({
   }))),
   settings: Type.Optional(JsonSchema),
   requestSettings: Type.Optional(JsonSchema),
-  health: Type.Object({ state: Type.Enum(['ok', 'refused']), reason: Type.Optional(Type.String()) })
+  health: Type.Object({ state: Type.Enum(['ok', 'failing', 'refused'], { description: 'failing: for this company, in this process.' }), reason: Type.Optional(Type.String()) })
 })
 export type ProviderView = Static<typeof ProviderView>
 

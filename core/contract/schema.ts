@@ -3,6 +3,7 @@ import addFormats from 'ajv-formats'
 import type { Static, TSchema } from 'typebox'
 import type { Problem } from './errors.ts'
 import { inspectJson, isUnbounded } from './json.ts'
+import { isMailbox } from './mailbox.ts'
 import { problemsOf } from './problems.ts'
 
 /** Checks a value; an empty list means that it fits. Paths are JSON pointers below `base`. */
@@ -20,6 +21,8 @@ function createAjv (options: Options): Ajv2020 {
   addFormats.default(ajv, ['date', 'email', 'uri', 'time'])
   ajv.addFormat('date-time', isDateTime)
   ajv.addFormat('iso-8601', (text) => isDate(text) || isDateTime(text))
+  ajv.addFormat('mailbox', isMailbox)
+  ajv.addFormat('mailbox-or-none', (text) => text === '' || isMailbox(text))
   // Without the "urn:uuid:" that ajv-formats allows and PostgreSQL does not.
   ajv.addFormat('uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i)
   return ajv

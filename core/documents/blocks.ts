@@ -70,10 +70,11 @@ export const Table = Type.Object({
 }, closed)
 export type Table = Static<typeof Table>
 
-/** An asset of the template, or an expression that gives a data URI; the size in millimetres, the other side follows. */
+/** An asset of the template, or an expression that gives a data URI; the size in millimetres, the other side follows. `alt` says in words what it shows. */
 export const Image = Type.Object({
   asset: Type.Optional(Type.String()),
   value: Type.Optional(Expression),
+  alt: Type.Optional(Prose),
   width: Type.Optional(Distance),
   height: Type.Optional(Distance),
   align: Type.Optional(Align)
@@ -82,6 +83,19 @@ export type Image = Static<typeof Image>
 
 const Rule = Type.Object({ color: Type.Optional(Color), thickness: Type.Optional(Type.Number({ minimum: 0.1, maximum: 20 })) }, closed)
 
+/** A call to follow a link: `url` is an expression that gives an address of the web, mail or telephone. */
+export const Button = Type.Object({ text: Prose, url: Expression }, closed)
+export type Button = Static<typeof Button>
+
+/** Where a signer signs: `signer` is the place in the list of signers, from 1; the size of the empty room in millimetres. */
+export const Signature = Type.Object({
+  signer: Type.Integer({ minimum: 1, maximum: 50 }),
+  label: Type.Optional(Prose),
+  width: Type.Optional(Distance),
+  height: Type.Optional(Distance)
+}, closed)
+export type Signature = Static<typeof Signature>
+
 const Blocks = Type.Array(Type.Ref('Block'), { maxItems: 1000 })
 
 /** One block of a template: an object with the one key that names its kind, beside `then`, `else`, `as` and `do`. */
@@ -89,10 +103,18 @@ export const Block = Type.Cyclic({
   Block: Type.Union([
     Type.Object({ heading: Type.Union([Prose, Heading]) }, closed),
     Type.Object({ paragraph: Type.Union([Prose, Paragraph]) }, closed),
-    Type.Object({ columns: Type.Object({ gap: Type.Optional(Distance), items: Type.Array(Type.Object({ width: Type.Optional(Share), do: Blocks }, closed), { minItems: 1, maxItems: 12 }) }, closed) }, closed),
+    Type.Object({
+      columns: Type.Object({
+        gap: Type.Optional(Distance),
+        height: Type.Optional(Distance),
+        items: Type.Array(Type.Object({ width: Type.Optional(Share), do: Blocks }, closed), { minItems: 1, maxItems: 12 })
+      }, closed)
+    }, closed),
     Type.Object({ keyValues: KeyValues }, closed),
     Type.Object({ table: Table }, closed),
     Type.Object({ image: Image }, closed),
+    Type.Object({ button: Button }, closed),
+    Type.Object({ signature: Signature }, closed),
     Type.Object({ spacer: Distance }, closed),
     Type.Object({ pageBreak: Type.Literal(true) }, closed),
     Type.Object({ rule: Rule }, closed),

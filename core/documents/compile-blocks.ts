@@ -2,6 +2,7 @@ import type { Block, KeyValues } from './blocks.ts'
 import { compileCell } from './cell.ts'
 import { compileCondition } from './condition.ts'
 import { compileImage, type Assets } from './compile-image.ts'
+import { compileButton, compileSignature } from './compile-marks.ts'
 import { compileTable } from './compile-table.ts'
 import type { ResolvedBlock, ResolvedStyle } from './document.ts'
 import { limits } from './limits.ts'
@@ -58,6 +59,8 @@ function compileLeaf (block: Leaf, site: Site, setting: Setting): Resolve {
   if ('keyValues' in block) return compileKeyValues(block.keyValues, below(site, 'keyValues'))
   if ('table' in block) return compileTable(block.table, below(site, 'table'))
   if ('image' in block) return compileImage(block.image, below(site, 'image'), setting.assets)
+  if ('button' in block) return compileButton(block.button, below(site, 'button'))
+  if ('signature' in block) return compileSignature(block.signature, below(site, 'signature'))
   if ('spacer' in block) return always({ kind: 'spacer', height: points(block.spacer) })
   if ('rule' in block) return always({ kind: 'rule', color: colorOf(block.rule.color ?? 'muted', setting.style), thickness: block.rule.thickness ?? 0.5 })
   return always({ kind: 'pageBreak' })
@@ -107,7 +110,8 @@ function compileText (source: TextSource, site: Site, { style }: Setting): Resol
 function compileColumns (source: Extract<Leaf, { columns: unknown }>['columns'], site: Site, setting: Setting): Resolve {
   const columns = source.items.map((item, index) => ({ width: item.width ?? 1, blocks: compileBlocks(item.do, below(site, 'items', index, 'do'), setting) }))
   const gap = points(source.gap ?? 5)
-  return (scope) => ({ kind: 'columns', gap, columns: columns.map(({ width, blocks }) => ({ width, blocks: resolveBlocks(blocks, scope) })) })
+  const height = points(source.height ?? 0)
+  return (scope) => ({ kind: 'columns', gap, height, columns: columns.map(({ width, blocks }) => ({ width, blocks: resolveBlocks(blocks, scope) })) })
 }
 
 function compileKeyValues (source: KeyValues, site: Site): Resolve {

@@ -43,6 +43,7 @@ function compileDocument (source: TemplateSource, locale: string, site: Site): (
   const edge = { ...site, pageFields: true }
   const title = compileText(source.title ?? source.name, below(site, 'title'))
   const author = compileText(source.author ?? '', below(site, 'author'))
+  const preheader = compileText(source.preheader ?? '', below(site, 'preheader'))
   const currency = compileCurrency(source.currency ?? 'EUR', below(site, 'currency'))
   const header = compileBlocks(source.header ?? [], below(edge, 'header'), setting)
   const footer = compileBlocks(source.footer ?? [], below(edge, 'footer'), setting)
@@ -52,6 +53,7 @@ function compileDocument (source: TemplateSource, locale: string, site: Site): (
     return {
       title: title(scope),
       author: author(scope),
+      preheader: preheader(scope),
       locale,
       page,
       style,

@@ -8,6 +8,8 @@ import type { Align } from './blocks.ts'
 export type ResolvedDocument = {
   title: string
   author: string
+  /** What a mailbox shows beside the subject; '' for nothing. */
+  preheader: string
   locale: string
   page: PageBox
   style: ResolvedStyle
@@ -44,9 +46,15 @@ export type TextBlock = { runs: Run[], align: Align, color: string, size?: numbe
 export type ResolvedColumn = { header: Run[], width: number, align: Align }
 export type ResolvedTotal = { label: Run[], cell: Cell, strong: boolean }
 export type TableBlock = { kind: 'table', columns: ResolvedColumn[], rows: Cell[][], totals: ResolvedTotal[] }
-export type ImageBlock = { kind: 'image', image: ImageData, width?: number, height?: number, align: Align }
-export type ColumnsBlock = { kind: 'columns', gap: number, columns: { width: number, blocks: ResolvedBlock[] }[] }
+export type ImageBlock = { kind: 'image', image: ImageData, alt: string, width?: number, height?: number, align: Align }
+/** `height` is the least one. */
+export type ColumnsBlock = { kind: 'columns', gap: number, height: number, columns: { width: number, blocks: ResolvedBlock[] }[] }
 export type KeyValuesBlock = { kind: 'keyValues', labels: number, values: number, entries: { label: Run[], cell: Cell }[] }
+
+/** `url` is a safe one: see {@link import('./links.ts').linkOf}. */
+export type ButtonBlock = { kind: 'button', text: string, url: string }
+/** `signer` counts from 1; `width` and `height` of the empty room to sign in. */
+export type SignatureBlock = { kind: 'signature', signer: number, label: Run[], width: number, height: number }
 
 /** Distances in points, widths of columns in shares. */
 export type ResolvedBlock =
@@ -56,6 +64,8 @@ export type ResolvedBlock =
   | KeyValuesBlock
   | TableBlock
   | ImageBlock
+  | ButtonBlock
+  | SignatureBlock
   | { kind: 'spacer', height: number }
   | { kind: 'pageBreak' }
   | { kind: 'rule', color: string, thickness: number }

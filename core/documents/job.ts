@@ -1,19 +1,33 @@
 import type { Problem } from '../contract/errors.ts'
+import type { Html } from './html.ts'
 import type { TemplateSource } from './model.ts'
+import type { Pdf } from './pdf.ts'
+
+/** What each format gives. The bytes in it own their memory. */
+export type Results = {
+  pdf: Pdf & { contentType: 'application/pdf' }
+  /** A mail: HTML, its plain-text alternative and its pictures. */
+  html: Html
+  /** A message, such as an SMS. */
+  text: { text: string }
+}
+export type Format = keyof Results
 
 /** What the renderer makes a document of; plain data, because it travels to another thread. */
-export type RenderJob = {
+export type RenderJob<F extends Format = Format> = {
   /** `digest` names the content: a template with the same digest is compiled once. */
   template: { id: number, version: number, digest: string, source: TemplateSource }
   /** JSON. */
   data: unknown
-  format: 'pdf'
+  format: F
   /** The date inside the document, RFC 3339: the same job gives the same bytes. */
   now: string
+  /** Who signs, by name and in their order: each gets a place to sign, on a page at the end where the template has none. */
+  signers?: readonly string[]
 }
 
-/** A document; `bytes` own their memory. */
-export type Rendered = { bytes: Uint8Array<ArrayBuffer>, contentType: 'application/pdf', pages: number, title: string }
+/** A document in its format. */
+export type Rendered<F extends Format = Format> = Results[F] & { title: string }
 
 /** What a worker answers: errors of the data are an answer like any other. */
-export type Outcome = { ok: true, rendered: Rendered } | { ok: false, problems: readonly Problem[] }
+export type Outcome<F extends Format = Format> = { ok: true, rendered: Rendered<F> } | { ok: false, problems: readonly Problem[] }

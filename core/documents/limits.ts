@@ -7,6 +7,8 @@ export const limits = {
   /** Characters of text of one document. */
   characters: 5_000_000,
   pages: 2_000,
+  /** Characters of an HTML or a plain text, with its layout. */
+  output: 10_000_000,
   /** Bytes of one image. */
   imageBytes: 2 * 1024 * 1024,
   /** Width times height of one image. */

@@ -1,4 +1,5 @@
 import type { Emphasis, PageField, Run } from './document.ts'
+import { linkOf } from './links.ts'
 
 /**
  * Inline markup: `**bold**`, `*italic*`, `[text](https://…)`, a line break for a line break, `\` before any of these
@@ -21,8 +22,6 @@ export function hasMarkup (text: string): boolean {
   return text.search(special) !== -1
 }
 
-const links = /^(https?:\/\/|mailto:|tel:)/i
-
 const token = /\\\{(?<field>pages?)\}|\\(?<escaped>[\s\S])|(?<mark>\*\*?)|\[(?<label>(?:\\[\s\S]|[^\]\\])+)\]\((?<url>(?:\\[\s\S]|[^)\\\s])+)\)/g
 
 /** Reads markup. Marks without their other half are characters like any other, and so are links to anything but the web, mail or telephone. */
@@ -42,10 +41,11 @@ function parse (source: string, base: Emphasis): Run[] {
     add(runs, source.slice(end, match.index), style)
     end = match.index + match[0].length
     const { field, escaped, mark, label, url } = match.groups ?? {}
+    const link = linkOf(plain(url ?? ''))
     if (field === 'page' || field === 'pages') runs.push({ field, ...style })
     else if (escaped !== undefined) add(runs, escaped, style)
     else if (mark !== undefined && isMark(source, match.index, mark, style)) style = toggled(style, mark)
-    else if (label !== undefined && url !== undefined && links.test(plain(url))) runs.push(...parse(label, { ...style, link: plain(url) }))
+    else if (label !== undefined && link !== undefined) runs.push(...parse(label, { ...style, link }))
     else add(runs, match[0], style)
   }
   add(runs, source.slice(end), style)

@@ -36,6 +36,7 @@ export const TemplateSource = Type.Object({
   currency: Type.Optional(Prose),
   title: Type.Optional(Prose),
   author: Type.Optional(Prose),
+  preheader: Type.Optional(Prose),
   page: Type.Optional(Page),
   style: Type.Optional(Style),
   assets: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z][A-Za-z0-9-]{0,40}$' }), Type.String({ minLength: 1 }))),

@@ -3,10 +3,13 @@ import PDFDocument from 'pdfkit'
 import type { ResolvedDocument } from './document.ts'
 import type { Face } from './layout/fonts.ts'
 import { layOutPages } from './layout/pages.ts'
-import type { Surface } from './layout/surface.ts'
+import type { SignaturePlace, Surface } from './layout/surface.ts'
 
-/** A PDF as bytes that own their memory, so that they can be moved to another thread. */
-export type Pdf = { bytes: Uint8Array<ArrayBuffer>, pages: number }
+/** A PDF as bytes that own their memory, so that they can be moved to another thread; `signatures` in the order of the pages. */
+export type Pdf = { bytes: Uint8Array<ArrayBuffer>, pages: number, signatures: Signature[] }
+
+/** Where a signer (from 1) signs: the page (from 1) and the rectangle, in points from its top left corner. */
+export type Signature = SignaturePlace & { page: number }
 
 /**
  * Makes a PDF with its fonts embedded as subsets; the same document and time give the same bytes. A RenderError when it
@@ -16,12 +19,20 @@ export async function renderPdf (document: ResolvedDocument, now: Date): Promise
   const pages = layOutPages(document)
   const pdf = open(document, now)
   const bytes = collect(pdf)
-  for (const page of pages) {
+  const drawing = surfaceOf(pdf)
+  const signatures: Signature[] = []
+  for (const [index, page] of pages.entries()) {
     pdf.addPage()
-    page.paint(surfaceOf(pdf))
+    page.paint({ ...drawing, signature: (place) => { signatures.push({ page: index + 1, ...rounded(place) }) } })
   }
   pdf.end()
-  return { bytes: await bytes, pages: pages.length }
+  return { bytes: await bytes, pages: pages.length, signatures }
+}
+
+/** Hundredths of a point are finer than any printer, and read better than the sums of roundings. */
+function rounded ({ signer, x, y, width, height }: SignaturePlace): SignaturePlace {
+  const hundredths = (value: number): number => Math.round(value * 100) / 100
+  return { signer, x: hundredths(x), y: hundredths(y), width: hundredths(width), height: hundredths(height) }
 }
 
 function open ({ title, author, locale, page }: ResolvedDocument, now: Date): PDFKit.PDFDocument {
@@ -38,7 +49,7 @@ function open ({ title, author, locale, page }: ResolvedDocument, now: Date): PD
 }
 
 /** The page that was added last. Its colours are written when they change. */
-function surfaceOf (pdf: PDFKit.PDFDocument): Surface {
+function surfaceOf (pdf: PDFKit.PDFDocument): Omit<Surface, 'signature'> {
   let fill = ''
   let stroke = ''
   return {

@@ -1,17 +1,34 @@
 import { pointer } from '../contract/json.ts'
 import type { CompiledTemplate } from './compile.ts'
-import type { FontFamily } from './document.ts'
+import type { FontFamily, ResolvedDocument } from './document.ts'
 import { RenderError, renderError } from './errors.ts'
+import { renderHtml } from './html.ts'
+import type { Format, Rendered, RenderJob, Results } from './job.ts'
 import { facesFor } from './layout/fonts.ts'
 import { nameOf, unshowable, UnshowableText } from './layout/shape.ts'
-import { renderPdf, type Pdf } from './pdf.ts'
+import { renderPdf } from './pdf.ts'
 import { isRecord } from './records.ts'
+import { withSigners } from './signers.ts'
+import { renderText } from './text.ts'
 
-/** Makes the PDF of a template with data. Everything that is wrong with the data is a RenderError with pointers into them. */
-export async function render (template: CompiledTemplate, data: unknown, now: Date): Promise<Pdf & { title: string }> {
-  const document = template.resolve(data)
+/** Makes the document of a template with data. Everything that is wrong with the data is a RenderError with pointers into them. */
+export async function render<F extends Format> (template: CompiledTemplate, { data, format, now, signers }: Omit<RenderJob<F>, 'template'>): Promise<Rendered<F>> {
+  const resolved = template.resolve(data)
+  const document = signers === undefined ? resolved : withSigners(resolved, signers)
+  return { ...await makers[format](document, data, new Date(now)), title: document.title }
+}
+
+type Maker<F extends Format> = (document: ResolvedDocument, data: unknown, now: Date) => Results[F] | Promise<Results[F]>
+
+const makers: { readonly [F in Format]: Maker<F> } = {
+  pdf: makePdf,
+  html: (document) => renderHtml(document),
+  text: (document) => ({ text: renderText(document) })
+}
+
+async function makePdf (document: ResolvedDocument, data: unknown, now: Date): Promise<Results['pdf']> {
   try {
-    return { ...await renderPdf(document, now), title: document.title }
+    return { ...await renderPdf(document, now), contentType: 'application/pdf' }
   } catch (error) {
     throw error instanceof UnshowableText ? unshowableData(error, data, document.style.font) : error
   }

@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os'
 import { Piscina } from 'piscina'
 import { RenderError, renderError } from './errors.ts'
 import { createGate } from './gate.ts'
-import type { Outcome, Rendered, RenderJob } from './job.ts'
+import type { Format, Outcome, Rendered, RenderJob } from './job.ts'
 
-export type { Rendered, RenderJob } from './job.ts'
+export type { Format, Rendered, RenderJob } from './job.ts'
 
 export type RendererOptions = {
   /** Threads that make documents: unless given, one for each processor but one, which is left to everything else; at most four. */
@@ -20,7 +20,7 @@ export type RendererOptions = {
 /** Makes documents in threads of its own, never on the event loop. */
 export type Renderer = {
   /** A RenderError when the data do not fit the template or take too long or too much memory; a RendererBusy when too many jobs wait. */
-  render: (job: RenderJob) => Promise<Rendered>
+  render: <F extends Format>(job: RenderJob<F>) => Promise<Rendered<F>>
   /** Finishes the jobs that have begun and ends the threads. */
   close: () => Promise<void>
 }
@@ -49,10 +49,11 @@ export function createRenderer ({ threads = Math.min(Math.max(availableParalleli
   // The pool has a queue too, but its signal would count the time spent there as time of the document.
   const gate = createGate(threads, waiting)
   return {
-    async render (job) {
+    async render<F extends Format> (job: RenderJob<F>) {
       if (!await gate.enter()) throw new RendererBusy()
       try {
-        const outcome = await pool.run(job, { signal: AbortSignal.timeout(timeLimit * 1000) })
+        // The thread answers in the format of its job; the pool's type knows only that it is one of them.
+        const outcome = await pool.run(job, { signal: AbortSignal.timeout(timeLimit * 1000) }) as Outcome<F>
         if (outcome.ok) return outcome.rendered
         throw new RenderError(outcome.problems)
       } catch (error) {

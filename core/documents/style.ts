@@ -22,6 +22,11 @@ export function styleOf (style: NonNullable<TemplateSource['style']>): ResolvedS
   return { font: 'sans', size: 9, lineHeight: 1.35, text: '#1f2933', accent: '#1d4e89', muted: '#66727f', ...style }
 }
 
+/** Points of a heading of level 1 to 3. */
+export function headingSize (level: number, { size }: ResolvedStyle): number {
+  return size * ([2, 1.45, 1.15][level - 1] ?? 1)
+}
+
 /** The colour behind a name of the style. */
 export function colorOf (color: string, style: ResolvedStyle): string {
   return color === 'text' || color === 'accent' || color === 'muted' ? style[color] : color

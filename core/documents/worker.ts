@@ -12,16 +12,15 @@ const templates = new LRUCache<string, CompiledTemplate>({ max: 200 })
 facesFor('sans', {})
 facesFor('sans', { bold: true })
 
-/** Makes one document, in a thread of the renderer's pool. The pool gives an {@link Outcome}, its bytes moved and not copied. */
+/** Makes one document, in a thread of the renderer's pool. The pool gives an {@link Outcome}, the bytes of a PDF moved and not copied. */
 export default async function work (job: RenderJob): Promise<unknown> {
   const outcome = await attempt(job)
-  return outcome.ok ? move({ [transferableSymbol]: [outcome.rendered.bytes.buffer], [valueSymbol]: outcome }) : outcome
+  return outcome.ok && 'bytes' in outcome.rendered ? move({ [transferableSymbol]: [outcome.rendered.bytes.buffer], [valueSymbol]: outcome }) : outcome
 }
 
-async function attempt ({ template, data, now }: RenderJob): Promise<Outcome> {
+async function attempt (job: RenderJob): Promise<Outcome> {
   try {
-    const { bytes, pages, title } = await render(compiled(template), data, new Date(now))
-    return { ok: true, rendered: { bytes, contentType: 'application/pdf', pages, title } }
+    return { ok: true, rendered: await render(compiled(job.template), job) }
   } catch (error) {
     if (error instanceof RenderError) return { ok: false, problems: error.problems }
     throw error

@@ -23,7 +23,8 @@ export function readAnswer (returned: unknown): Fit<Accepted> {
   return problems.length > 0 ? { ok: false, problems } : fitAnswer(copied.value)
 }
 
-function copyJson (value: unknown): Fit<unknown> {
+/** A copy of what a foreign function returned, if that is plain JSON of bounded size; texts in it are printable. */
+export function copyJson (value: unknown): Fit<unknown> {
   try {
     if (value === undefined) return unreadable('Nothing was returned.')
     const text = JSON.stringify(value, refuseUnplain)

@@ -1,113 +1,27 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import type { JsonObject } from '../contract/json.ts'
 import type { ServiceName } from '../services/index.ts'
-import { printable, readAnswer } from './answer.ts'
-import type { Context } from './context.ts'
+import { readAnswer } from './answer.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Accepted } from './definition.ts'
-import { failureOf, providerErrors, type Failure, type ProviderErrorWord } from './failure.ts'
+import { failedCall, invoke, type CallContext, type CallLimits, type FailedCall } from './invoke.ts'
 import type { Installed } from './load.ts'
-import type { Log } from './log.ts'
-import { createRedactor, redactLog, type Redactor } from './redact.ts'
-import { splitSecrets } from './settings.ts'
 
-/** What the caller brings. The provider gets copies, and a log that does not write the secrets in `settings`. */
-export type CallContext = Omit<Context<JsonObject, JsonObject>, 'wait'>
+export type { CallContext, CallError, CallLimits } from './invoke.ts'
 
-/** `limit` is in milliseconds; the shorter of it and the provider's own time limit holds. `signal` gives the call up. */
-export type CallLimits = { limit?: number, signal?: AbortSignal }
-
-/** Why a call came to nothing. `code` is the vendor's own. */
-export type CallError = { word: ProviderErrorWord, code?: string, message: string }
-
-/** What a call came to. `unavailable`: certainly not accepted. `uncertain`: it may have been. */
-export type Outcome =
-  | { outcome: 'accepted', response: Accepted }
-  | { outcome: typeof providerErrors[ProviderErrorWord], error: CallError }
-
-/** Seconds; the specification's limit for a provider. */
-const defaultTimeLimit = 60
-const longestCode = 100
-const longestMessage = 1000
+/** What a dispatch came to. `unavailable`: certainly not accepted. `uncertain`: it may have been. */
+export type Outcome = { outcome: 'accepted', response: Accepted } | FailedCall
 
 /**
  * Asks a provider to dispatch. Whatever it does becomes an outcome: what is not clearly an acceptance, a refusal or a
  * failure before anything was sent is `uncertain`. Throws only when the provider has no such service.
  */
 export async function callDispatch<Name extends ServiceName> (
-  installed: Installed, service: Name, request: ServiceContracts[Name]['dispatch'], context: CallContext, { limit = Infinity, signal }: CallLimits = {}
+  installed: Installed, service: Name, request: ServiceContracts[Name]['dispatch'], context: CallContext, limits: CallLimits = {}
 ): Promise<Outcome> {
-  const { code, manifest, verbs } = installed
-  const dispatch = verbs[service]?.dispatch
-  if (dispatch === undefined) throw new TypeError(`The provider "${code}" has no service "${service}".`)
-  if (signal?.aborted === true) return failed('provider_unavailable', `The provider "${code}" was not called: the call was given up before.`)
-
-  const redact = createRedactor(Object.values(splitSecrets(manifest.settings, context.settings).secrets))
-  const log = redactLog(context.log, redact)
-  const timeLimit = (manifest.services[service]?.timeLimit ?? defaultTimeLimit) * 1000
-  try {
-    const returned = await within(Math.min(limit, timeLimit), signal, async (ended) => await dispatch(structuredClone(request), ownContext({ ...context, log }, ended)))
-    return answered(installed, returned, redact)
-  } catch (thrown) {
-    return thrownBy(installed, thrown, redact, log)
-  }
-}
-
-function ownContext ({ settings, requestSettings, ...shared }: CallContext, ended: AbortSignal): Context<JsonObject, JsonObject> {
-  return { ...shared, settings: structuredClone(settings), requestSettings: structuredClone(requestSettings), wait: (seconds) => wait(seconds, ended) }
-}
-
-function wait (seconds: number, ended: AbortSignal): Promise<void> {
-  const waiting = pause(seconds * 1000, undefined, { signal: ended })
-  // A provider may have left it behind: its end is then nobody's unhandled rejection.
-  waiting.catch(() => undefined)
-  return waiting
-}
-
-class Late extends Error {}
-
-/** Runs the work until it is done, `limit` milliseconds have passed or `outer` fires; then its own signal fires. */
-async function within<Result> (limit: number, outer: AbortSignal | undefined, work: (ended: AbortSignal) => Promise<Result>): Promise<Result> {
-  const end = new AbortController()
-  const ended = outer === undefined ? end.signal : AbortSignal.any([end.signal, outer])
-  const timer = setTimeout(() => end.abort(), limit)
-  const late = new Promise<never>((_resolve, reject) => ended.addEventListener('abort', () => reject(new Late()), { once: true }))
-  try {
-    return await Promise.race([late, work(ended)])
-  } finally {
-    clearTimeout(timer)
-    end.abort()
-  }
-}
-
-function answered ({ code }: Installed, returned: unknown, redact: Redactor): Outcome {
+  const called = await invoke(installed, service, 'dispatch', request, context, limits)
+  if ('outcome' in called) return called
+  const { returned, redact } = called
   const answer = readAnswer(returned)
   if (answer.ok) return { outcome: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } }
   const why = answer.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
-  return failed('outcome_unknown', redact.text(`The answer of the provider "${code}" cannot be read: ${why}`))
-}
-
-function thrownBy (installed: Installed, thrown: unknown, redact: Redactor, log: Log): Outcome {
-  const failure = failureOf(thrown)
-  if (failure !== undefined) return reported(installed, failure, redact)
-  const late = thrown instanceof Late
-  if (!late) log.error({ err: thrown }, 'provider failed unexpectedly')
-  return failed('outcome_unknown', `The provider "${installed.code}" ${late ? 'did not answer in time' : 'failed unexpectedly'}; it may have accepted the request.`)
-}
-
-function reported ({ manifest }: Installed, failure: Failure, redact: Redactor): Outcome {
-  const message = presentable(failure.message, longestMessage, redact)
-  if ('word' in failure) return failed(failure.word, message)
-  const { map } = manifest.errors
-  const word = Object.hasOwn(map, failure.code) ? map[failure.code] : undefined
-  return failed(word ?? 'provider_error', message, presentable(failure.code, longestCode, redact))
-}
-
-function failed (word: ProviderErrorWord, message: string, code?: string): Outcome {
-  return { outcome: providerErrors[word], error: { word, ...(code !== undefined && { code }), message } }
-}
-
-/** A vendor's words as a client may see them. */
-function presentable (text: string, longest: number, redact: Redactor): string {
-  return printable(redact.text(text).slice(0, longest))
+  return failedCall('outcome_unknown', redact.text(`The answer of the provider "${installed.code}" cannot be read: ${why}`), { ours: true })
 }

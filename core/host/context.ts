@@ -1,5 +1,8 @@
 import type { Json } from '../contract/json.ts'
+import type { Files } from './files.ts'
+import type { Http } from './http-call.ts'
 import type { Log } from './log.ts'
+import type { Smtp } from './smtp-message.ts'
 
 /** Durable memory of one provider for one company. Writes are committed when the promise resolves. */
 export type State = {
@@ -24,6 +27,19 @@ export type Context<Settings, RequestSettings> = {
   /** Secrets of the settings are replaced before a line is written. */
   log: Log
   state: State
+  /** The vendor's API. What it throws is what came of the request: let it pass. */
+  http: Http
+  /** A mail server of the tenant's. */
+  smtp: Smtp
+  /** The operator's disk, below a folder of the company's own. */
+  files: Files
+  /**
+   * The point of no return of a service that declares `checkpoint`: records the vendor's id of what was prepared, before the
+   * call that makes it real. What was sent until here may be sent again. Rejects when it cannot be recorded.
+   */
+  checkpoint: (id: string) => Promise<void>
+  /** The id that an earlier attempt at this step recorded. */
+  checkpointed?: string
   now: () => Date
   /** Pauses, in seconds. Rejects when the host gives the call up. */
   wait: (seconds: number) => Promise<void>

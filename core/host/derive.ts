@@ -10,14 +10,16 @@ type Fields = Readonly<Record<string, unknown>>
  */
 export function deriveManifest (definition: unknown, version: string): Fit<Manifest> {
   if (!isRecord(definition)) return { ok: false, problems: [{ path: '', code: 'type', message: 'The default export is not a provider: write "export default defineProvider({ … })".' }] }
-  const { requestSettings = { type: 'object', properties: {} }, errors = { map: {} }, ...data } = definition
+  const { requestSettings = { type: 'object', properties: {} }, errors, hosts = [], ...data } = definition
   const manifest = {
     ...data,
     version,
     settings: closeForm(data['settings']),
     requestSettings: closeForm(requestSettings),
-    errors,
-    services: isRecord(data['services']) ? mapFields(data['services'], serviceData) : data['services']
+    hosts,
+    errors: isRecord(errors) ? { map: {}, ...errors } : errors ?? { map: {} },
+    services: isRecord(data['services']) ? mapFields(data['services'], serviceData) : data['services'],
+    webhooks: isRecord(data['webhooks']) ? mapFields(data['webhooks'], webhookData) : data['webhooks']
   }
   return readManifest(JSON.parse(JSON.stringify(manifest)))
 }
@@ -28,20 +30,36 @@ function closeForm (schema: unknown): unknown {
 }
 
 /** A service as it is written has data and verbs side by side; what is neither verb nor the host's own is the service's vocabulary. */
-function serviceData (service: unknown): unknown {
+function serviceData (service: unknown, name: string): unknown {
   if (!isRecord(service)) return service
-  const { idempotency, timeLimit, ...rest } = service
+  const { idempotency, timeLimit, checkpoint, notProcessed, statuses, poll, ...rest } = service
   const fields = Object.entries(rest)
   return {
-    capabilities: Object.fromEntries(fields.filter(([, value]) => !isVerb(value))),
+    capabilities: { ...Object.fromEntries(fields.filter(([, value]) => !isVerb(value))), ...whoseDocument(name, service) },
     idempotency,
     timeLimit,
+    checkpoint,
+    notProcessed,
+    statuses,
+    poll,
     verbs: fields.filter(([, value]) => isVerb(value)).map(([name]) => name)
   }
 }
 
-function mapFields (record: Fields, change: (value: unknown) => unknown): Fields {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
+/** An invoicing provider that hands out documents of its own means them: the verb is the declaration. */
+function whoseDocument (name: string, { document }: Fields): Fields {
+  return name === 'invoicing' && isVerb(document) ? { document: 'theirs' } : {}
+}
+
+/** What a webhook declares, without the function that reads its events; anything else under that name is refused with the manifest. */
+function webhookData (webhook: unknown): unknown {
+  if (!isRecord(webhook)) return webhook
+  const { read, ...data } = webhook
+  return isVerb(read) ? data : { ...data, read: read ?? null }
+}
+
+function mapFields (record: Fields, change: (value: unknown, key: string) => unknown): Fields {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]))
 }
 
 function isRecord (value: unknown): value is Fields {

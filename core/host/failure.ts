@@ -4,14 +4,24 @@ import type { ErrorWord } from '../contract/errors.ts'
 export const providerErrors = {
   provider_error: 'rejected',
   authentication_error: 'rejected',
+  distant_service_error: 'rejected',
   provider_unavailable: 'unavailable',
   outcome_unknown: 'uncertain'
 } as const satisfies Partial<Record<ErrorWord, string>>
 
 export type ProviderErrorWord = keyof typeof providerErrors
 
-/** What a provider said went wrong: its vendor's own code, or the word itself where the vendor said nothing. */
-export type Failure = { code: string, message: string } | { word: ProviderErrorWord, message: string }
+/**
+ * What went wrong. `code` is the vendor's own and `status` that of its HTTP answer, where there was one. Without a `word`
+ * the code becomes one through the provider's `errors.map`. `ours`: the vendor has no part in it.
+ */
+export type Failure = { message: string, word?: ProviderErrorWord, code?: string, status?: number, ours?: true }
+
+/**
+ * How a vendor tells its errors: `at` and `message` are JSON pointers into the body to its code and its words (of several
+ * the first that leads somewhere counts); `map` has its codes as error words of the service.
+ */
+export type ErrorReading = { at?: string | readonly string[], message?: string | readonly string[], map: Readonly<Record<string, ProviderErrorWord>> }
 
 /** Registered for the whole process, so that a provider that carries its own copy of this module is understood too. */
 const brand = Symbol.for('@dispatch/core/provider failure')
@@ -20,10 +30,15 @@ class ProviderFailure extends Error {
   override name = 'ProviderFailure'
   readonly [brand]: Failure
 
-  constructor (failure: Failure) {
-    super(failure.message)
+  constructor (failure: Failure, cause?: unknown) {
+    super(failure.message, { cause })
     this[brand] = failure
   }
+}
+
+/** The error that carries a failure. */
+export function failureError (failure: Failure, cause?: unknown): Error {
+  return new ProviderFailure(failure, cause)
 }
 
 /**
@@ -31,20 +46,20 @@ class ProviderFailure extends Error {
  * (`provider_error` where the map does not have it); code and message are shown to the client.
  */
 export function refused (code: string | number, message: string): Error {
-  return new ProviderFailure({ code: String(code), message })
+  return failureError({ code: String(code), message })
 }
 
 /** The vendor certainly did not accept the request: sending it again is safe. */
 export function unavailable (message: string): Error {
-  return new ProviderFailure({ word: 'provider_unavailable', message })
+  return failureError({ word: 'provider_unavailable', message })
 }
 
 /** The vendor may have accepted the request: it is not sent again before that is known. */
 export function outcomeUnknown (message: string): Error {
-  return new ProviderFailure({ word: 'outcome_unknown', message })
+  return failureError({ word: 'outcome_unknown', message })
 }
 
-/** What a provider reported by throwing, or undefined when it threw anything else: then nothing is known. */
+/** What was reported by throwing, by a provider or by the host's ways out; undefined when anything else was thrown. */
 export function failureOf (thrown: unknown): Failure | undefined {
   if (typeof thrown !== 'object' || thrown === null || !(brand in thrown)) return undefined
   const failure: unknown = thrown[brand]
@@ -52,7 +67,9 @@ export function failureOf (thrown: unknown): Failure | undefined {
 }
 
 function isFailure (value: unknown): value is Failure {
-  if (typeof value !== 'object' || value === null || !('message' in value) || typeof value.message !== 'string') return false
-  if ('code' in value) return typeof value.code === 'string'
-  return 'word' in value && typeof value.word === 'string' && Object.hasOwn(providerErrors, value.word)
+  if (typeof value !== 'object' || value === null) return false
+  const { message, word, code, status, ours }: { [Field in keyof Failure]?: unknown } = value
+  const known = word === undefined || (typeof word === 'string' && Object.hasOwn(providerErrors, word))
+  return typeof message === 'string' && known && [word, code].some((field) => field !== undefined) &&
+    (code === undefined || typeof code === 'string') && (status === undefined || typeof status === 'number') && (ours === undefined || ours === true)
 }

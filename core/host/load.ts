@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
+import { deliveryServices } from '../contract/delivery.ts'
 import { serviceNames } from '../services/index.ts'
 import { deriveManifest } from './derive.ts'
 import type { Manifest } from './manifest.ts'
 import { importAnew } from './modules.ts'
 import { readPackage } from './package.ts'
 import { reasonOf, Refusal } from './refusal.ts'
-import { isVerb, verbNames, type Verb, type Verbs } from './verbs.ts'
+import { isVerb, verbNames, type Reader, type Readers, type Verb, type Verbs } from './verbs.ts'
 
 /** A provider as it was loaded: never changed; another version of its folder is another object. */
 export type Installed = Readonly<{
@@ -18,6 +19,8 @@ export type Installed = Readonly<{
   digest: string
   manifest: Manifest
   verbs: Verbs
+  /** What reads the events of each webhook. */
+  readers: Readers
 }>
 
 /**
@@ -30,7 +33,7 @@ export async function loadProvider (folder: string, digest: string, limit: numbe
   const fit = deriveManifest(definition, version)
   if (!fit.ok) throw new Refusal(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`, codeIn(definition))
   const { code } = fit.value
-  return Object.freeze({ state: 'installed', folder, code, version, digest, manifest: fit.value, verbs: verbsOf(definition) })
+  return Object.freeze({ state: 'installed', folder, code, version, digest, manifest: fit.value, verbs: verbsOf(definition), readers: readersOf(definition) })
 }
 
 async function importWithin (folder: string, entry: string, limit: number): Promise<unknown> {
@@ -60,6 +63,15 @@ function codeIn (definition: unknown): { code?: string } {
 function verbsOf (definition: unknown): Verbs {
   const services = field(definition, 'services')
   return Object.fromEntries(serviceNames.map((name) => [name, boundVerbs(field(services, name))]))
+}
+
+function readersOf (definition: unknown): Readers {
+  const webhooks = field(definition, 'webhooks')
+  return Object.fromEntries(deliveryServices.flatMap((service): [string, Reader][] => {
+    const webhook = field(webhooks, service)
+    const read = field(webhook, 'read')
+    return isVerb(read) ? [[service, read.bind(webhook) as Reader]] : []
+  }))
 }
 
 function boundVerbs (service: unknown): Partial<Record<string, Verb>> {

@@ -1,19 +1,26 @@
-import { Type } from 'typebox'
+import { Type, type TProperties } from 'typebox'
 import { ProviderCode } from '../contract/common.ts'
+import { deliveryServices, deliveryStatusesOf, isDeliveryService, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
 import type { Problem } from '../contract/errors.ts'
 import { compile, type Fit } from '../contract/schema.ts'
-import { serviceNames, services, type ServiceName } from '../services/index.ts'
+import { isServiceName, providedNames, serviceNames, services, type ProvidedName, type ServiceName } from '../services/index.ts'
 import type { ServiceContracts } from './contracts.ts'
-import type { Idempotency } from './definition.ts'
-import { providerErrors, type ProviderErrorWord } from './failure.ts'
+import type { Idempotency, Poll } from './definition.ts'
+import { providerErrors, type ErrorReading } from './failure.ts'
 import { formProblems, SettingsForm } from './form.ts'
 import { verbNames, type VerbName } from './verbs.ts'
+import { webhookProblems, WebhookManifests } from './webhook.ts'
 
 /** One service in a manifest: what the provider can do there. `timeLimit` is in seconds. */
 export type ServiceManifest<Name extends ServiceName> = {
   capabilities: ServiceContracts[Name]['capabilities']
   idempotency: Idempotency
   timeLimit?: number
+  checkpoint?: true
+  notProcessed?: number[]
+  /** The vendor's words for what became of a dispatch. */
+  statuses?: Record<string, DeliveryStatus>
+  poll?: Poll
   verbs: VerbName[]
 }
 
@@ -25,8 +32,10 @@ export type Manifest = {
   docs?: string
   settings: SettingsForm
   requestSettings: SettingsForm
-  errors: { map: Record<string, ProviderErrorWord> }
+  hosts: string[]
+  errors: ErrorReading
   services: { [Name in ServiceName]?: ServiceManifest<Name> }
+  webhooks?: WebhookManifests
 }
 
 /** Seconds. */
@@ -49,12 +58,37 @@ const IdempotencySchema = Type.Unsafe<Idempotency>({
   ...closed
 })
 
-const serviceSchema = (name: ServiceName): object => Type.Object({
+/** Seconds: not more often than once a minute, and not for ever. */
+const PollSchema = Type.Object({
+  after: Type.Optional(Type.Number({ minimum: 60 })),
+  every: Type.Optional(Type.Number({ minimum: 60 })),
+  until: Type.Optional(Type.Number({ maximum: 400 * 24 * 3600 }))
+}, closed)
+
+const followed = (service: DeliveryService): TProperties => ({
+  statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))),
+  poll: Type.Optional(PollSchema)
+})
+
+const serviceSchema = (name: ProvidedName): object => Type.Object({
   capabilities: services[name].capabilities,
   idempotency: IdempotencySchema,
   timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
+  ...(isDeliveryService(name) ? followed(name) : {}),
+  checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
+  notProcessed: Type.Optional(Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { uniqueItems: true })),
   verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
 }, closed)
+
+/** A DNS name in lower case, or `*.` before one of at least two labels; addresses and ports are none. */
+const HostPattern = Type.String({
+  pattern: '^(\\*\\.(?=[^.]+\\.))?([a-z0-9]([a-z0-9-]*[a-z0-9])?\\.)+[a-z][a-z0-9-]*$',
+  description: 'a host name such as "api.example.com", or "*.example.com" for every name below'
+})
+
+const pointer = { pattern: '^/', description: 'a JSON pointer such as "/error/code"' }
+/** One JSON pointer, or several. */
+const Pointers = Type.Unsafe<string | string[]>({ type: ['string', 'array'], ...pointer, minItems: 1, items: { type: 'string', ...pointer } })
 
 const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
   code: ProviderCode,
@@ -63,13 +97,19 @@ const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
   docs: Type.Optional(Type.String({ format: 'uri', pattern: '^https://' })),
   settings: SettingsForm,
   requestSettings: SettingsForm,
-  errors: Type.Object({ map: Type.Record(Type.String(), Type.Enum(Object.keys(providerErrors))) }, closed),
+  hosts: Type.Array(HostPattern, { uniqueItems: true }),
+  errors: Type.Object({
+    at: Type.Optional(Pointers),
+    message: Type.Optional(Pointers),
+    map: Type.Record(Type.String(), Type.Enum(Object.keys(providerErrors)))
+  }, closed),
   services: Type.Unsafe<Manifest['services']>({
     type: 'object',
     minProperties: 1,
-    properties: Object.fromEntries(serviceNames.map((name) => [name, serviceSchema(name)])),
+    properties: Object.fromEntries(providedNames.map((name) => [name, serviceSchema(name)])),
     ...closed
-  })
+  }),
+  webhooks: Type.Optional(WebhookManifests)
 }, closed))
 
 const fitManifest = compile(ManifestSchema)
@@ -82,14 +122,31 @@ export function readManifest (json: unknown): Fit<Manifest> {
   const problems = [
     ...formProblems(settings, '/settings'),
     ...formProblems(requestSettings, '/requestSettings'),
-    ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`))
+    ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
+    ...deliveryServices.flatMap((service) => webhooksOf(fit.value, service))
   ]
   return problems.length === 0 ? fit : { ok: false, problems }
 }
 
+function webhooksOf ({ webhooks, services, settings }: Manifest, service: DeliveryService): Problem[] {
+  const webhook = webhooks?.[service]
+  if (webhook === undefined) return []
+  const path = `/webhooks/${service}`
+  const offered = isServiceName(service) ? services[service] : undefined
+  if (offered === undefined) return [{ path, code: 'no_service', message: `The provider does not offer "${service}".` }]
+  const unconfirmed = webhook.confirm === true && !offered.verbs.includes('status')
+  return [...webhookProblems(webhook, settings, path), ...(unconfirmed ? [{ path: `${path}/confirm`, code: 'required', message: 'The verb "status" is required to confirm an event.' }] : [])]
+}
+
 function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {
   if (service === undefined) return []
-  const needed: VerbName[] = service.idempotency.kind === 'lookup' ? ['dispatch', 'lookup'] : ['dispatch']
+  const { capabilities, idempotency, statuses } = service
+  const needed: VerbName[] = [
+    'dispatch',
+    ...idempotency.kind === 'lookup' ? ['lookup' as const] : [],
+    ...statuses === undefined ? [] : ['status' as const],
+    ...'document' in capabilities && capabilities.document === 'theirs' ? ['document' as const] : []
+  ]
   return needed
     .filter((verb) => !service.verbs.includes(verb))
     .map((verb) => ({ path, code: 'required', message: `The verb "${verb}" is required.` }))

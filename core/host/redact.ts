@@ -5,17 +5,43 @@ import type { Log } from './log.ts'
 export type Redactor = {
   text: (text: string) => string
   json: <Value extends Json>(value: Value) => Value
+  /** One more secret that came up on the way, such as an access token. */
+  conceal: (secret: string) => void
 }
 
 const marker = '[redacted]'
 
 /** A redactor of these secrets: as they are, percent-encoded, and inside base64 (as in a Basic header). */
 export function createRedactor (secrets: readonly string[]): Redactor {
-  const forms = [...new Set(secrets.filter(({ length }) => length >= shortestSecret).flatMap(formsOf))].sort((a, b) => b.length - a.length)
-  if (forms.length === 0) return { text: (text) => text, json: (value) => value }
-  const pattern = new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
-  const text = (plain: string): string => plain.replace(pattern, marker)
-  return { text, json: (value) => mapTexts(value, text) }
+  const known = new Set(secrets)
+  let forms = formsOfAll(known)
+  let pattern: RegExp | undefined
+  const text = (plain: string): string => {
+    // Most texts hold no secret: to look for them takes far less than to compile what replaces them.
+    if (!forms.some((form) => plain.includes(form))) return plain
+    pattern ??= patternOf(forms)
+    return plain.replace(pattern, marker)
+  }
+  return {
+    text,
+    json: (value) => forms.length === 0 ? value : mapTexts(value, text),
+    conceal (secret) {
+      if (known.has(secret)) return
+      known.add(secret)
+      forms = formsOfAll(known)
+      pattern = undefined
+    }
+  }
+}
+
+function formsOfAll (secrets: ReadonlySet<string>): string[] {
+  return [...secrets].filter(({ length }) => length >= shortestSecret).flatMap(formsOf)
+}
+
+/** The longest first: where one form begins with another, the whole is replaced. */
+function patternOf (forms: readonly string[]): RegExp {
+  const longestFirst = forms.toSorted((a, b) => b.length - a.length)
+  return new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
 }
 
 /** The log, with secrets replaced in every message and fact. What JSON cannot carry is left out. */
@@ -41,26 +67,30 @@ const shortestSecret = 4
 const shortestInner = 6
 
 function formsOf (secret: string): string[] {
-  return [secret, encodeURIComponent(secret.toWellFormed()), ...innerBase64(secret)]
+  return [...new Set([secret, encodeURIComponent(secret.toWellFormed()), ...innerBase64(secret)])]
 }
 
 /** The characters of base64 that a secret alone determines, for each of the three places where it can begin in a group of three bytes. */
 function innerBase64 (secret: string): string[] {
-  const bytes = Buffer.from(secret)
   return [0, 1, 2].flatMap((before) => {
-    const from = Math.ceil(before * 8 / 6)
-    const to = Math.floor((before + bytes.length) * 8 / 6)
-    const shifted = Buffer.concat([Buffer.alloc(before), bytes])
-    return [shifted.toString('base64').slice(from, to), shifted.toString('base64url').slice(from, to)]
+    const bytes = Buffer.from('\0'.repeat(before) + secret)
+    const inner = bytes.toString('base64').slice(Math.ceil(before * 8 / 6), Math.floor(bytes.length * 8 / 6))
+    return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')]
   }).filter((inner) => inner.length >= shortestInner)
 }
 
 function plainFacts (facts: object): JsonObject {
+  if (isFlat(facts)) return facts
   try {
     return JSON.parse(JSON.stringify(facts, errorFacts)) as JsonObject
   } catch (cause) {
     return { unreadable: String(cause) }
   }
+}
+
+/** Nothing but texts and the like: the usual line, which needs no copy. */
+function isFlat (facts: object): facts is Record<string, string | number | boolean> {
+  return Object.values(facts).every((value) => ['string', 'number', 'boolean'].includes(typeof value))
 }
 
 /** JSON.stringify finds nothing in an error. */

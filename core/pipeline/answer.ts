@@ -1,3 +1,4 @@
+import { isDeliveryService } from '../contract/delivery.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { DispatchResponse, DispatchView, EventView, GeneratedDocument, ProviderResponse } from '../contract/response.ts'
 import type { DispatchStatus, StepStatus } from '../contract/states.ts'
@@ -13,14 +14,14 @@ export type Result = {
   dispatchId: string
   status: DispatchStatus
   metadata: Readonly<Record<string, string>>
-  step: { service: string, providerName: string, status: StepStatus, response: ProviderResponse | null, document: StoredDocument | null, error: StepError | null }
+  step: { service: string, providerName: string | null, status: StepStatus, response: ProviderResponse | null, document: StoredDocument | null, error: StepError | null }
   createdAt: Date
   finishedAt: Date
 }
 
 /** The body of a dispatch that succeeded; throws the error of one that did not. */
 export function answerOf ({ dispatchId, metadata, step, createdAt, finishedAt }: Result, documentUrl: DocumentUrl): DispatchResponse {
-  if (step.response === null) {
+  if (step.status !== 'accepted') {
     const { word = 'internal_error', message = 'The dispatch failed.', details } = step.error ?? {}
     throw new DispatchError(word, message, { dispatchId, ...(details === undefined ? {} : { details }) })
   }
@@ -65,7 +66,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
     status: record.status,
     services: record.services,
     userId: record.user_id,
-    template: { id: record.template_id, version: record.template_version },
+    template: record.template_id === null || record.template_version === null ? null : { id: record.template_id, version: record.template_version },
     ...optional('documentType', record.document_type),
     ...optional('documentNumber', record.document_number),
     ...optional('recipient', record.recipient),
@@ -81,6 +82,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
       providerResponse: step.response,
       generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),
       creditsCharged: step.charged,
+      ...(isDeliveryService(step.service) ? { deliveryStatus: step.delivery_status } : {}),
       ...(step.error === null ? {} : { error: { error: step.error.word, message: step.error.message, ...(step.error.details === undefined ? {} : { details: [...step.error.details] }) } })
     })),
     requestId: record.request_id,

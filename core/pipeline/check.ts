@@ -1,7 +1,10 @@
+import { isDeliveryService } from '../contract/delivery.ts'
 import { presentable, refusal, type Problem } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
 import { checkSettings } from '../host/settings.ts'
 import { services } from '../services/index.ts'
-import type { Facts, Findings } from '../services/service.ts'
+import { checkInvoice } from '../services/invoice.ts'
+import type { Facts, Findings, Subject } from '../services/service.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
 import type { TemplateChecks } from './template-checks.ts'
 
@@ -9,60 +12,96 @@ import type { TemplateChecks } from './template-checks.ts'
 export type Rules = { templateChecks: TemplateChecks, prices: Readonly<Record<string, number>>, now: () => Date }
 
 /**
- * Checks everything that can be known without a provider, rendering or credits, and makes the plan. Throws all problems
- * together: as `validation_failed`, or as `configuration_missing` when nothing else is wrong.
+ * Checks everything that can be known without a provider, rendering or credits, and makes the plan. Throws all problems of
+ * a kind together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
  */
 export function check (draft: Draft, { templateChecks, prices, now }: Rules): Plan {
   const { request, template, steps } = draft
-  const { data } = request.template
+  const data = request.template?.data ?? {}
   const today = now().toISOString().slice(0, 10)
-  const { fits, unused } = templateChecks(template)
-  const found = steps.map((step) => checkStep(draft, step, today))
-  const problems = distinct([
-    ...steps.flatMap((step) => step.chosen ? [] : [step.problem]),
-    ...checkCallback(draft),
-    ...steps.flatMap((step) => step.provider === undefined ? [] : checkSettings(step.provider.manifest.requestSettings, request.settings, '/settings')),
-    ...fits(data),
-    ...found.flatMap((findings) => findings.problems)
-  ])
+  const found = [
+    checkChoices(steps),
+    checkCallback(draft),
+    checkRequestSettings(draft),
+    checkTemplate(draft, data, templateChecks, today),
+    ...steps.map((step) => checkStep(draft, step, data, today))
+  ]
+  const all = (kind: keyof Findings): Problem[] => distinct(placed(found.flatMap((findings) => findings[kind] ?? []), draft))
+  const [expectations, problems] = [all('expectations'), all('problems')]
+  if (expectations.length > 0) throw refusal('expectation_failed', expectations)
   if (problems.length > 0) throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
   return {
     request,
-    template,
-    steps: steps.flatMap((step) => planned(step, prices)),
+    ...(template === undefined ? {} : { template }),
+    steps: steps.map((step) => planned(step, prices)),
     facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, data), ...facts }), {}),
-    warnings: presentable(distinct([...found.flatMap((findings) => findings.warnings), ...unused(data)]))
+    warnings: presentable(all('warnings'))
   }
 }
 
-function checkStep ({ request, template }: Draft, { service, fields, provider }: DraftStep, today: string): Findings {
-  const capabilities = provider?.manifest.services[service]?.capabilities
-  const { documentType, vocabulary, currency } = template.source
+function checkChoices (steps: readonly DraftStep[]): Findings {
+  return { problems: steps.flatMap(({ choice }) => choice === undefined || choice.chosen ? [] : [choice.problem]) }
+}
+
+function checkCallback ({ request }: Draft): Findings {
+  if (request.callbackUrl === undefined || request.services.some(isDeliveryService)) return {}
+  return { problems: [{ path: '/callbackUrl', code: 'not_supported', message: `Nothing is called back for "${request.services.join('/')}" yet; leave the field out and read the dispatch with GET /api/v1/dispatches/{id}.` }] }
+}
+
+/** The parameters go to a provider; where there is none, they are for nobody. */
+function checkRequestSettings ({ request: { settings, providerName }, steps }: Draft): Findings {
+  const providers = steps.flatMap(({ choice }) => choice?.provider ?? [])
+  if (steps.some(({ choice }) => choice !== undefined)) return { problems: providers.flatMap(({ manifest }) => checkSettings(manifest.requestSettings, settings, '/settings')) }
+  const unused = [...(providerName === undefined ? [] : ['providerName']), ...(Object.keys(settings).length === 0 ? [] : ['settings'])]
+  return { warnings: unused.map((field) => ({ path: `/${field}`, code: 'unused_field', message: 'No provider is needed here.' })) }
+}
+
+function checkTemplate ({ template }: Draft, data: JsonObject, templateChecks: TemplateChecks, today: string): Findings {
+  if (template === undefined) return {}
+  const { fits, unused } = templateChecks(template)
+  const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? checkInvoice({ data, template: subjectOf(template), today }) : {}
+  return { problems: [...fits(data), ...problems], warnings: [...warnings, ...unused(data)] }
+}
+
+function checkStep ({ request, template }: Draft, { service, fields, choice }: DraftStep, data: JsonObject, today: string): Findings {
   return services[service].check({
     fields,
     at: (field) => request.at(service, field),
-    data: request.template.data,
-    template: {
-      ...(documentType === undefined ? {} : { documentType }),
-      ...(vocabulary === undefined ? {} : { vocabulary }),
-      ...(currency === undefined ? {} : { currency })
-    },
-    provider: provider === undefined || capabilities === undefined ? undefined : { code: provider.code, capabilities },
+    data,
+    template: template === undefined ? {} : subjectOf(template),
+    provider: providerOf(service, choice),
     today
   })
 }
 
-function checkCallback ({ request }: Draft): Problem[] {
-  if (request.callbackUrl === undefined) return []
-  return [{ path: '/callbackUrl', code: 'not_supported', message: 'Callbacks are not sent yet; leave the field out and read the dispatch with GET /api/v1/dispatches/{id}.' }]
+function subjectOf ({ source: { documentType, vocabulary, currency } }: NonNullable<Draft['template']>): Subject<never, never>['template'] {
+  return {
+    ...(documentType === undefined ? {} : { documentType }),
+    ...(vocabulary === undefined ? {} : { vocabulary }),
+    ...(currency === undefined ? {} : { currency })
+  }
 }
 
-function planned (step: DraftStep, prices: Rules['prices']): PlannedStep[] {
-  if (!step.chosen) return []
-  const { service, fields, provider, chosenBy, configuration } = step
-  const { sandbox } = configuration
-  const price = sandbox ? 0 : prices[service] ?? services[service].price
-  return [{ service, fields, provider, chosenBy, configuredBy: configuration.userId === null ? 'company' : 'user', sandbox, price }]
+/** What the rules may know of a provider: nothing of its secrets. */
+function providerOf (service: DraftStep['service'], choice: DraftStep['choice']): Subject<JsonObject, JsonObject>['provider'] {
+  const capabilities = choice?.provider?.manifest.services[service]?.capabilities
+  if (choice?.provider === undefined || capabilities === undefined) return undefined
+  return { code: choice.provider.code, capabilities, ...(choice.chosen ? { settings: choice.configuration.settings.plain } : {}) }
+}
+
+function planned ({ service, fields, choice }: DraftStep, prices: Rules['prices']): PlannedStep {
+  const price = prices[service] ?? services[service].price
+  if (choice?.chosen !== true) return { service, fields, price }
+  const { provider, chosenBy, configuration: { userId, sandbox } } = choice
+  return { service, fields, price: sandbox ? 0 : price, by: { provider, chosenBy, configuredBy: userId === null ? 'company' : 'user', sandbox } }
+}
+
+const usualPlace = '/template/data'
+
+/** Rules speak of data where it usually stands; it may stand elsewhere in the request. */
+function placed (problems: readonly Problem[], { request: { template } }: Draft): readonly Problem[] {
+  if (template === undefined || template.path === usualPlace) return problems
+  return problems.map((problem) => problem.path.startsWith(`${usualPlace}/`) || problem.path === usualPlace ? { ...problem, path: template.path + problem.path.slice(usualPlace.length) } : problem)
 }
 
 /** The schema of the data and the business rules may find the same fault: it is told once. */

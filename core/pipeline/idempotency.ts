@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { DispatchError } from '../contract/errors.ts'
+import type { Installed } from '../host/load.ts'
 import type { ServiceName } from '../services/index.ts'
-import { findDispatch, type DispatchRecord } from '../store/dispatch-views.ts'
+import { findDispatch, type DispatchRecord, type StepRecord } from '../store/dispatch-views.ts'
 import { resumeDispatch } from '../store/dispatches.ts'
 import { resultOf, type Result } from './answer.ts'
 import type { Parts } from './parts.ts'
@@ -46,20 +47,12 @@ function isResumable (record: DispatchRecord): boolean {
 
 /** The recorded plan, ready to go on; undefined when a provider or the template of it is gone. */
 async function runOf ({ host, templates }: Parts, record: DispatchRecord): Promise<Run | undefined> {
-  const template = await templates.findVersion(record.company_id, record.template_id, record.template_version)
-  const providers = new Map(record.steps.flatMap((step) => {
-    const provider = host.find(step.provider_code)
-    return provider?.verbs[step.service as ServiceName]?.dispatch === undefined ? [] : [[step.step_id, provider] as const]
-  }))
-  if (template === undefined || record.data === null || providers.size < record.steps.length) return undefined
-  const { data } = record
-  return resumeRun(record, {
-    template,
-    data,
-    providerOf (step) {
-      const provider = providers.get(step.step_id)
-      if (provider === undefined) throw new Error(`The provider "${step.provider_code}" is not installed.`)
-      return provider
-    }
-  })
+  const { company_id: companyId, template_id: id, template_version: version, data, steps } = record
+  const template = id === null || version === null ? undefined : await templates.findVersion(companyId, id, version)
+  const providerOf = (step: StepRecord): Installed | undefined => {
+    const provider = step.provider_code === null ? undefined : host.find(step.provider_code)
+    return provider?.verbs[step.service as ServiceName]?.dispatch === undefined ? undefined : provider
+  }
+  const isComplete = (id === null || template !== undefined) && steps.every((step) => step.provider_code === null || providerOf(step) !== undefined)
+  return data === null || !isComplete ? undefined : resumeRun(record, { template, data, providerOf })
 }

@@ -3,8 +3,9 @@ import { createConfigurationCheck } from '../configuration/vault.ts'
 import type { ValidationResponse } from '../contract/response.ts'
 import type { ServiceName } from '../services/index.ts'
 import { createRequestReader, type DispatchRequest } from '../services/request.ts'
+import { readUploadFields } from '../services/upload-fields.ts'
 import { findIdempotencyKey } from '../store/dispatch-views.ts'
-import { IdempotencyKeyTaken, openDispatch } from '../store/dispatches.ts'
+import { IdempotencyKeyTaken, openDispatch, type NewDocument } from '../store/dispatches.ts'
 import type { Result } from './answer.ts'
 import { check } from './check.ts'
 import { fingerprintOf, replay, type IdempotencyKey } from './idempotency.ts'
@@ -17,7 +18,10 @@ import { runSteps } from './steps.ts'
 import { createTemplateChecks } from './template-checks.ts'
 
 /** A request for one or more services, before anything about it is known. */
-export type Call = { actor: Actor, services: readonly [ServiceName, ...ServiceName[]], body: unknown, requestId: string, idempotencyKey?: string }
+export type Call = { actor: Actor, services: readonly [ServiceName, ...ServiceName[]], body: unknown, requestId: string, idempotencyKey?: string, file?: ReceivedFile }
+
+/** A file that came with a request and is stored; `discard` removes it where nothing was recorded. */
+export type ReceivedFile = { document: NewDocument, discard: () => Promise<void> }
 
 /** What came of a call. `replayed`: the dispatch was there before it. */
 export type Dispatched = { result: Result, replayed: boolean }
@@ -45,7 +49,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit }: Pipe
 
   function read ({ actor, services, body }: Call): DispatchRequest {
     const path = services.join('/')
-    const reader = readers.get(path) ?? createRequestReader(services)
+    const reader = readers.get(path) ?? readerOf(services)
     readers.set(path, reader)
     const request = reader(body)
     requireServices(actor, services)
@@ -63,13 +67,29 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit }: Pipe
     return bound && { result: await replay(parts, { companyId, actor: userOf(actor), given, bound }, go), replayed: true }
   }
 
-  async function begin (call: Call, request: DispatchRequest, idempotency?: IdempotencyKey): Promise<Dispatched> {
-    const { actor: { companyId }, requestId } = call
+  /** `started` is called once the dispatch is recorded. */
+  async function begin (call: Call, request: DispatchRequest, started: () => void, idempotency?: IdempotencyKey): Promise<Dispatched> {
+    const { actor: { companyId }, requestId, file } = call
     const planned = await plan(call, request)
     const time = now()
-    const { run, record } = beginRun(planned, { companyId, actor: userOf(call.actor), requestId, newId: parts.newId, now: time })
+    const { run, record } = beginRun(planned, { companyId, actor: userOf(call.actor), requestId, newId: parts.newId, now: time, ...(file === undefined ? {} : { file: file.document }) })
     await openDispatch(database, { ...record, ...(idempotency === undefined ? {} : { idempotency }) }, time)
+    started()
     return { result: await go(run), replayed: false }
+  }
+
+  async function beginOrRepeat (call: Call, request: DispatchRequest, started: () => void): Promise<Dispatched> {
+    const { idempotencyKey: key, services, body, file } = call
+    if (key === undefined) return begin(call, request, started)
+    const idempotency = { key, fingerprint: fingerprintOf(services, file === undefined ? body : [body, file.document.sha256]) }
+    try {
+      return await repeat(call, idempotency) ?? await begin(call, request, started, idempotency)
+    } catch (error) {
+      // Another request with the key was recorded between the look and the try.
+      const repeated = error instanceof IdempotencyKeyTaken ? await repeat(call, idempotency) : undefined
+      if (repeated === undefined) throw error
+      return repeated
+    }
   }
 
   return {
@@ -79,22 +99,21 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit }: Pipe
     },
 
     async dispatch (call) {
-      const request = read(call)
-      const { idempotencyKey: key } = call
-      if (key === undefined) return begin(call, request)
-      const idempotency = { key, fingerprint: fingerprintOf(call.services, call.body) }
+      const progress = { recorded: false }
       try {
-        return await repeat(call, idempotency) ?? await begin(call, request, idempotency)
-      } catch (error) {
-        // Another request with the key was recorded between the look and the try.
-        const repeated = error instanceof IdempotencyKeyTaken ? await repeat(call, idempotency) : undefined
-        if (repeated === undefined) throw error
-        return repeated
+        return await beginOrRepeat(call, read(call), () => { progress.recorded = true })
+      } finally {
+        if (!progress.recorded) await call.file?.discard()
       }
     },
 
     drain: inFlight.drain
   }
+}
+
+/** A file comes as a form, whose fields are texts; everything else is JSON. */
+function readerOf (services: readonly ServiceName[]): (body: unknown) => DispatchRequest {
+  return services[0] === 'upload' ? (body) => readUploadFields(body as Readonly<Record<string, string>>) : createRequestReader(services)
 }
 
 function userOf ({ userId, impersonatorId }: Actor): Run['actor'] {
@@ -106,10 +125,9 @@ function validationOf ({ request, steps, warnings, facts }: Plan): ValidationRes
     success: true,
     result: warnings.length === 0 ? 'success' : 'warning',
     warnings: [...warnings],
-    plan: steps.map(({ service, provider, chosenBy, price }) => ({
+    plan: steps.map(({ service, by, price }) => ({
       service,
-      providerName: provider.code,
-      chosenBy,
+      ...(by === undefined ? {} : { providerName: by.provider.code, chosenBy: by.chosenBy }),
       ...(facts.documentType === undefined ? {} : { documentType: facts.documentType }),
       credits: price
     })),

@@ -11,28 +11,24 @@ import type { StoredTemplate } from '../store/templates.ts'
 /** What a request comes to before its rules are checked: what was found, and what was not. */
 export type Draft = {
   request: DispatchRequest
-  template: StoredTemplate
+  /** Where the request names one. */
+  template?: StoredTemplate
   steps: readonly DraftStep[]
 }
 
-export type DraftStep = { service: ServiceName, fields: JsonObject } & Choice
+/** `choice`: of its provider, where the service needs one. */
+export type DraftStep = { service: ServiceName, fields: JsonObject, choice?: Choice }
 
 /** What will be done, who does it and what it costs. Never changed. */
 export type Plan = {
   request: DispatchRequest
-  template: StoredTemplate
+  template?: StoredTemplate
   steps: readonly PlannedStep[]
   facts: Facts
   warnings: readonly Problem[]
 }
 
-/** `price` in credits. */
-export type PlannedStep = {
-  service: ServiceName
-  fields: JsonObject
-  provider: Installed
-  chosenBy: ChosenBy
-  configuredBy: 'user' | 'company'
-  sandbox: boolean
-  price: number
-}
+/** `by`: its provider, where the service needs one. `price` in credits. */
+export type PlannedStep = { service: ServiceName, fields: JsonObject, price: number, by?: PlannedProvider }
+
+export type PlannedProvider = { provider: Installed, chosenBy: ChosenBy, configuredBy: 'user' | 'company', sandbox: boolean }

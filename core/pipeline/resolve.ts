@@ -3,9 +3,10 @@ import { requireService } from '../access/permissions.ts'
 import { chooseProvider, type Chooser } from '../configuration/choose.ts'
 import { DispatchError, type Problem } from '../contract/errors.ts'
 import type { Installed } from '../host/load.ts'
-import type { ServiceName } from '../services/index.ts'
-import type { DispatchRequest } from '../services/request.ts'
+import { needsProvider, type ServiceName } from '../services/index.ts'
+import type { DispatchRequest, TemplateReference } from '../services/request.ts'
 import type { StoredConfiguration } from '../store/configurations.ts'
+import type { StoredTemplate } from '../store/templates.ts'
 import type { Parts } from './parts.ts'
 import type { Draft } from './plan.ts'
 
@@ -18,21 +19,25 @@ export function requireServices (actor: Actor, services: readonly ServiceName[])
   for (const service of services) requireService(actor, service)
 }
 
-/** Finds what a request names: its template and, for each service, a provider with a configuration. Throws `template_not_found`. */
+/** Finds what a request names: its template, if it has one, and a provider with a configuration for each service that needs one. Throws `template_not_found`. */
 export async function resolve (catalogs: Catalogs, actor: Actor, request: DispatchRequest): Promise<Draft> {
   const { companyId } = actor
-  const template = await catalogs.templates.find(companyId, request.template.id)
-  if (template === undefined) throw new DispatchError('template_not_found', `There is no template ${request.template.id}: GET /api/v1/templates lists those that you may use.`)
-  const company = await catalogs.configurations.of(companyId)
+  const template = request.template && await findTemplate(catalogs, companyId, request.template)
   const chooser: Chooser = {
     host: catalogs.host,
-    company,
+    company: await catalogs.configurations.of(companyId),
     problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)
   }
   const steps = request.services.map((service) => ({
     service,
     fields: request.fields[service] ?? {},
-    ...chooseProvider(chooser, actor, service, request.providerName)
+    ...(needsProvider(service) ? { choice: chooseProvider(chooser, actor, service, request.providerName) } : {})
   }))
-  return { request, template, steps }
+  return { request, ...(template === undefined ? {} : { template }), steps }
+}
+
+async function findTemplate ({ templates }: Catalogs, companyId: number, reference: TemplateReference): Promise<StoredTemplate> {
+  const template = 'id' in reference ? await templates.find(companyId, reference.id) : await templates.findNamed(companyId, reference.name)
+  if (template !== undefined) return template
+  throw new DispatchError('template_not_found', `There is no template ${'id' in reference ? reference.id : `"${reference.name}"`}: GET /api/v1/templates lists those that you may use.`)
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../contract/json.ts'
 import type { Installed } from '../host/load.ts'
 import type { ServiceName } from '../services/index.ts'
 import type { DispatchRecord, StepRecord } from '../store/dispatch-views.ts'
-import type { NewDispatch } from '../store/dispatches.ts'
+import type { NewDispatch, NewDocument } from '../store/dispatches.ts'
 import type { EventActor } from '../store/schema.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 import type { Plan } from './plan.ts'
@@ -14,7 +14,7 @@ export type Run = {
   companyId: number
   /** Who began it: their configuration holds, whoever lets it go on. */
   actor: Extract<EventActor, { kind: 'user' }>
-  template: StoredTemplate
+  template?: StoredTemplate
   data: JsonObject
   metadata: Readonly<Record<string, string>>
   /** What names the document, if the data has it. */
@@ -23,44 +23,59 @@ export type Run = {
   steps: readonly RunStep[]
 }
 
-/** `document` is there once it has been made: it is never made again. */
+/** `content`: what was made for it before, which is never made again. */
 export type RunStep = {
   stepId: string
   service: ServiceName
   fields: JsonObject
-  provider: Installed
   requestSettings: JsonObject
-  configuredBy: 'user' | 'company'
-  sandbox: boolean
-  document?: StoredDocument
+  /** Not of a service that is done here. */
+  by?: { provider: Installed, configuredBy: 'user' | 'company', sandbox: boolean }
+  content: StoredContent
 }
+
+/** A step that a provider does. */
+export type ProviderStep = RunStep & Required<Pick<RunStep, 'by'>>
+
+/** What was made of a step's template or came with the request: a document, and whatever else there is, as plain data. */
+export type StoredContent = { document?: StoredDocument, made?: JsonObject }
 
 export type StoredDocument = DocumentHandle & { pages?: number, expiresAt: Date }
 
+/** Who begins a dispatch, and under which request. `file`: what came with it. */
+export type Beginning = { companyId: number, actor: Run['actor'], requestId: string, newId: () => string, now: Date, file?: NewDocument }
+
 /** The run of a new dispatch, and the record that goes before it. */
-export function beginRun (plan: Plan, { companyId, actor, requestId, newId, now }: { companyId: number, actor: Run['actor'], requestId: string, newId: () => string, now: Date }): { run: Run, record: NewDispatch } {
-  const { request, template, facts } = plan
-  const steps = plan.steps.map((step) => ({ ...step, stepId: newId(), requestSettings: request.settings }))
-  const shared = { dispatchId: newId(), companyId, actor, data: request.template.data, metadata: request.metadata }
+export function beginRun ({ request, template, facts, ...plan }: Plan, { companyId, actor, requestId, newId, now, file }: Beginning): { run: Run, record: NewDispatch } {
+  const steps = plan.steps.map((step) => ({ ...step, stepId: newId(), requestSettings: request.settings, sandbox: step.by?.sandbox ?? false }))
+  const shared = { dispatchId: newId(), companyId, actor, data: request.template?.data ?? {}, metadata: request.metadata }
   return {
-    run: { ...shared, template, createdAt: now, steps, ...(facts.documentNumber === undefined ? {} : { documentNumber: facts.documentNumber }) },
+    run: {
+      ...shared,
+      ...(template === undefined ? {} : { template }),
+      ...(facts.documentNumber === undefined ? {} : { documentNumber: facts.documentNumber }),
+      createdAt: now,
+      steps: steps.map((step, index) => ({ ...step, content: file !== undefined && index === 0 ? { document: handleOf(file) } : {} }))
+    },
     record: {
       ...shared,
       ...facts,
       requestId,
-      template: { id: template.id, version: template.version },
-      steps: steps.map(({ provider, ...step }) => ({ ...step, providerCode: provider.code, providerVersion: provider.version }))
+      ...(template === undefined ? {} : { template: { id: template.id, version: template.version } }),
+      ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl }),
+      ...(file === undefined ? {} : { document: file }),
+      steps: steps.map(({ by, ...step }) => ({ ...step, ...(by === undefined ? {} : { by: { ...by, providerCode: by.provider.code, providerVersion: by.provider.version } }) }))
     }
   }
 }
 
 /** The run of a recorded dispatch that goes on, with the installed providers of its steps. */
-export function resumeRun (record: DispatchRecord, { template, data, providerOf }: { template: StoredTemplate, data: JsonObject, providerOf: (step: StepRecord) => Installed }): Run {
+export function resumeRun (record: DispatchRecord, { template, data, providerOf }: { template: StoredTemplate | undefined, data: JsonObject, providerOf: (step: StepRecord) => Installed | undefined }): Run {
   return {
     dispatchId: record.dispatch_id,
     companyId: record.company_id,
     actor: { kind: 'user', userId: record.user_id, ...(record.impersonator_id === null ? {} : { impersonatorId: record.impersonator_id }) },
-    template,
+    ...(template === undefined ? {} : { template }),
     data,
     metadata: record.metadata,
     createdAt: record.created_at,
@@ -69,13 +84,20 @@ export function resumeRun (record: DispatchRecord, { template, data, providerOf 
       stepId: step.step_id,
       service: step.service as ServiceName,
       fields: step.fields,
-      provider: providerOf(step),
       requestSettings: step.request_settings,
-      configuredBy: step.configured_by,
-      sandbox: step.sandbox,
-      ...(step.document === undefined ? {} : { document: storedDocument(step.document) })
+      ...byOf(step, providerOf(step)),
+      content: { ...(step.document === undefined ? {} : { document: storedDocument(step.document) }), ...(step.made === null ? {} : { made: step.made }) }
     }))
   }
+}
+
+function byOf ({ configured_by: configuredBy, sandbox }: StepRecord, provider: Installed | undefined): Pick<RunStep, 'by'> {
+  return provider === undefined || configuredBy === null ? {} : { by: { provider, configuredBy, sandbox } }
+}
+
+/** A document that was just made or received, as the store will tell of it. */
+export function handleOf ({ documentId, filename, contentType, size, sha256, pages, expiresAt }: NewDocument): StoredDocument {
+  return { id: documentId, filename, contentType, size, sha256, expiresAt, ...(pages === undefined ? {} : { pages }) }
 }
 
 /** A stored document as its handle. */

@@ -55,6 +55,7 @@ export function settlementOf (outcome: Outcome): Settlement {
 /** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. */
 export function settlementOfFailure (error: unknown): Settlement {
   if (error instanceof RendererBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
+  if (error instanceof DispatchError && error.word === 'validation_failed') return { outcome: 'rejected', error: { word: error.word, message: error.message, details: error.details ?? [] } }
   if (error instanceof DispatchError) return { outcome: 'unavailable', error: { word: error.word, message: error.message } }
   if (!(error instanceof RenderError)) return { outcome: 'unavailable', error: { word: 'internal_error', message: 'The dispatch failed before the provider was called; nothing was sent.' } }
   const { message, details = [] } = refusal('validation_failed', error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })))

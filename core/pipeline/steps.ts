@@ -1,10 +1,10 @@
 import { DispatchError } from '../contract/errors.ts'
 import type { Outcome } from '../host/call.ts'
-import { beginAttempt, type NewDocument, type Settlement } from '../store/dispatches.ts'
+import { beginAttempt, type Settlement } from '../store/dispatches.ts'
 import type { Result } from './answer.ts'
 import { prepareCall } from './dispatch.ts'
+import { makeContent } from './make.ts'
 import type { Parts } from './parts.ts'
-import { renderDocument } from './render.ts'
 import type { Run, RunStep, StoredDocument } from './run.ts'
 import { settle, settlementOf, settlementOfFailure, statusAfter } from './settle.ts'
 
@@ -20,40 +20,37 @@ export async function runSteps (parts: Parts, run: Run): Promise<Result> {
   return result
 }
 
-/** The one way to run a step: make it ready, call the provider, settle. */
+/** The one way to run a step: make it ready, call the provider if it has one, settle. */
 async function runStep (parts: Parts, run: Run, step: RunStep): Promise<Result> {
   const ready = await makeReady(parts, run, step)
   if ('failed' in ready) {
     await settle(parts, run, step, ready.failed, { kind: 'system' })
     return resultOf(parts, run, step, ready.failed, null)
   }
-  const settlement = settlementOf(await ready.call())
-  await settle(parts, run, step, settlement, { kind: 'provider', code: step.provider.code })
+  const settlement = ready.call === undefined ? doneHere : settlementOf(await ready.call())
+  await settle(parts, run, step, settlement, step.by === undefined ? { kind: 'system' } : { kind: 'provider', code: step.by.provider.code })
   return resultOf(parts, run, step, settlement, ready.document)
 }
 
-type Ready = { document: StoredDocument, call: () => Promise<Outcome> } | { failed: Settlement }
+/** A step that needs no provider is done once its content is made. */
+const doneHere: Settlement = { outcome: 'accepted', response: null }
 
-/** Makes the document unless there is one, and commits the attempt. What fails here was surely not sent. */
+type Ready = { document: StoredDocument | null, call?: () => Promise<Outcome> } | { failed: Settlement }
+
+/** Makes the content unless it is there, and commits the attempt. What fails here was surely not sent. */
 async function makeReady (parts: Parts, run: Run, step: RunStep): Promise<Ready> {
   const { companyId, dispatchId } = run
-  const { stepId, provider: { code, version } } = step
+  const { stepId, by } = step
   try {
-    const { document, fresh } = await documentOf(parts, run, step)
-    const attempt = { companyId, dispatchId, stepId, providerCode: code, providerVersion: version, ...(fresh === undefined ? {} : { document: fresh }) }
+    const { made, document = null, fresh } = await makeContent(parts, run, step)
+    const attempt = { companyId, dispatchId, stepId, ...fresh, ...(by === undefined ? {} : { provider: { code: by.provider.code, version: by.provider.version } }) }
     await beginAttempt(parts.database, attempt, parts.now())
-    return { document, call: await prepareCall(parts, run, step, document) }
+    return { document, ...(by === undefined ? {} : { call: await prepareCall(parts, run, { ...step, by }, made) }) }
   } catch (error) {
     if (error instanceof DispatchError && error.word === 'conflict') throw error
     parts.log.warn({ err: error, companyId, dispatchId }, 'the provider was not called')
     return { failed: settlementOfFailure(error) }
   }
-}
-
-async function documentOf (parts: Parts, run: Run, { document }: RunStep): Promise<{ document: StoredDocument, fresh?: NewDocument }> {
-  if (document !== undefined) return { document }
-  const fresh = await renderDocument(parts, run)
-  return { document: { ...fresh, id: fresh.documentId }, fresh }
 }
 
 function resultOf ({ now }: Pick<Parts, 'now'>, run: Run, step: RunStep, settlement: Settlement, document: StoredDocument | null): Result {
@@ -65,7 +62,7 @@ function resultOf ({ now }: Pick<Parts, 'now'>, run: Run, step: RunStep, settlem
     metadata,
     step: {
       service: step.service,
-      providerName: step.provider.code,
+      providerName: step.by?.provider.code ?? null,
       status: settlement.outcome,
       response: accepted ? settlement.response : null,
       document,

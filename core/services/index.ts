@@ -1,15 +1,31 @@
+import { email } from './email.ts'
+import { esign } from './esign.ts'
+import { file } from './file.ts'
 import { invoicing } from './invoicing.ts'
-import type { AnyService } from './service.ts'
+import { postal } from './postal.ts'
+import type { AnyProvidedService, AnyService } from './service.ts'
+import { sms } from './sms.ts'
+import { upload } from './upload.ts'
 
-const all = { invoicing }
+const all = { invoicing, esign, postal, sms, email, file, upload }
 
-export type ServiceName = keyof typeof all
+type All = typeof all
+export type ServiceName = keyof All
+type Dispatched<Name extends ServiceName> = All[Name] extends { request: (...given: never) => infer Dispatch } ? Dispatch : never
+/** The services that a provider does; the others are done here. */
+export type ProvidedName = { [Name in ServiceName]: Dispatched<Name> extends never ? never : Name }[ServiceName]
 
 /** Every service, by its name in the path. */
-export const services: Readonly<Record<ServiceName, AnyService>> = all
+export const services: { readonly [Name in ServiceName]: Name extends ProvidedName ? AnyProvidedService<Dispatched<Name>> : AnyService } = all
 
 export const serviceNames = Object.keys(services) as readonly ServiceName[]
+export const providedNames = serviceNames.filter(needsProvider)
 
 export function isServiceName (name: string): name is ServiceName {
   return Object.hasOwn(services, name)
+}
+
+/** Whether the service is done by a provider. */
+export function needsProvider (name: ServiceName): name is ProvidedName {
+  return services[name].capabilities !== undefined
 }

@@ -2,39 +2,33 @@ import type { Decimal } from 'decimal.js'
 import validator from 'validator'
 import type { Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
+import { checkPlace } from './address.ts'
 import { Money, readAmounts, sumOf, type Amounts, type LineAmounts } from './amounts.ts'
 import { at } from './data.ts'
 import type { Findings } from './service.ts'
 
-type Invoice = {
-  data: JsonObject
-  fields: { dueDate?: string, sendByEmail?: boolean }
-  at: (field: string) => string
-  template: { currency?: string }
-  today: string
-}
+type Invoice = { data: JsonObject, template: { currency?: string }, today: string }
 
 /**
  * The business rules of the invoice vocabulary, on whatever of it the data has. All sums are decimal. Rounding is
  * allowed for: half a minor unit on line totals, the subtotal and the total, one minor unit per line on the tax.
  */
-export function checkInvoice (invoice: Invoice): Findings {
-  const { data } = invoice
-  const currency = at(data, '/currency') ?? literalCurrency(invoice.template)
+export function checkInvoice ({ data, template, today }: Invoice): Findings {
+  const currency = at(data, '/currency') ?? literalCurrency(template)
   const half = halfUnit(currency)
   const amounts = readAmounts(data)
-  const dates = checkDates(invoice)
+  const { problems = [], warnings = [] } = checkDueDate(at(data, '/dueDate'), '/template/data/dueDate', { data, today })
   return {
     problems: [
-      ...dates.problems,
+      ...problems,
       ...checkCurrency(currency),
       ...checkLines(amounts, half),
       ...checkSubtotal(amounts, half),
       ...checkTax(amounts, half),
       ...checkTotal(amounts, half),
-      ...checkCustomer(invoice)
+      ...checkCustomer(data)
     ],
-    warnings: dates.warnings
+    warnings
   }
 }
 
@@ -43,16 +37,12 @@ function literalCurrency ({ currency }: Invoice['template']): string | undefined
   return currency !== undefined && currencies.has(currency) ? currency : undefined
 }
 
-function checkDates ({ data, fields, at: where, today }: Invoice): Findings {
-  const findings: Findings = { problems: [], warnings: [] }
-  const date = day(at(data, '/date'))
-  const dueDates: [string, string | undefined][] = [['/template/data/dueDate', day(at(data, '/dueDate'))], [where('dueDate'), day(fields.dueDate)]]
-  for (const [path, due] of dueDates) {
-    if (due === undefined) continue
-    if (date !== undefined && due < date) findings.problems.push({ path, code: 'due_date_before_date', message: `The due date ${due} is before the date ${date}.` })
-    else if (due < today) findings.warnings.push({ path, code: 'due_date_in_the_past', message: `The due date ${due} is in the past.` })
-  }
-  return findings
+/** Checks a due date, which stands at the path, against the date of the data. */
+export function checkDueDate (dueDate: Json | undefined, path: string, { data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
+  const [date, due] = [day(at(data, '/date')), day(dueDate)]
+  if (due === undefined) return {}
+  if (date !== undefined && due < date) return { problems: [{ path, code: 'due_date_before_date', message: `The due date ${due} is before the date ${date}.` }] }
+  return due < today ? { warnings: [{ path, code: 'due_date_in_the_past', message: `The due date ${due} is in the past.` }] } : {}
 }
 
 function checkCurrency (currency: Json | undefined): Problem[] {
@@ -94,25 +84,13 @@ function checkTotal ({ lines, subtotal = sumOf(lines, totalOf), taxAmount, total
   return subtotal === undefined || taxAmount === undefined || total === undefined ? [] : differs('/template/data/total', 'total', 'subtotal + tax', total, subtotal.add(taxAmount), half)
 }
 
-function checkCustomer ({ data, fields }: Invoice): Problem[] {
-  const customer = '/template/data/customer'
+function checkCustomer (data: JsonObject): Problem[] {
+  const path = '/template/data/customer'
   const [name, email] = [at(data, '/customer/name'), at(data, '/customer/email')]
   const problems: Problem[] = []
-  if (typeof name !== 'string' || name.trim() === '') problems.push({ path: `${customer}/name`, code: 'required', message: 'The customer needs a name.' })
-  if (fields.sendByEmail === true && email === undefined) problems.push({ path: `${customer}/email`, code: 'required', message: 'The customer needs an e-mail address, because sendByEmail is true.' })
-  if (typeof email === 'string' && !validator.isEmail(email)) problems.push({ path: `${customer}/email`, code: 'format', message: 'Not a valid e-mail address.' })
-  return [...problems, ...checkAddress(at(data, '/customer/country'), at(data, '/customer/postalCode'), customer)]
-}
-
-function checkAddress (country: Json | undefined, postalCode: Json | undefined, path: string): Problem[] {
-  if (typeof country !== 'string') return []
-  if (!validator.isISO31661Alpha2(country) || country !== country.toUpperCase()) {
-    return [{ path: `${path}/country`, code: 'unknown_country', message: 'Not an ISO 3166-1 alpha-2 country code, such as FR.' }]
-  }
-  // Countries without a known form (or without postal codes at all) are not checked.
-  const form = validator.isPostalCodeLocales.find((known) => known === country)
-  if (typeof postalCode !== 'string' || form === undefined || validator.isPostalCode(postalCode, form)) return []
-  return [{ path: `${path}/postalCode`, code: 'format', message: `Not a postal code of ${country}.` }]
+  if (typeof name !== 'string' || name.trim() === '') problems.push({ path: `${path}/name`, code: 'required', message: 'The customer needs a name.' })
+  if (typeof email === 'string' && !validator.isEmail(email)) problems.push({ path: `${path}/email`, code: 'format', message: 'Not a valid e-mail address.' })
+  return [...problems, ...checkPlace({ country: at(data, '/customer/country'), postalCode: at(data, '/customer/postalCode') }, path)]
 }
 
 function differs (path: string, code: string, rule: string, given: Decimal, expected: Decimal, tolerance: Decimal): Problem[] {

@@ -2,9 +2,10 @@ import { Type, type Static } from 'typebox'
 import { DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { checkInvoice } from './invoice.ts'
 import { at, textAt } from './data.ts'
-import type { Service, Subject } from './service.ts'
+import { checkDueDate } from './invoice.ts'
+import { checkOffered, checkSupported } from './limits.ts'
+import type { Findings, ProvidedService, Subject } from './service.ts'
 
 export const DocumentType = Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'])
 export type DocumentType = Static<typeof DocumentType>
@@ -23,10 +24,13 @@ export type InvoicingFields = Static<typeof InvoicingFields>
 /** What an invoicing provider declares. */
 export const InvoicingCapabilities = Type.Object({
   documentTypes: Type.Array(DocumentType, { minItems: 1, uniqueItems: true }),
-  sendByEmail: Type.Optional(Type.Boolean({ description: 'The provider can e-mail the document to the customer itself.' })),
+  sendByEmail: Type.Optional(Type.Union([Type.Boolean(), Type.Array(DocumentType, { minItems: 1, uniqueItems: true })], {
+    description: 'The provider can e-mail the document to the customer itself: every one, or those of some types.'
+  })),
   requires: Type.Optional(Type.Array(Type.String({ pattern: '^(/[^/]+)+$' }), {
     description: 'Parts of the invoice vocabulary that the provider cannot do without: JSON pointers into the template data.'
-  }))
+  })),
+  document: Type.Optional(Type.Enum(['ours', 'theirs'], { default: 'ours', description: 'Whose document is attached and archived: the one made here, or the provider\'s own.' }))
 }, { additionalProperties: false })
 export type InvoicingCapabilities = Static<typeof InvoicingCapabilities>
 
@@ -41,22 +45,28 @@ export type InvoicingDispatch = {
 /** The document types whose document this service can make. */
 const makeable: readonly DocumentType[] = ['INVOICE', 'QUOTE', 'CREDIT']
 
-export const invoicing: Service<'invoicing', InvoicingFields, InvoicingCapabilities> = {
+export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingCapabilities, 'document', InvoicingDispatch> = {
   name: 'invoicing',
   summary: 'Creates invoices, quotes and credit notes at an invoicing provider.',
   fields: InvoicingFields,
   lifted: ['documentType', 'sendByEmail'],
   required: ['documentType'],
+  template: {},
+  content: 'document',
   capabilities: InvoicingCapabilities,
   price: 1,
 
   check (subject) {
-    const invoice = subject.template.vocabulary === 'invoice' ? checkInvoice(subject) : { problems: [], warnings: [] }
+    const { problems = [], warnings = [] } = subject.template.vocabulary === 'invoice' ? checkVocabulary(subject) : {}
     return {
-      problems: [...checkDocumentType(subject), ...checkProvider(subject), ...invoice.problems],
-      warnings: [...checkTemplateType(subject), ...invoice.warnings]
+      problems: [...checkDocumentType(subject), ...checkProvider(subject), ...problems],
+      warnings: [...checkTemplateType(subject), ...warnings]
     }
   },
+
+  request: (invoicing, { data, document, metadata }) => ({ invoicing, data, document, metadata }),
+
+  example: {},
 
   facts ({ documentType }, data) {
     return { documentType, ...textAt(data, '/number', 'documentNumber'), ...textAt(data, '/customer/name', 'recipient') }
@@ -64,6 +74,13 @@ export const invoicing: Service<'invoicing', InvoicingFields, InvoicingCapabilit
 }
 
 type InvoicingSubject = Subject<InvoicingFields, InvoicingCapabilities>
+
+/** What the service's own fields say together with the words of an invoice. */
+function checkVocabulary ({ fields, at: where, data, today }: InvoicingSubject): Findings {
+  const { problems = [], ...findings } = checkDueDate(fields.dueDate, where('dueDate'), { data, today })
+  const isMailed = fields.sendByEmail !== true || at(data, '/customer/email') !== undefined
+  return { ...findings, problems: isMailed ? problems : [...problems, { path: '/template/data/customer/email', code: 'required', message: 'The customer needs an e-mail address, because sendByEmail is true.' }] }
+}
 
 function checkDocumentType ({ fields, at }: InvoicingSubject): Problem[] {
   if (makeable.includes(fields.documentType)) return []
@@ -78,15 +95,14 @@ function checkTemplateType ({ fields, template, at }: InvoicingSubject): Problem
 function checkProvider ({ fields, data, provider, at: where }: InvoicingSubject): Problem[] {
   if (provider === undefined) return []
   const { code, capabilities } = provider
-  const problems: Problem[] = []
-  if (!capabilities.documentTypes.includes(fields.documentType)) {
-    problems.push({ path: where('documentType'), code: 'not_supported_by_provider', message: `The provider "${code}" does not support ${fields.documentType}; it supports ${capabilities.documentTypes.join(', ')}.` })
-  }
-  if (fields.sendByEmail === true && capabilities.sendByEmail !== true) {
-    problems.push({ path: where('sendByEmail'), code: 'not_supported_by_provider', message: `The provider "${code}" cannot send the document by e-mail.` })
-  }
-  for (const required of capabilities.requires ?? []) {
-    if (at(data, required) === undefined) problems.push({ path: `/template/data${required}`, code: 'required_by_provider', message: `The provider "${code}" requires this field.` })
-  }
-  return problems
+  const missing = (capabilities.requires ?? []).filter((required) => at(data, required) === undefined)
+  return [
+    ...checkSupported(provider, where('documentType'), fields.documentType, capabilities.documentTypes),
+    ...checkOffered(provider, where('sendByEmail'), fields.sendByEmail, mails(capabilities, fields.documentType), `send ${fields.documentType} documents by e-mail`),
+    ...missing.map((required) => ({ path: `/template/data${required}`, code: 'required_by_provider', message: `The provider "${code}" requires this field.` }))
+  ]
+}
+
+function mails ({ sendByEmail = false }: InvoicingCapabilities, documentType: DocumentType): boolean {
+  return typeof sendByEmail === 'boolean' ? sendByEmail : sendByEmail.includes(documentType)
 }

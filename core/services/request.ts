@@ -1,15 +1,16 @@
-import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
-import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
+import { isDeepStrictEqual } from 'node:util'
 import { refusal, type Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { compile, guarded, type Check } from '../contract/schema.ts'
 import { services, type ServiceName } from './index.ts'
+import { liftedOf, requestSchema } from './request-schema.ts'
 
 /** A dispatch request whose shape is right, with every field in its one place. */
 export type DispatchRequest = {
   services: readonly ServiceName[]
   providerName?: string
-  template: { id: number, data: JsonObject }
+  /** Not where the request brings the content itself. */
+  template?: TemplateReference
   metadata: Readonly<Record<string, string>>
   /** The runtime parameters of the provider. */
   settings: JsonObject
@@ -20,38 +21,21 @@ export type DispatchRequest = {
   at: (service: ServiceName, field: string) => string
 }
 
-/** The schema of the body for these services: the CompositeRequest of the specification, narrowed to what they take. */
-export function requestSchema (names: readonly ServiceName[]): TObject {
-  const lifted = names.flatMap((name) => services[name].lifted.map((field) => [field, optional(services[name].fields.properties[field])] as const))
-  return Type.Object({
-    providerName: Type.Optional(ProviderCode),
-    template: Type.Object({
-      id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The template.' }),
-      data: Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'The data of the document; its schema belongs to the template.' })
-    }, { additionalProperties: false }),
-    metadata: Type.Optional(Metadata),
-    settings: Type.Optional(Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'Runtime parameters of the provider, as it declares them.' })),
-    callbackUrl: Type.Optional(CallbackUrl),
-    ...Object.fromEntries(lifted),
-    ...Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Partial(services[name].fields, { additionalProperties: false }))]))
-  }, { additionalProperties: false })
-}
+/** A template by its number, or by its name, and the data for it, which stands at `path` in the client's body. */
+export type TemplateReference = ({ id: number } | { name: string }) & { data: JsonObject, path: string }
 
-function optional (schema: TSchema | undefined): TProperties[string] {
-  if (schema === undefined) throw new Error('A service lifts a field that it does not have.')
-  return Type.Optional(schema)
-}
+/** Reads a body. Throws a `validation_error` with all problems of its shape, and with those that were `found` before. */
+export type RequestReader = (body: unknown, found?: readonly Problem[]) => DispatchRequest
 
-type Body = Pick<DispatchRequest, 'template' | 'providerName' | 'callbackUrl'> & Partial<Pick<DispatchRequest, 'metadata' | 'settings'>> & Record<string, unknown>
-
-/** Compiles the reader of the bodies for these services; it throws a `validation_error` with all problems of the shape. */
-export function createRequestReader (names: readonly ServiceName[]): (body: unknown) => DispatchRequest {
+/** Compiles the reader of the bodies for these services. */
+export function createRequestReader (names: readonly ServiceName[]): RequestReader {
   const check: Check<unknown> = guarded(compile(requestSchema(names)))
-  return (body) => {
+  return (body, found = []) => {
     const fit = check(body)
     const problems = [
+      ...found,
       ...(fit.ok ? [] : fit.problems),
-      ...(isObject(body) ? names.flatMap((name) => liftedProblems(name, body)) : [])
+      ...(isObject(body) ? names.flatMap((name) => [...fieldProblems(name, names, body), ...templateProblems(name, names, body)]) : [])
     ]
     if (problems.length > 0) throw refusal('validation_error', problems)
     return settle(names, body as Body)
@@ -59,42 +43,79 @@ export function createRequestReader (names: readonly ServiceName[]): (body: unkn
 }
 
 /** A field may stand at the top or in its service's object; it must stand somewhere if required, and not say two things. */
-function liftedProblems (name: ServiceName, body: Record<string, unknown>): Problem[] {
-  const { lifted, required } = services[name]
-  const inside = isObject(body[name]) ? body[name] : {}
-  const missing = required.filter((field) => !Object.hasOwn(inside, field) && !(lifted.includes(field) && Object.hasOwn(body, field)))
-  const contradicting = lifted.filter((field) => Object.hasOwn(inside, field) && Object.hasOwn(body, field) && JSON.stringify(inside[field]) !== JSON.stringify(body[field]))
+function fieldProblems (name: ServiceName, names: readonly ServiceName[], body: Fields): Problem[] {
+  const lifted = liftedOf(name, names)
+  const inside = insideOf(name, body)
+  const missing = services[name].required.filter((field) => !isGiven(name, field, names, body))
+  const contradicting = lifted.filter((field) => Object.hasOwn(inside, field) && Object.hasOwn(body, field) && !isDeepStrictEqual(inside[field], body[field]))
   return [
-    ...missing.map((field) => ({ path: lifted.includes(field) ? `/${field}` : `/${name}/${field}`, code: 'required', message: `The field "${field}" is required${lifted.includes(field) ? ` (here or in "${name}")` : ''}.` })),
+    ...missing.map((field) => ({ path: placeOf(name, field, names, body), code: 'required', message: `The field "${field}" is required${lifted.includes(field) ? ` (here or in "${name}")` : ''}.` })),
     ...contradicting.map((field) => ({ path: `/${name}/${field}`, code: 'contradiction', message: `Says something else than "/${field}"; give it in one place.` }))
   ]
 }
 
+/** A template may be named in two ways, or be replaced by a field of the service: one of them is needed, some must not stand beside it. */
+function templateProblems (name: ServiceName, names: readonly ServiceName[], body: Fields): Problem[] {
+  const { unless, exclusive = false, byName } = services[name].template ?? {}
+  const ways = [
+    ...(unless === undefined ? [] : [{ path: placeOf(name, unless, names, body), given: isGiven(name, unless, names, body), exclusive }]),
+    ...(byName === undefined ? [] : [{ path: `/${byName}`, given: Object.hasOwn(body, byName), exclusive: true }])
+  ]
+  if (ways.length === 0) return []
+  if (!Object.hasOwn(body, 'template')) {
+    const others = ways.map(({ path }) => `"${path.slice(1)}"`).join(' or ')
+    return ways.some(({ given }) => given) ? [] : [{ path: '/template', code: 'required', message: `The field "template" is required, or ${others} in its place.` }]
+  }
+  return ways.filter(({ given, exclusive }) => given && exclusive).map(({ path }) => ({ path, code: 'contradiction', message: 'Stands in the place of "/template"; give one of the two.' }))
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A body that fits its schema. */
+type Body = Pick<DispatchRequest, 'providerName' | 'callbackUrl'> & Partial<Pick<DispatchRequest, 'metadata' | 'settings'>> & { template?: { id: number, data: JsonObject } } & Fields
+
 function settle (names: readonly ServiceName[], body: Body): DispatchRequest {
-  const { providerName, template, metadata = {}, settings = {}, callbackUrl } = body
+  const { providerName, metadata = {}, settings = {}, callbackUrl } = body
+  const template = templateOf(names, body)
   return {
     services: names,
     ...(providerName === undefined ? {} : { providerName }),
-    template,
+    ...(template === undefined ? {} : { template }),
     metadata,
     settings,
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
-    fields: Object.fromEntries(names.map((name) => [name, fieldsOf(name, body)])),
-    at: (service, field) => placeOf(service, field, body)
+    fields: Object.fromEntries(names.map((name) => [name, fieldsOf(name, names, body)])),
+    at: (service, field) => placeOf(service, field, names, body)
   }
 }
 
-function fieldsOf (name: ServiceName, body: Body): JsonObject {
-  const atTop = services[name].lifted.filter((field) => Object.hasOwn(body, field)).map((field) => [field, body[field] as Json] as const)
+function templateOf (names: readonly ServiceName[], body: Body): TemplateReference | undefined {
+  if (body.template !== undefined) return { ...body.template, path: '/template/data' }
+  const byName = names.map((name) => services[name].template?.byName).find((field) => field !== undefined && Object.hasOwn(body, field))
+  if (byName === undefined) return undefined
+  const { templateName, data } = body[byName] as { templateName: string, data: JsonObject }
+  return { name: templateName, data, path: `/${byName}/data` }
+}
+
+function fieldsOf (name: ServiceName, names: readonly ServiceName[], body: Body): JsonObject {
+  const atTop = liftedOf(name, names).filter((field) => Object.hasOwn(body, field)).map((field) => [field, body[field] as Json] as const)
   return { ...Object.fromEntries(atTop), ...(body[name] as JsonObject | undefined) }
 }
 
-function placeOf (service: ServiceName, field: string, body: Body): string {
-  const inside = body[service]
-  const isInside = isObject(inside) && Object.hasOwn(inside, field)
-  return services[service].lifted.includes(field) && !isInside ? `/${field}` : `/${service}/${field}`
+function isGiven (name: ServiceName, field: string, names: readonly ServiceName[], body: Fields): boolean {
+  return Object.hasOwn(insideOf(name, body), field) || (liftedOf(name, names).includes(field) && Object.hasOwn(body, field))
 }
 
-function isObject (value: unknown): value is Record<string, unknown> {
+function placeOf (name: ServiceName, field: string, names: readonly ServiceName[], body: Fields): string {
+  const isInside = Object.hasOwn(insideOf(name, body), field)
+  return liftedOf(name, names).includes(field) && !isInside ? `/${field}` : `/${name}/${field}`
+}
+
+function insideOf (name: ServiceName, body: Fields): Fields {
+  const inside = body[name]
+  return isObject(inside) ? inside : {}
+}
+
+function isObject (value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

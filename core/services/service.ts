@@ -1,32 +1,63 @@
 import type { TObject } from 'typebox'
 import type { Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
+import type { ContentKind, Made } from './made.ts'
 
 /**
  * One dispatch service, declared as data: the routes, the request schema, the provider's vocabulary, the prices and the
- * documentation are built from it. `Fields` is what the request carries for it, `Capabilities` what a provider declares.
+ * documentation are built from it. `Fields` is what the request carries for it, `Capabilities` what a provider declares,
+ * `Kind` what is made for it before it is dispatched.
  */
-export type Service<Name extends string, Fields, Capabilities> = {
+export type Service<Name extends string, Fields, Capabilities, Kind extends ContentKind> = {
   name: Name
   summary: string
   /** The service's own object in the request; every field is optional there, because it may be lifted. */
   fields: TObject
   /** Fields that are also accepted at the top level of the request. */
   lifted: readonly string[]
+  /** Fields that are also accepted at the top level when the service is the only one in the path. */
+  liftedAlone?: readonly string[]
   /** Fields that must be given in one of the two places. */
   required: readonly string[]
-  /** What a provider of this service declares about itself. */
-  capabilities: TObject
+  /** How the request says what the content is; without it the service takes no template. */
+  template?: TemplateUse
+  /** What is made, or comes with the request, before the service is done. */
+  content: Kind
   /** Credits for one accepted dispatch. */
   price: number
   /** Business rules, and what the chosen provider can do. Paths point into the request. */
   check (subject: Subject<Fields, Capabilities>): Findings
+  /** The rules that had to wait for the content. Paths point into the request. */
+  checkMade? (fields: Fields, made: Made<Kind>, provider: ProviderFacts<Capabilities> | undefined): Problem[]
+  /** Who signs the document, by name and in their order. */
+  signers? (fields: Fields): readonly string[]
+  /** The name that the client wants the document to have, in characters that every file system takes. */
+  filename? (fields: Fields): string | undefined
+  /** What a request for it may look like, beside its template. */
+  example: JsonObject
   /** What the dispatch can be found by later. */
   facts (fields: Fields, data: JsonObject): Facts
 }
 
-/** A service as the pipeline sees it: its schema has vouched for the fields, the manifest for the capabilities. */
-export type AnyService = Service<string, JsonObject, JsonObject>
+/** A service that providers do: what they declare about themselves, and what they are handed. */
+export type ProvidedService<Name extends string, Fields, Capabilities, Kind extends ContentKind, Dispatch> = Service<Name, Fields, Capabilities, Kind> & {
+  capabilities: TObject
+  /** What the provider is asked: plain data, with every default in its place. */
+  request (fields: Fields, made: Made<Kind>): Dispatch
+}
+
+/**
+ * The template of a request. `unless`: the service's own field that can take its place, beside it or (`exclusive`) not.
+ * `byName`: the field of the request that can name a template by its name.
+ */
+export type TemplateUse = { unless?: string, exclusive?: true, byName?: string }
+
+/**
+ * Services as the pipeline sees them: the schema has vouched for the fields, the manifest for the capabilities, and what
+ * was made is of the service's own kind.
+ */
+export type AnyService = Service<string, JsonObject, JsonObject, ContentKind> & { capabilities?: never, request?: never }
+export type AnyProvidedService<Dispatch> = ProvidedService<string, JsonObject, JsonObject, ContentKind, Dispatch>
 
 /** What the rules of a service look at. `today` is the date in UTC, YYYY-MM-DD. */
 export type Subject<Fields, Capabilities> = {
@@ -34,11 +65,16 @@ export type Subject<Fields, Capabilities> = {
   /** Where a field of the service stands in the client's request. */
   at: (field: string) => string
   data: JsonObject
+  /** Of the request's template; empty when it has none. */
   template: { documentType?: string, vocabulary?: string, currency?: string }
-  provider: { code: string, capabilities: Capabilities } | undefined
+  provider: ProviderFacts<Capabilities> & { settings?: JsonObject } | undefined
   today: string
 }
 
-export type Findings = { problems: Problem[], warnings: Problem[] }
+/** The chosen provider. `settings` (of a {@link Subject}): what is no secret in its configuration, where it has a valid one. */
+export type ProviderFacts<Capabilities> = { code: string, capabilities: Capabilities }
+
+/** What the rules found, each list left out when empty. `expectations` are what the e-mail configuration does not allow. */
+export type Findings = { problems?: Problem[], expectations?: Problem[], warnings?: Problem[] }
 
 export type Facts = { documentType?: string, documentNumber?: string, recipient?: string }

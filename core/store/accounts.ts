@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Account, Accounts, Role } from '../access/account.ts'
+import type { JsonObject } from '../contract/json.ts'
 import type { Database } from './database.ts'
 import { createFreshCache } from './fresh-cache.ts'
 import type { Freshness } from './freshness.ts'
@@ -39,8 +40,8 @@ async function findAccount ({ owner }: Database, column: 'email' | 'user_id', va
   }
 }
 
-/** `defaultProvider` is configured without settings and chosen for the services. */
-export type NewCompany = { name: string, credits: number, users: readonly NewUser[], defaultProvider?: { code: string, services: readonly string[] } }
+/** `defaultProvider` is configured with settings that hold no secret, and chosen for the services. */
+export type NewCompany = { name: string, credits: number, users: readonly NewUser[], defaultProvider?: { code: string, services: readonly string[], settings?: JsonObject } }
 /** `email` is normalised. */
 export type NewUser = { email: string, role: Role, services: readonly string[], passwordHash: string }
 
@@ -80,7 +81,7 @@ async function createCompany (queries: Transaction<Tables>, { name, credits, use
   }))).execute()
   if (defaultProvider !== undefined) {
     const common = { company_id: companyId, user_id: null, provider_code: defaultProvider.code, updated_at: now }
-    await queries.insertInto('configurations').values({ ...common, settings: '{}', secrets: '{}', sandbox: false }).execute()
+    await queries.insertInto('configurations').values({ ...common, settings: JSON.stringify(defaultProvider.settings ?? {}), secrets: '{}', sandbox: false }).execute()
     await queries.insertInto('choices').values(defaultProvider.services.map((service) => ({ ...common, service }))).execute()
   }
   return companyId

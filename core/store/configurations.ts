@@ -17,7 +17,12 @@ export type StoredConfiguration = {
   settings: StoredSettings
   sandbox: boolean
   updatedAt: Date
+  /** Its opaque name in the address of its webhooks. */
+  account: string
 }
+
+/** A configuration as it is written; its name is given by the database. */
+export type NewConfiguration = Omit<StoredConfiguration, 'account'>
 
 export type CompanyConfiguration = { choices: readonly StoredChoice[], configurations: readonly StoredConfiguration[] }
 
@@ -29,7 +34,7 @@ export type Configurations = {
   /** Chooses the provider of a service; null takes the choice back. */
   choose: (owner: Owner, choice: { service: string, providerCode: string | null }, now: Date) => Promise<void>
   /** Replaces a configuration by what `edit` makes of the stored one; nobody changes it in between. */
-  edit: (owner: Owner, providerCode: string, edit: (stored: StoredConfiguration | undefined) => StoredConfiguration) => Promise<StoredConfiguration>
+  edit: (owner: Owner, providerCode: string, edit: (stored: StoredConfiguration | undefined) => NewConfiguration) => Promise<StoredConfiguration>
   /** Answers whether there was one. */
   remove: (owner: Owner, providerCode: string) => Promise<boolean>
 }
@@ -65,9 +70,9 @@ export function createConfigurations (database: Database, freshness: Freshness):
         sandbox: edited.sandbox,
         updated_at: edited.updatedAt
       }
-      await queries.insertInto('configurations').values({ company_id: companyId, user_id: userId, provider_code: providerCode, ...values })
-        .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'provider_code']).doUpdateSet(values)).execute()
-      return edited
+      const { account } = await queries.insertInto('configurations').values({ company_id: companyId, user_id: userId, provider_code: providerCode, ...values })
+        .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'provider_code']).doUpdateSet(values)).returning('account').executeTakeFirstOrThrow()
+      return { ...edited, account }
     }),
 
     remove: ({ companyId, userId }, providerCode) => database.company(companyId, async (queries) => {
@@ -95,6 +100,7 @@ function configurationOf (row: Selectable<Tables['configurations']>): StoredConf
     providerCode: row.provider_code,
     settings: { plain: row.settings, secrets: row.secrets },
     sandbox: row.sandbox,
-    updatedAt: row.updated_at
+    updatedAt: row.updated_at,
+    account: row.account
   }
 }

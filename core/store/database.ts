@@ -6,6 +6,9 @@ import type { Tables } from './schema.ts'
 /** Queries inside one company's transaction: row-level security bounds what they see. */
 export type CompanyQueries = Transaction<Tables>
 
+/** Queries inside a transaction of the owner. */
+export type OwnerQueries = Transaction<Tables>
+
 export type Database = {
   /** The owner's queries: migrations, logins, matching across companies. For named functions of the store only. */
   owner: Kysely<Tables>

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ProviderResponse } from '../contract/response.ts'
@@ -12,12 +12,15 @@ export type NewDispatch = {
   companyId: number
   actor: Extract<EventActor, { kind: 'user' }>
   requestId: string
-  template: { id: number, version: number }
+  template?: { id: number, version: number }
   data: JsonObject
   metadata: Readonly<Record<string, string>>
   documentType?: string
   documentNumber?: string
   recipient?: string
+  callbackUrl?: string
+  /** The file that came with the request; its first step gets it. */
+  document?: NewDocument
   steps: readonly NewStep[]
   idempotency?: { key: string, fingerprint: string }
 }
@@ -26,10 +29,8 @@ export type NewDispatch = {
 export type NewStep = {
   stepId: string
   service: string
-  providerCode: string
-  providerVersion: string
-  chosenBy: ChosenBy
-  configuredBy: 'user' | 'company'
+  /** Not of a service that is done here. */
+  by?: { providerCode: string, providerVersion: string, chosenBy: ChosenBy, configuredBy: 'user' | 'company' }
   sandbox: boolean
   fields: JsonObject
   requestSettings: JsonObject
@@ -48,9 +49,9 @@ export type NewDocument = {
   expiresAt: Date
 }
 
-/** What came of a step: what the provider answered, or why it could not be asked. */
+/** What came of a step: what the provider answered (nothing where none was needed), or why it could not be asked. */
 export type Settlement =
-  | { outcome: 'accepted', response: ProviderResponse }
+  | { outcome: 'accepted', response: ProviderResponse | null }
   | { outcome: 'rejected' | 'unavailable' | 'uncertain', error: StepError }
 
 /** Another dispatch of the company was recorded under the same idempotency key first. */
@@ -63,16 +64,17 @@ export class IdempotencyKeyTaken extends Error {
  * `insufficient_credits` or {@link IdempotencyKeyTaken}, and nothing is recorded.
  */
 export async function openDispatch (database: Database, dispatch: NewDispatch, now: Date): Promise<void> {
-  const { dispatchId, companyId, actor, template, idempotency, steps } = dispatch
+  const { dispatchId, companyId, actor, template, idempotency, document, steps } = dispatch
   const price = priceOf(steps)
   const rows = steps.map((step, position) => ({
     step_id: step.stepId,
     position,
     service: step.service,
-    provider_code: step.providerCode,
-    provider_version: step.providerVersion,
-    chosen_by: step.chosenBy,
-    configured_by: step.configuredBy,
+    provider_code: step.by?.providerCode,
+    provider_version: step.by?.providerVersion,
+    chosen_by: step.by?.chosenBy,
+    configured_by: step.by?.configuredBy,
+    document_id: position === 0 ? document?.documentId : undefined,
     sandbox: step.sandbox,
     fields: step.fields,
     request_settings: step.requestSettings,
@@ -82,20 +84,21 @@ export async function openDispatch (database: Database, dispatch: NewDispatch, n
     const { rows: [done] } = await sql<{ held: boolean, keyed: boolean }>`
       with dispatch as (
         insert into dispatches (dispatch_id, company_id, user_id, impersonator_id, status, services, template_id, template_version, data, metadata,
-          document_type, document_number, recipient, request_id, created_at)
+          document_type, document_number, recipient, callback_url, request_id, created_at)
         values (${dispatchId}, ${companyId}, ${actor.userId}, ${actor.impersonatorId ?? null}, 'running', ${steps.map((step) => step.service)},
-          ${template.id}, ${template.version}, ${JSON.stringify(dispatch.data)}, ${JSON.stringify(dispatch.metadata)},
-          ${dispatch.documentType ?? null}, ${dispatch.documentNumber ?? null}, ${dispatch.recipient ?? null}, ${dispatch.requestId}, ${now})
+          ${template?.id ?? null}, ${template?.version ?? null}, ${JSON.stringify(dispatch.data)}, ${JSON.stringify(dispatch.metadata)},
+          ${dispatch.documentType ?? null}, ${dispatch.documentNumber ?? null}, ${dispatch.recipient ?? null}, ${dispatch.callbackUrl ?? null}, ${dispatch.requestId}, ${now})
+      ), document as (${insertDocument(companyId, dispatchId, document, now)}
       ), step as (
         insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by, sandbox,
-          fields, request_settings, price, held, status)
+          fields, request_settings, price, held, status, document_id)
         select step_id, ${companyId}, ${dispatchId}, position, service, provider_code, provider_version, chosen_by, configured_by, sandbox,
-          fields, request_settings, price, price, 'planned'
+          fields, request_settings, price, price, 'planned', document_id
         from jsonb_to_recordset(${JSON.stringify(rows)}) as step (step_id uuid, position integer, service text, provider_code text, provider_version text,
-          chosen_by text, configured_by text, sandbox boolean, fields jsonb, request_settings jsonb, price integer)
+          chosen_by text, configured_by text, sandbox boolean, fields jsonb, request_settings jsonb, price integer, document_id uuid)
       ), event as (
         insert into events (company_id, dispatch_id, kind, actor, facts, at)
-        values (${companyId}, ${dispatchId}, 'planned', ${JSON.stringify(actor)}, ${JSON.stringify({ price, template })}, ${now})
+        values (${companyId}, ${dispatchId}, 'planned', ${JSON.stringify(actor)}, ${JSON.stringify({ price, ...(template === undefined ? {} : { template }) })}, ${now})
       ), key as (
         insert into idempotency_keys (company_id, key, fingerprint, dispatch_id, created_at)
         select ${companyId}, key, ${idempotency?.fingerprint ?? ''}, ${dispatchId}, ${now} from (select ${idempotency?.key ?? null}::text as key) given where key is not null
@@ -109,37 +112,54 @@ export async function openDispatch (database: Database, dispatch: NewDispatch, n
   })
 }
 
+/** A step that is about to be done: by which provider, with what was made for it since it was recorded. */
+export type NewAttempt = {
+  companyId: number
+  dispatchId: string
+  stepId: string
+  provider?: { code: string, version: string }
+  document?: NewDocument
+  made?: JsonObject
+}
+
 /**
- * Records that a step's provider is about to be called, with the document it gets; answers the number of the attempt.
- * Throws `conflict` when the step is not waiting to be called, so that one of two runners wins.
+ * Records that a step is about to be done; answers the number of the attempt, 0 where no provider is called. Throws `conflict` when the step is not waiting for it, so that one of two
+ * runners wins.
  */
-export async function beginAttempt (database: Database, attempt: { companyId: number, dispatchId: string, stepId: string, providerCode: string, providerVersion: string, document?: NewDocument }, now: Date): Promise<number> {
-  const { companyId, dispatchId, stepId, providerCode, providerVersion, document } = attempt
+export async function beginAttempt (database: Database, { companyId, dispatchId, stepId, provider, document, made }: NewAttempt, now: Date): Promise<number> {
   const events = [
     ...(document === undefined ? [] : [{ kind: 'rendered', facts: { documentId: document.documentId, size: document.size, sha256: document.sha256, ...(document.pages === undefined ? {} : { pages: document.pages }) } }]),
-    { kind: 'calling', facts: { providerName: providerCode, providerVersion } }
+    ...(provider === undefined ? [] : [{ kind: 'calling', facts: { providerName: provider.code, providerVersion: provider.version } }])
   ]
   return database.company(companyId, async (queries) => {
-    const { rows: [begun] } = await sql<{ number: number }>`
-      with document as (
-        insert into documents (document_id, company_id, dispatch_id, filename, content_type, size, sha256, pages, storage_key, created_at, expires_at)
-        select document_id, ${companyId}, ${dispatchId}, filename, content_type, size, sha256, pages, storage_key, ${now}, expires_at
-        from jsonb_to_recordset(${JSON.stringify(document === undefined ? [] : [documentRow(document)])}) as document (document_id uuid, filename text, content_type text,
-          size bigint, sha256 text, pages integer, storage_key text, expires_at timestamptz)
+    const { rows: [done] } = await sql<{ begun: boolean, number: number | null }>`
+      with document as (${insertDocument(companyId, dispatchId, document, now)}
       ), step as (
-        update steps set status = 'calling', provider_version = ${providerVersion}, error = null, document_id = coalesce(${document?.documentId ?? null}, document_id)
+        update steps set status = 'calling', provider_version = ${provider?.version ?? null}, error = null,
+          document_id = coalesce(${document?.documentId ?? null}, document_id), made = coalesce(${made === undefined ? null : JSON.stringify(made)}, made)
         where step_id = ${stepId} and company_id = ${companyId} and status in ('planned', 'unavailable') returning step_id
       ), event as (
         insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
         select ${companyId}, ${dispatchId}, ${stepId}, kind, '{"kind":"system"}', facts, ${now}
         from jsonb_to_recordset(${JSON.stringify(events)}) as event (kind text, facts jsonb)
+      ), attempt as (
+        insert into attempts (step_id, number, company_id, provider_version, started_at)
+        select step_id, (select count(*) + 1 from attempts where step_id = ${stepId}), ${companyId}, version, ${now}
+        from step, (select ${provider?.version ?? null}::text as version) given where version is not null
+        returning number
       )
-      insert into attempts (step_id, number, company_id, provider_version, started_at)
-      select step_id, (select count(*) + 1 from attempts where step_id = ${stepId}), ${companyId}, ${providerVersion}, ${now} from step
-      returning number`.execute(queries)
-    if (begun === undefined) throw new DispatchError('conflict', 'The step is not waiting to be called: another run has it.', { dispatchId })
-    return begun.number
+      select exists (select from step) as begun, (select number from attempt)`.execute(queries)
+    if (done?.begun !== true) throw new DispatchError('conflict', 'The step is not waiting to be called: another run has it.', { dispatchId })
+    return done.number ?? 0
   })
+}
+
+function insertDocument (companyId: number, dispatchId: string, document: NewDocument | undefined, now: Date): RawBuilder<unknown> {
+  return sql`
+        insert into documents (document_id, company_id, dispatch_id, filename, content_type, size, sha256, pages, storage_key, created_at, expires_at)
+        select document_id, ${companyId}, ${dispatchId}, filename, content_type, size, sha256, pages, storage_key, ${now}, expires_at
+        from jsonb_to_recordset(${JSON.stringify(document === undefined ? [] : [documentRow(document)])}) as document (document_id uuid, filename text, content_type text,
+          size bigint, sha256 text, pages integer, storage_key text, expires_at timestamptz)`
 }
 
 /**
@@ -151,7 +171,7 @@ export async function settleStep (database: Database, step: { companyId: number,
   const { outcome } = settlement
   const response = settlement.outcome === 'accepted' ? settlement.response : null
   const error = settlement.outcome === 'accepted' ? null : settlement.error
-  const facts = response === null ? { outcome, error: error?.word } : { outcome, remoteId: response.id }
+  const facts = { outcome, ...(error === null ? {} : { error: error.word }), ...(response === null ? {} : { remoteId: response.id }) }
   await database.company(companyId, async (queries) => {
     const { rows: [settled] } = await sql<{ step_id: string }>`
       with before as (

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -9,10 +10,16 @@ import { FSDriver } from 'flydrive/drivers/fs'
 export type Files = {
   /** Resolves when the bytes would survive a loss of power. */
   put: (key: string, bytes: Uint8Array) => Promise<void>
+  /** Stores what comes, as safely as `put`; tells its size in bytes, its SHA-256 in hexadecimal, and its first bytes. */
+  receive: (key: string, bytes: Readable) => Promise<Received>
   /** Throws when there is nothing under the key. */
   bytes: (key: string) => Promise<Uint8Array>
   stream: (key: string) => Promise<Readable>
+  /** Nothing happens when there is nothing under the key. */
+  remove: (key: string) => Promise<void>
 }
+
+export type Received = { size: number, sha256: string, head: Uint8Array }
 
 /** Keeps files below a folder. */
 export function createLocalFiles (folder: string): Files {
@@ -22,8 +29,36 @@ export function createLocalFiles (folder: string): Files {
       await disk.put(key, bytes)
       await sync(join(folder, key))
     },
+    async receive (key, bytes) {
+      const meter = createMeter()
+      await disk.putStream(key, bytes.compose(meter.pass))
+      await sync(join(folder, key))
+      return meter.read()
+    },
+    remove: (key) => disk.delete(key),
     bytes: (key) => disk.getBytes(key),
     stream: (key) => disk.getStream(key)
+  }
+}
+
+/** As much of a file as tells its type. */
+const headLength = 4100
+
+/** Counts and hashes what passes. */
+function createMeter (): { pass: (pieces: AsyncIterable<Buffer>) => AsyncIterable<Buffer>, read: () => Received } {
+  const digest = createHash('sha256')
+  let size = 0
+  let head: Uint8Array = new Uint8Array()
+  return {
+    async * pass (pieces) {
+      for await (const piece of pieces) {
+        if (head.byteLength < headLength) head = Buffer.concat([head, piece.subarray(0, headLength - head.byteLength)])
+        size += piece.byteLength
+        digest.update(piece)
+        yield piece
+      }
+    },
+    read: () => ({ size, sha256: digest.digest('hex'), head })
   }
 }
 

@@ -2,9 +2,11 @@ import { sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import type { Database } from './database.ts'
 import * as foundation from './migrations/001-foundation.ts'
+import * as webhooks from './migrations/002-webhooks.ts'
+import * as services from './migrations/003-services.ts'
 
 /** Every migration in order. A released one is never changed. */
-const migrations = { '001-foundation': foundation }
+const migrations = { '001-foundation': foundation, '002-webhooks': webhooks, '003-services': services }
 
 /** The oldest PostgreSQL whose `nulls not distinct` and grants the schema relies on. */
 const oldestServer = 150_000

@@ -1,4 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { Envelope } from '../access/keyring.ts'
+import type { DeliveryService, DeliveryStatus } from '../contract/delivery.ts'
 import type { ErrorWord, Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import type { TemplateSource } from '../documents/model.ts'
@@ -17,7 +19,7 @@ export type Tables = {
   choices: { company_id: number, user_id: number | null, service: string, provider_code: string, updated_at: Date }
   configurations: {
     company_id: number, user_id: number | null, provider_code: string, settings: Plain<JsonObject>, secrets: Plain<StoredSecrets>,
-    sandbox: boolean, updated_at: Date
+    sandbox: boolean, updated_at: Date, account: Generated<string>
   }
   templates: { template_id: number, company_id: number | null, name: string, version: number, updated_at: Date }
   template_versions: {
@@ -26,8 +28,8 @@ export type Tables = {
   }
   dispatches: {
     dispatch_id: string, company_id: number, user_id: number, impersonator_id: number | null, status: DispatchStatus, services: string[],
-    template_id: number, template_version: number, data: Plain<JsonObject> | null, metadata: Plain<Record<string, string>>,
-    document_type: string | null, document_number: string | null, recipient: string | null, request_id: string,
+    template_id: number | null, template_version: number | null, data: Plain<JsonObject> | null, metadata: Plain<Record<string, string>>,
+    callback_url: string | null, document_type: string | null, document_number: string | null, recipient: string | null, request_id: string,
     created_at: Date, finished_at: Date | null
   }
   documents: {
@@ -35,10 +37,11 @@ export type Tables = {
     sha256: string, pages: number | null, storage_key: string, created_at: Date, expires_at: Date
   }
   steps: {
-    step_id: string, company_id: number, dispatch_id: string, position: number, service: string, provider_code: string,
-    provider_version: string, chosen_by: ChosenBy, configured_by: 'user' | 'company', sandbox: boolean, fields: Plain<JsonObject>,
+    step_id: string, company_id: number, dispatch_id: string, position: number, service: string, provider_code: string | null,
+    provider_version: string | null, chosen_by: ChosenBy | null, configured_by: 'user' | 'company' | null, sandbox: boolean, fields: Plain<JsonObject>,
     request_settings: Plain<JsonObject>, price: number, held: number, charged: Generated<number>, status: StepStatus, document_id: string | null,
-    remote_id: string | null, response: Plain<ProviderResponse> | null, error: Plain<StepError> | null
+    made: Plain<JsonObject> | null, remote_id: string | null, response: Plain<ProviderResponse> | null, error: Plain<StepError> | null,
+    delivery_status: DeliveryStatus | null, delivery_settled: Generated<boolean>, polled_at: Date | null
   }
   attempts: {
     step_id: string, number: number, company_id: number, provider_version: string, started_at: Date, answered_at: Date | null,
@@ -47,6 +50,11 @@ export type Tables = {
   events: {
     event_id: Generated<string>, company_id: number, dispatch_id: string, step_id: string | null, kind: string, actor: Plain<EventActor>,
     facts: Plain<JsonObject>, at: Date
+  }
+  inbound: {
+    inbound_id: string, service: DeliveryService, provider_code: string, account: string | null, company_id: number | null, user_id: number | null,
+    parked: Plain<Envelope> | null, digest: string | null, body: Buffer, received_at: Date, state: InboundState, event_id: string | null,
+    note: string | null, handled_at: Date | null
   }
   idempotency_keys: { company_id: number, key: string, fingerprint: string, dispatch_id: string, created_at: Date }
   provider_state: { company_id: number, provider_code: string, key: string, value: Plain<Json>, updated_at: Date }
@@ -60,6 +68,12 @@ export type Tables = {
 
 /** A jsonb column: read as the value, written as its JSON text. */
 type Plain<T> = ColumnType<T, string, string>
+
+/**
+ * How far an event of a vendor has come. `held`: tried, and to be tried again. `applied`: it stands in the timeline of a
+ * step. `kept`: it says nothing that could be understood. `duplicate`, `dropped`: nothing was done with it.
+ */
+export type InboundState = 'waiting' | 'held' | 'applied' | 'kept' | 'duplicate' | 'dropped'
 
 /** Why a step was not accepted: the word of the error table, the sentence for the client, the vendor's own words in the details. */
 export type StepError = { word: ErrorWord, message: string, details?: readonly Problem[] }

@@ -25,6 +25,8 @@ export type SharedTemplate = Pick<StoredTemplate, 'id' | 'name' | 'digest' | 'so
 export type Templates = {
   /** The present version of a template that the company may use, as of the last freshness check. */
   find: (companyId: number, templateId: number) => Promise<StoredTemplate | undefined>
+  /** The present version of the template of a name: the company's own before a shared one. */
+  findNamed: (companyId: number, name: string) => Promise<StoredTemplate | undefined>
   /** One version of a template, for a dispatch that has pinned it. */
   findVersion: (companyId: number, templateId: number, version: number) => Promise<StoredTemplate | undefined>
   /** A page of the templates that the company may use, by id. */
@@ -40,6 +42,12 @@ export function createTemplates (database: Database, freshness: Freshness): Temp
   return {
     find: (companyId, templateId) => cache.get(`${companyId}:${templateId}`, () => database.company(companyId, async (queries) => {
       const row = await present(queries, companyId).where('templates.template_id', '=', templateId).executeTakeFirst()
+      return row && templateOf(row)
+    })),
+
+    findNamed: (companyId, name) => cache.get(`${companyId}:"${name}"`, () => database.company(companyId, async (queries) => {
+      const row = await present(queries, companyId).where('name', '=', name)
+        .orderBy('templates.company_id', (order) => order.asc().nullsLast()).orderBy('templates.template_id').limit(1).executeTakeFirst()
       return row && templateOf(row)
     })),
 

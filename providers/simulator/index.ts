@@ -1,7 +1,11 @@
-import { at, defineProvider, outcomeUnknown, refused, type Accepted, type ServiceContracts } from '@dispatch/core/provider'
-import { magicWord, perform } from './magic.ts'
-import { record, recorded } from './outbox.ts'
-import { RequestSettings, Settings, type Call } from './settings.ts'
+import { at, defineProvider } from '@dispatch/core/provider'
+import { claimNumber, invoiceAnswer } from './invoicing.ts'
+import { magicNumber, magicWord } from './magic.ts'
+import { lookup, send } from './send.ts'
+import { RequestSettings, Settings } from './settings.ts'
+
+/** Everything accepted can be found at once by our reference. */
+const findable = { idempotency: { kind: 'lookup', visibleAfter: 0 }, lookup } as const
 
 export default defineProvider({
   code: 'simulator',
@@ -10,56 +14,56 @@ export default defineProvider({
   requestSettings: RequestSettings,
   services: {
     invoicing: {
+      ...findable,
       documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'],
       sendByEmail: true,
       requires: ['/number'],
-      idempotency: { kind: 'lookup', visibleAfter: 0 },
-
-      async dispatch (request, call) {
-        const before = await recorded(call.reference, call)
-        if (before !== undefined) return before
-
+      dispatch (request, call) {
         const { invoicing, data, document, metadata } = request
         const word = magicWord(invoicing.reference, at(data, '/customer/email'), at(data, '/customer/name'))
-        await perform(word, call)
-        const number = await claimNumber(request, call)
+        return send({ service: 'invoicing', invoicing, data, document, metadata }, word, call, async (id) => invoiceAnswer(request, id, await claimNumber(request, call), call))
+      }
+    },
 
-        const response = answer(request, number, call)
-        await record({ service: 'invoicing', invoicing, data, document, metadata }, response, call)
-        if (word === 'uncertain') throw outcomeUnknown('The simulator accepted the document, and its answer was lost.')
-        return response
-      },
+    esign: {
+      ...findable,
+      signatureTypes: ['SIMPLE', 'ADVANCED', 'QUALIFIED'],
+      dispatch ({ esign, document, signatures, metadata }, call) {
+        const word = magicWord(...esign.signers.map(({ email }) => email))
+        return send({ service: 'esign', esign, document, signatures: signatures.map((place) => ({ ...place })), metadata }, word, call, (id) => ({ status: 'started', url: `https://simulator.invalid/sign/${id}` }))
+      }
+    },
 
-      async lookup ({ reference }, call) {
-        const response = await recorded(reference, call)
-        return response === undefined ? { found: 'absent' } : { found: 'accepted', response }
+    postal: {
+      ...findable,
+      mailTypes: ['SIMPLE', 'REGISTERED'],
+      color: true,
+      duplex: true,
+      dispatch ({ postal, document, metadata }, call) {
+        return send({ service: 'postal', postal, document, metadata }, magicWord(postal.recipient.name), call, () => ({ status: 'accepted' }))
+      }
+    },
+
+    sms: {
+      ...findable,
+      alphanumericSender: true,
+      dispatch ({ sms, metadata }, call) {
+        return send({ service: 'sms', sms, metadata }, magicNumber(sms.phoneNumber), call, () => ({ status: 'sent' }))
+      }
+    },
+
+    email: {
+      ...findable,
+      dispatch ({ email, attachments, metadata }, call) {
+        return send({ service: 'email', email, attachments, metadata }, magicWord(...email.to), call, () => ({ status: 'sent' }))
+      }
+    },
+
+    upload: {
+      ...findable,
+      dispatch ({ document, metadata }, call) {
+        return send({ service: 'upload', document, metadata }, magicWord(document.filename.replace(/\.\w+$/, '')), call, (id) => ({ status: 'stored', url: `https://simulator.invalid/files/${id}` }))
       }
     }
   }
 })
-
-type Request = ServiceContracts['invoicing']['dispatch']
-
-/** A number is given once per document type; a step that comes back with its own is no duplicate. */
-async function claimNumber ({ invoicing: { documentType }, data }: Request, { reference, state }: Call): Promise<string> {
-  const number = at(data, '/number')
-  if ((typeof number !== 'string' && typeof number !== 'number') || number === '') throw refused('missing_number', 'The document has no number.')
-  const holder = await state.putIfAbsent(`number:${documentType}:${number}`, reference)
-  if (holder !== reference) throw refused('duplicate_number', `The number "${number}" of a document of type ${documentType} is taken.`)
-  return String(number)
-}
-
-/** Addresses under .invalid lead nowhere (RFC 2606). */
-function answer ({ invoicing: { documentType, sendByEmail = false } }: Request, number: string, { reference, requestSettings }: Call): Accepted {
-  const id = `sim-${reference}`
-  const { includePaymentCollectionLink = false, paymentCollectionBeneficiaryName: beneficiary, paymentCollectionLabel: label } = requestSettings
-  const payment = new URLSearchParams({ ...(beneficiary !== undefined && { beneficiary }), ...(label !== undefined && { label }) })
-  return {
-    id,
-    status: sendByEmail ? 'sent' : 'created',
-    url: `https://simulator.invalid/documents/${id}`,
-    documentType,
-    number,
-    ...(includePaymentCollectionLink && { paymentUrl: `https://simulator.invalid/pay/${id}?${payment.toString()}` })
-  }
-}

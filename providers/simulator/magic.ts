@@ -2,7 +2,20 @@ import { refused, unavailable, type Json } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
 const words = ['reject', 'unavailable', 'uncertain', 'slow'] as const
-type Word = typeof words[number]
+export type Word = typeof words[number]
+
+/** Numbers that no network has (the +1 500 range), by what they do. */
+const numbers: Readonly<Record<string, Word>> = {
+  '+15005550001': 'reject',
+  '+15005550002': 'unavailable',
+  '+15005550003': 'uncertain',
+  '+15005550004': 'slow'
+}
+
+/** The magic word that a phone number stands for. */
+export function magicNumber (phoneNumber: string): Word | undefined {
+  return Object.hasOwn(numbers, phoneNumber) ? numbers[phoneNumber] : undefined
+}
 
 /** How often a step is unavailable before it is accepted. */
 const unavailableTimes = 2

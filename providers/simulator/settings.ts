@@ -1,6 +1,11 @@
 import { Type, type Context, type Static } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
+  allowedSenders: Type.Optional(Type.Array(Type.String({ minLength: 3, maxLength: 254 }), {
+    title: 'Allowed senders',
+    description: 'Addresses, or domains such as @example.com, that e-mails may come from.',
+    maxItems: 100
+  })),
   slowSeconds: Type.Optional(Type.Number({
     title: 'Seconds of a slow answer',
     description: 'How long a request with the magic word "slow" takes; 5 unless set.',

@@ -49,10 +49,24 @@ const at = (path: string, body?: unknown) => () => ({ path, ...(body === undefin
 const choice = { providerName: 'simulator' }
 const configuration = { settings: { region: 'north' } }
 
+/** What a request of the other services has beside its template. */
+const others = {
+  esign: { signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }] },
+  postal: { postal: { recipient: { name: 'Ada', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' } } },
+  sms: { sms: { phoneNumber: '+33612345678', message: 'Hello' } },
+  email: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Hello' },
+  file: {}
+}
+
 /** Every route that needs credentials. */
 const matrix: Record<string, Row> = {
   'POST /api/invoicing': { roles: everyone, service: true, request: ({ templateId }) => ({ path: '/api/invoicing', sending: { body: fromTemplate(templateId) } }), foreign: 'template_not_found' },
   'POST /api/invoicing/validate': { roles: everyone, service: true, request: ({ templateId }) => ({ path: '/api/invoicing/validate', sending: { body: fromTemplate(templateId) } }), foreign: 'template_not_found' },
+  ...Object.fromEntries(Object.entries(others).flatMap(([service, fields]) => ['', '/validate'].map((ending) => {
+    const path = `/api/${service}${ending}`
+    return [`POST ${path}`, { roles: everyone, service: true, request: ({ templateId }: Things) => ({ path, sending: { body: { template: { id: templateId, data: {} }, ...fields } } }), ok: [200, 422], foreign: 'template_not_found' }]
+  }))),
+  'POST /api/upload': { roles: everyone, service: true, request: at('/api/upload', {}), ok: [415] },
   'GET /api/v1/dispatches': { roles: everyone, request: at('/api/v1/dispatches?recipient=zanzibar') },
   'GET /api/v1/dispatches/:id': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}` }), foreign: 'not_found' },
   'GET /api/v1/dispatches/:id/events': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/events` }), foreign: 'not_found' },
@@ -74,7 +88,7 @@ const matrix: Record<string, Row> = {
 }
 
 /** Every other route: nothing in them is a company's, or a signature stands in for the credentials. */
-const open = ['POST /auth', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz']
+const open = ['POST /auth', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/:service/providers/:provider/endpoint.json']
 
 function fromTemplate (id: number): Record<string, unknown> {
   const request = invoiceRequest() as { template: object }
@@ -146,7 +160,7 @@ await t.test('what a user has configured for themselves is not their colleague\'
 await t.test('who may not use a service is refused, also what a colleague\'s key would replay', async (t) => {
   const passwordHash = await hashPassword('password')
   const login = { email: 'nothing@own.example.com', password: 'password' }
-  await sql`insert into users (company_id, email, role, services, password_hash, created_at) values (${own.companyId}, ${login.email}, 'admin', '{email,sms}', ${passwordHash}, now())`.execute(owner)
+  await sql`insert into users (company_id, email, role, services, password_hash, created_at) values (${own.companyId}, ${login.email}, 'admin', '{nothing}', ${passwordHash}, now())`.execute(owner)
   for (const [name, row] of Object.entries(matrix).filter(([, { service }]) => service === true)) isError(t, await ask(name, row, own, login), 'forbidden', name)
   const before = await dump(house, own.companyId)
   isError(t, await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': own.key } }, login), 'forbidden')

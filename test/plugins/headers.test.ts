@@ -59,8 +59,9 @@ await t.test('no answer allows another origin', async (t) => {
 await t.test('an unknown path says which part of it is unknown', async (t) => {
   const cases: [string, string, string, RegExp][] = [
     ['POST', '/api/invoicng', 'unknown_service', /did you mean "invoicing"/],
-    ['POST', '/api/esign/validate', 'unknown_service', /there are: invoicing/],
-    ['POST', '/api/invoicing/esign', 'unknown_service', /"esign"/],
+    ['POST', '/api/fax/validate', 'unknown_service', /there are: invoicing/],
+    ['POST', '/api/invoicing/fax', 'unknown_service', /"fax"/],
+    ['POST', '/api/invoicing/esign', 'unknown_chain', /cannot be chained/],
     ['POST', '/api/invoicing/invoicing', 'unknown_chain', /nothing may follow "invoicing"/],
     ['GET', '/api/invoicing', 'not_found', /GET \/api\/invoicing/],
     ['GET', '/api/v1/nothing', 'not_found', /docs/],

@@ -1,4 +1,5 @@
 import { unavailable } from '@dispatch/core/provider'
+import { createBreakers } from '@dispatch/core'
 import t from 'tap'
 import { invoiceRequest, startService, type Answer, type Sending } from '../support/service.ts'
 import { clockAt, createGate, quickRenderer } from './support/parts.ts'
@@ -18,7 +19,7 @@ await providers.add('flaky', { settings: '{ token: Secret() }' }, async (request
   if (tokens.length === 1) throw unavailable('Try again.')
   return accepts(request, call)
 })
-const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer, now: clock.now } })
+const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) } })
 
 const dispatch = (body: unknown, key: string, { headers, ...sending }: Sending = {}): Promise<Answer> =>
   service.send('POST', '/api/invoicing', { body, headers: headers ?? { 'x-idempotency-key': key }, ...sending })

@@ -49,7 +49,7 @@ await t.test('routes need credentials, by Basic or Bearer, but for the open ones
   t.strictSame(document.security, [{ basic: [] }, { bearer: [] }])
   t.match(document.components.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
   const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ method, path }) => `${method} ${path}`)
-  t.strictSame(open.sort(), ['GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /auth'])
+  t.strictSame(open.sort(), ['GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth'])
   t.end()
 })
 

@@ -3,9 +3,8 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { compileTemplate } from '../../core/documents/compile.ts'
 import { isRecord } from '../../core/documents/records.ts'
-import { render } from '../../core/documents/render.ts'
 import { readSource } from '../../core/documents/source.ts'
-import { now, wordsOf } from '../core/documents/support.ts'
+import { made, wordsOf } from '../core/documents/support.ts'
 
 const readme = await readFile(new URL('../../templates/README.md', import.meta.url), 'utf8')
 const examples = [...readme.matchAll(/```yaml(?<whole> template)?\n(?<text>[\s\S]*?)```/g)].map(({ groups }) => ({ text: groups?.['text'] ?? '', whole: groups?.['whole'] !== undefined }))
@@ -20,12 +19,15 @@ for (const [index, { text, whole }] of examples.entries()) {
   void t.test(`example ${String(index + 1)} of the guide becomes a document`, async (t) => {
     const yaml = whole ? text : `name: Example\nservice: file\nlocale: en-GB\nbody:\n${text.replaceAll(/^/gm, '  ')}`
     const { source } = readSource(yaml, 'README.md')
-    t.ok((await render(compileTemplate(source), data, now)).pages > 0)
+    const template = compileTemplate(source)
+    t.ok((await made('pdf', template, data)).pages > 0)
+    t.match((await made('html', template, data)).html, /^<!doctype html>/)
+    t.type((await made('text', template, data)).text, 'string')
   })
 }
 
 void t.test('the guide shows every block', (t) => {
-  const blocks = ['heading', 'paragraph', 'columns', 'keyValues', 'table', 'image', 'spacer', 'pageBreak', 'rule', 'if', 'each']
+  const blocks = ['heading', 'paragraph', 'columns', 'keyValues', 'table', 'image', 'button', 'signature', 'spacer', 'pageBreak', 'rule', 'if', 'each']
   const used = examples.flatMap(({ text, whole }) => {
     const value: unknown = parse(text)
     const list: unknown = whole && isRecord(value) ? value['body'] : value
@@ -38,7 +40,7 @@ void t.test('the guide shows every block', (t) => {
 void t.test('the table of filters says what they do', async (t) => {
   const body = ['{{ a | money }}', '{{ a | money: "USD" }}', '{{ a | number }}', '{{ a | number: 0 }}', '{{ a | percent }}', '{{ d | date }}', '{{ d | date: "long" }}']
   const { source } = readSource(`name: Filters\nservice: file\nlocale: en-GB\nbody:\n${body.map((text) => `  - paragraph: '${text}'\n`).join('')}`, 'filters')
-  const words = await wordsOf(await render(compileTemplate(source), { a: 1234.5, d: '2026-03-14' }, now))
+  const words = await wordsOf(await made('pdf', compileTemplate(source), { a: 1234.5, d: '2026-03-14' }))
   for (const shown of ['€1,234.50', 'US$1,234.50', '1,234.5', '1,235', '1,234.5%', '14 Mar 2026', '14 March 2026']) {
     t.ok(words.includes(shown), shown)
     t.ok(readme.includes(shown), `${shown} stands in the guide`)

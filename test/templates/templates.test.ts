@@ -6,9 +6,8 @@ import { compileJsonSchema } from '../../core/contract/schema.ts'
 import { compileTemplate } from '../../core/documents/compile.ts'
 import { readTemplateFolder } from '../../core/documents/folder.ts'
 import { isRecord } from '../../core/documents/records.ts'
-import { render } from '../../core/documents/render.ts'
 import { unread } from '../../core/documents/uses.ts'
-import { now, pagesOf, wordsOf } from '../core/documents/support.ts'
+import { made, pagesOf, wordsOf } from '../core/documents/support.ts'
 
 const root = new URL('../../templates/', import.meta.url)
 const folders = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
@@ -24,20 +23,26 @@ function part (value: unknown): Record<string, unknown> {
 const least = { number: '1', date: '2026-03-14', customer: { name: 'Ada' }, lines: [{ description: 'Tea', quantity: 1, unitPrice: 3, total: 3 }], total: 3 }
 
 void t.test('the shared templates are these, by number', (t) => {
-  t.same(templates.map(({ folder, template: { id, documentType, service, vocabulary } }) => [id, folder, service, documentType, vocabulary]).sort(), [
+  t.same(templates.map(({ folder, template: { id, documentType, service, vocabulary } }) => [id, folder, service, documentType, vocabulary] as const).sort(([a], [b]) => a - b), [
     [1, 'invoice', 'invoicing', 'INVOICE', 'invoice'],
     [2, 'quote', 'invoicing', 'QUOTE', 'invoice'],
-    [3, 'credit-note', 'invoicing', 'CREDIT', 'invoice']
+    [3, 'credit-note', 'invoicing', 'CREDIT', 'invoice'],
+    [10, 'email-invoice', 'email', undefined, undefined],
+    [11, 'email-reminder', 'email', undefined, undefined],
+    [12, 'email-signature', 'email', undefined, undefined],
+    [20, 'sms-notice', 'sms', undefined, undefined],
+    [30, 'postal-letter', 'postal', undefined, undefined],
+    [40, 'service-contract', 'esign', undefined, undefined]
   ])
   t.end()
 })
 
-for (const { folder, template } of templates) {
+for (const { folder, template } of templates.filter(({ template }) => template.vocabulary === 'invoice')) {
   const compiled = compileTemplate(template.source)
   const fit = compileJsonSchema(template.schema)
 
   void t.test(`${folder}: the sample fills one page, and all of it is shown`, async (t) => {
-    const pdf = await render(compiled, template.sample, now)
+    const pdf = await made('pdf', compiled, template.sample)
     t.equal(pdf.pages, 1)
     t.same(unread(compiled.uses, template.sample), [])
     const words = await wordsOf(pdf)
@@ -59,7 +64,7 @@ for (const { folder, template } of templates) {
 
   void t.test(`${folder}: what is optional leaves no hole`, async (t) => {
     t.match(fit(least), { ok: true })
-    const pages = await pagesOf(await render(compiled, least, now))
+    const pages = await pagesOf(await made('pdf', compiled, least))
     const words = pages.flat().map(({ text }) => text)
     t.equal(pages.length, 1)
     for (const label of ['Tax', 'Subtotal', 'Bank details', 'Refund to', 'Notes', 'Reference', 'Due date', 'Valid until']) t.notOk(words.includes(label), label)
@@ -86,7 +91,7 @@ for (const { folder, template } of templates) {
 
   void t.test(`${folder}: 300 lines and a long description keep their order`, async (t) => {
     const lines = Array.from({ length: 300 }, (_, index) => ({ description: index === 7 ? 'word '.repeat(400) : `Line ${String(index)}.`, quantity: 1, unitPrice: 1, total: 1 }))
-    const pages = await pagesOf(await render(compiled, { ...template.sample, lines }, now))
+    const pages = await pagesOf(await made('pdf', compiled, { ...template.sample, lines }))
     const found = pages.flat().map(({ text }) => /^Line (\d+)\.$/.exec(text)?.[1]).filter((number) => number !== undefined).map(Number)
     t.same(found, Array.from({ length: 300 }, (_, index) => index).filter((index) => index !== 7))
     t.equal(pages.flat().filter(({ text }) => text === 'Description').length, pages.filter((page) => page.some(({ text }) => text.startsWith('Line'))).length)

@@ -1,7 +1,9 @@
-import type { ColumnsBlock, ImageBlock, KeyValuesBlock, ResolvedBlock, TextBlock } from '../document.ts'
-import { beside, gap, kept, pageBreak, shifted, type Box } from './box.ts'
+import type { ButtonBlock, ColumnsBlock, ImageBlock, KeyValuesBlock, ResolvedBlock, TextBlock } from '../document.ts'
+import { headingSize } from '../style.ts'
+import { atLeast, beside, gap, kept, pageBreak, shifted, type Box } from './box.ts'
 import { cellBox } from './cell.ts'
 import { numbered, typography, type Setting } from './setting.ts'
+import { signature } from './signature.ts'
 import { stack } from './stack.ts'
 import { table } from './table.ts'
 import { text } from './text.ts'
@@ -34,6 +36,8 @@ function layOutBlock (block: ResolvedBlock, width: number, setting: Setting): Bo
     case 'keyValues': return keyValues(block, width, setting)
     case 'table': return table(block, width, setting)
     case 'image': return image(block, width, setting)
+    case 'button': return button(block, width, setting)
+    case 'signature': return signature(block, width, setting)
     case 'spacer': return gap(block.height)
     case 'pageBreak': return pageBreak
     case 'rule': return {
@@ -43,20 +47,23 @@ function layOutBlock (block: ResolvedBlock, width: number, setting: Setting): Bo
   }
 }
 
-/** Headings of level 1 to 3, times the size of the text. */
-const headingSizes = [2, 1.45, 1.15]
-
 function heading (block: TextBlock & { level: number }, width: number, setting: Setting): Box {
-  const size = block.size ?? setting.style.size * (headingSizes[block.level - 1] ?? 1)
+  const size = block.size ?? headingSize(block.level, setting.style)
   return kept(text(numbered(block.runs, setting), { ...typography(setting, { ...block, size }), bold: true }, width, block.align))
 }
 
 function columns (block: ColumnsBlock, width: number, setting: Setting): Box {
   const places = shares(block.columns, width, block.gap)
-  return beside(block.columns.map((column, index) => {
+  const boxes = block.columns.map((column, index) => {
     const { x, width } = places[index] ?? { x: 0, width: 0 }
     return shifted(layOut(column.blocks, width, setting), x)
-  }))
+  })
+  return atLeast(block.height, beside(boxes))
+}
+
+/** Paper has no buttons: the text in bold, as a link. */
+function button ({ text: words, url }: ButtonBlock, width: number, setting: Setting): Box {
+  return text([{ text: words, link: url }], { ...typography(setting, {}), bold: true }, width, 'left')
 }
 
 function keyValues (block: KeyValuesBlock, width: number, setting: Setting): Box {

@@ -38,6 +38,11 @@ export function shifted (box: Box, by: number): Box {
   return { ...box, paint: (surface, x, y) => { box.paint(surface, x + by, y) } }
 }
 
+/** The box with room under it, where it is lower than a height (points). */
+export function atLeast (height: number, box: Box): Box {
+  return box.height >= height ? box : { ...box, height }
+}
+
 /** Boxes side by side, each at its distance from the left. They stay together while a page can hold them, and are cut together when not. */
 export function beside (boxes: readonly Box[]): Box {
   const height = Math.max(0, ...boxes.map((box) => box.height))

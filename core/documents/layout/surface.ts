@@ -10,7 +10,12 @@ export type Surface = {
   readonly image: (image: ImageData, x: number, y: number, width: number, height: number) => void
   /** Makes a rectangle a link. */
   readonly link: (x: number, y: number, width: number, height: number, url: string) => void
+  /** Notes where a signer signs; it draws nothing. */
+  readonly signature: (place: SignaturePlace) => void
 }
+
+/** A rectangle on the page for a signer (from 1), in points from the top left corner. */
+export type SignaturePlace = { signer: number, x: number, y: number, width: number, height: number }
 
 /** Text in one face, size (points) and colour (`#rrggbb`). */
 export type Piece = { text: string, face: Face, size: number, color: string, width: number }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createCompanies, hashPassword } from '@dispatch/core'
+import { createCompanies, hashPassword, type Rendered } from '@dispatch/core'
 import type { Logger } from 'pino'
 import { readConfig, type Config } from '../../../plugins/config.ts'
 import { compose, type House, type Parts } from '../../../plugins/container.ts'
@@ -7,9 +7,12 @@ import { prepare } from '../../../plugins/prepare.ts'
 
 export type Bench = { house: House, config: Config, user: { email: string, password: string } }
 
-/** A document at once, of no bytes. */
+/** A PDF at once, of no bytes. */
+const empty: Rendered<'pdf'> = { bytes: new Uint8Array(), contentType: 'application/pdf', pages: 1, title: '', signatures: [] }
+
 const unrendered: Parts['renderer'] = {
-  render: () => Promise.resolve({ bytes: new Uint8Array(), contentType: 'application/pdf', pages: 1, title: '' }),
+  // An invoice asks for no other format.
+  render: (() => Promise.resolve(empty)) as Parts['renderer']['render'],
   close: () => Promise.resolve()
 }
 

@@ -6,7 +6,7 @@ import { memoryLog } from '../../fixtures/providers/call.ts'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
 
 const actor = { userId: 7 }
-const stored = (providerCode: string, userId: number | null): StoredConfiguration => ({ providerCode, userId, settings: { plain: {}, secrets: {} }, sandbox: false, updatedAt: new Date(0) })
+const stored = (providerCode: string, userId: number | null): StoredConfiguration => ({ account: '00000000-0000-4000-8000-000000000000', providerCode, userId, settings: { plain: {}, secrets: {} }, sandbox: false, updatedAt: new Date(0) })
 
 await t.test('who chooses, and whose configuration holds', async (t) => {
   const folder = await directory(t)

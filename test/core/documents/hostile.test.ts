@@ -5,8 +5,7 @@ import { compileTemplate } from '../../../core/documents/compile.ts'
 import { RenderError, TemplateError } from '../../../core/documents/errors.ts'
 import { readTemplateFolder } from '../../../core/documents/folder.ts'
 import type { TemplateSource } from '../../../core/documents/model.ts'
-import { render } from '../../../core/documents/render.ts'
-import { faultsOf, now, pdfOf, problemsOf, templateOf, wordsOf } from './support.ts'
+import { faultsOf, made, pdfOf, problemsOf, templateOf, wordsOf } from './support.ts'
 
 const bounded: [rule: string, body: TemplateSource['body'], data: object][] = [
   ['a loop over billions', [{ paragraph: '{% for a in (1..9999999999) %}x{% endfor %}' }], {}],
@@ -76,7 +75,7 @@ void t.test('any data that fit the schema become a document, or a RenderError th
   const template = compileTemplate((await readTemplateFolder(fileURLToPath(new URL('../../../templates/invoice', import.meta.url)))).source)
   await fc.assert(fc.asyncProperty(invoice, async (data) => {
     try {
-      const { bytes, pages } = await render(template, data, now)
+      const { bytes, pages } = await made('pdf', template, data)
       return pages > 0 && Buffer.from(bytes.subarray(0, 5)).toString() === '%PDF-'
     } catch (error) {
       return error instanceof RenderError && error.problems.every(({ path, code }) => code === 'unsupported_characters' && path !== '')

@@ -10,7 +10,7 @@ function start (t: Test, options: RendererOptions): Renderer {
   return renderer
 }
 
-function job (digest: string, body: TemplateSource['body'], data: unknown = {}): RenderJob {
+function job (digest: string, body: TemplateSource['body'], data: unknown = {}): RenderJob<'pdf'> {
   return { template: { id: 1, version: 1, digest, source: templateOf(body, { title: 'T {{ n | default: 0 }}' }) }, data, format: 'pdf', now: '2026-03-14T09:30:00.000Z' }
 }
 
@@ -30,6 +30,24 @@ void t.test('documents are made in a thread, and come with their facts', async (
   t.equal(await wordsOf(rendered), 'No. 5')
   const again = await renderer.render(job('a', [{ paragraph: 'No. {{ n }}' }], { n: 5 }))
   t.same(again.bytes, rendered.bytes)
+})
+
+void t.test('every format is made in a thread, and answers in its own shape', async (t) => {
+  const renderer = start(t, {})
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const { template, data, now } = job('a', [{ paragraph: 'مرحبا {{ n }}' }, { image: { value: 'logo' } }, { signature: { signer: 1 } }], { n: 5, logo: `data:image/png;base64,${png}` })
+  const mail = await renderer.render({ template, data, now, format: 'html', signers: ['Ada'] })
+  t.match(mail, { title: 'T 5', html: /<p [^>]*>مرحبا 5<\/p>[^]*Ada/, text: `مرحبا 5\n\n${'_'.repeat(40)}\nAda\n`, inline: [{ contentType: 'image/png' }] })
+  t.same(Buffer.from(mail.inline[0]?.bytes ?? []), Buffer.from(png, 'base64'))
+  t.same(await renderer.render({ template, data, now, format: 'text' }), { title: 'T 5', text: 'مرحبا 5' })
+  const latin = job('b', [{ signature: { signer: 1 } }])
+  t.match(await renderer.render({ ...latin, signers: ['Ada', 'Bob'] }), { pages: 2, signatures: [{ signer: 1, page: 1 }, { signer: 2, page: 2 }] })
+  t.match(await rejection(renderer.render({ template, data, now, format: 'pdf' })), { problems: [{ code: 'unsupported_characters' }] }, 'only the PDF depends on fonts')
+})
+
+void t.test('the limits hold for every format', async (t) => {
+  const renderer = start(t, { timeLimit: 2 })
+  t.match(await rejection(renderer.render({ ...job('endless', endless), format: 'text' })), { problems: [{ code: 'render_timeout' }] })
 })
 
 void t.test('a template is compiled once for its digest', async (t) => {

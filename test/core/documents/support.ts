@@ -1,9 +1,9 @@
 import { getDocumentProxy } from 'unpdf'
-import { compileTemplate } from '../../../core/documents/compile.ts'
+import { compileTemplate, type CompiledTemplate } from '../../../core/documents/compile.ts'
 import { RenderError, TemplateError, type Fault } from '../../../core/documents/errors.ts'
 import type { Problem } from '../../../core/contract/errors.ts'
+import type { Format, Rendered } from '../../../core/documents/job.ts'
 import type { TemplateSource } from '../../../core/documents/model.ts'
-import type { Pdf } from '../../../core/documents/pdf.ts'
 import { render } from '../../../core/documents/render.ts'
 
 /** The time of every document in the tests. */
@@ -41,9 +41,19 @@ export function templateOf (body: TemplateSource['body'], more: Partial<Template
   return { name: 'Test', service: 'file', locale: 'en-GB', body, ...more }
 }
 
+/** A compiled template with this body. */
+export function compiled (body: TemplateSource['body'], more: Partial<TemplateSource> = {}): CompiledTemplate {
+  return compileTemplate(templateOf(body, more))
+}
+
 /** Makes the PDF of a body with data. */
-export async function pdfOf (body: TemplateSource['body'], data: object = {}, more: Partial<TemplateSource> = {}): Promise<Pdf> {
-  return await render(compileTemplate(templateOf(body, more)), data, now)
+export async function pdfOf (body: TemplateSource['body'], data: object = {}, more: Partial<TemplateSource> = {}): Promise<Rendered<'pdf'>> {
+  return await made('pdf', compiled(body, more), data)
+}
+
+/** Makes a document of a compiled template, at the time of the tests. */
+export async function made<F extends Format> (format: F, template: CompiledTemplate, data: unknown, signers?: readonly string[]): Promise<Rendered<F>> {
+  return await render(template, { data, format, now: now.toISOString(), ...(signers === undefined ? {} : { signers }) })
 }
 
 /** The problems with which rendering fails. */

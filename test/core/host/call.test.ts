@@ -24,7 +24,7 @@ function installed (dispatch: Dispatch, more: { timeLimit?: number } = {}): Inst
   }
   const fit = deriveManifest(definition, '1.0.0')
   if (!fit.ok || !isVerb(dispatch)) throw new Error(JSON.stringify(fit))
-  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch } } }
+  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch } }, readers: {} }
 }
 
 const run = (dispatch: Dispatch, context: Partial<CallContext> = {}, limits: CallLimits = {}): Promise<Outcome> =>
@@ -80,7 +80,7 @@ const strange: [string, unknown][] = [
 for (const [name, thrown] of strange) {
   await t.test(`thrown: ${name} leaves the outcome unknown, and tells the client nothing`, async (t) => {
     const log = memoryLog()
-    t.strictSame(await run(fail(thrown), { log }), { outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'The provider "acme" failed unexpectedly; it may have accepted the request.' } })
+    t.strictSame(await run(fail(thrown), { log }), { outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'The provider "acme" failed unexpectedly; it may have accepted the request.', ours: true } })
     t.match(log.lines, [{ level: 'error', message: 'provider failed unexpectedly' }])
   })
 }

@@ -5,7 +5,7 @@
 import t from 'tap'
 import { defineProvider, Host, Secret, Type, type Accepted } from '../../../core/provider.ts'
 import { deriveManifest } from '../../../core/host/derive.ts'
-import { callContext, invoice } from '../../fixtures/providers/call.ts'
+import { callContext, invoice, nowhere } from '../../fixtures/providers/call.ts'
 
 const settings = Type.Object({ token: Secret(), region: Type.Optional(Type.Enum(['eu', 'us'])), server: Host() })
 const sent = (): Promise<Accepted> => Promise.resolve({ id: '1', status: 'sent' })
@@ -120,7 +120,7 @@ await t.test('an unknown setting is undefined at run time and does not compile',
     }
   })
   const settings = { token: 'secret', server: 'acme.example' }
-  await invoicing?.dispatch(invoice(), { ...callContext(), settings, requestSettings: {}, wait: () => Promise.resolve() })
+  await invoicing?.dispatch(invoice(), { ...callContext(), ...nowhere(), settings, requestSettings: {}, wait: () => Promise.resolve() })
 })
 
 await t.test('an answer without the vendor\'s id', (t) => {
@@ -133,4 +133,27 @@ await t.test('an answer that is not plain data', (t) => {
   // @ts-expect-error a date is not JSON
   defineProvider({ ...facts, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: () => Promise.resolve({ id: '1', status: 'sent', at: new Date() }) } } })
   t.end()
+})
+
+await t.test('a provider with a document of its own', async (t) => {
+  const offer = { documentTypes: ['INVOICE' as const], idempotency: none, dispatch: sent }
+
+  await t.test('declares it by the verb that fetches it', (t) => {
+    const definition = defineProvider({ ...facts, services: { invoicing: { ...offer, document: () => Promise.resolve(invoice().document) } } })
+    const fit = deriveManifest(definition, '1.0.0')
+    t.match(fit, { value: { services: { invoicing: { capabilities: { document: 'theirs' }, verbs: ['dispatch', 'document'] } } } })
+    t.end()
+  })
+
+  await t.test('cannot promise it without the verb', (t) => {
+    // @ts-expect-error the verb is missing
+    t.same(refusedAt(defineProvider({ ...facts, services: { invoicing: { ...offer, document: 'theirs' } } })), ['/services/invoicing/verbs'])
+    t.end()
+  })
+
+  await t.test('is "ours" without one', (t) => {
+    const fit = deriveManifest(defineProvider({ ...facts, services: { invoicing: offer } }), '1.0.0')
+    t.notOk(fit.ok && fit.value.services.invoicing?.capabilities.document)
+    t.end()
+  })
 })

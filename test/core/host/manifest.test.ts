@@ -9,7 +9,8 @@ const sample = {
   docs: 'https://docs.example/invoices',
   settings: Type.Object({ token: Secret({ title: 'Token' }), server: Host({ title: 'Server' }) }),
   requestSettings: Type.Object({ label: Type.Optional(Type.String()) }),
-  errors: { map: { 21211: 'provider_error' } },
+  hosts: ['api.acme.example', '*.files.acme.example'],
+  errors: { at: '/code', message: ['/message', '/error/message'], map: { 21211: 'provider_error' } },
   services: {
     invoicing: {
       documentTypes: ['INVOICE', 'QUOTE'],
@@ -17,6 +18,8 @@ const sample = {
       requires: ['/number'],
       idempotency: { kind: 'lookup', visibleAfter: 30 },
       timeLimit: 20,
+      checkpoint: true,
+      notProcessed: [503],
       dispatch: () => undefined,
       lookup: () => undefined
     }
@@ -35,12 +38,15 @@ const expected = {
     additionalProperties: false
   },
   requestSettings: { type: 'object', properties: { label: { type: 'string' } }, additionalProperties: false },
-  errors: { map: { 21211: 'provider_error' } },
+  hosts: ['api.acme.example', '*.files.acme.example'],
+  errors: { at: '/code', message: ['/message', '/error/message'], map: { 21211: 'provider_error' } },
   services: {
     invoicing: {
       capabilities: { documentTypes: ['INVOICE', 'QUOTE'], sendByEmail: true, requires: ['/number'] },
       idempotency: { kind: 'lookup', visibleAfter: 30 },
       timeLimit: 20,
+      checkpoint: true,
+      notProcessed: [503],
       verbs: ['dispatch', 'lookup']
     }
   }
@@ -58,7 +64,8 @@ await t.test('a manifest that went through JSON is the same manifest', (t) => {
 
 await t.test('what a definition leaves out is empty', (t) => {
   const { code, name, settings, services } = sample
-  t.match(deriveManifest({ code, name, settings, services }, '1.2.3'), { ok: true, value: { requestSettings: { properties: {}, additionalProperties: false }, errors: { map: {} } } })
+  t.match(deriveManifest({ code, name, settings, services }, '1.2.3'), { ok: true, value: { requestSettings: { properties: {}, additionalProperties: false }, errors: { map: {} }, hosts: [] } })
+  t.match(deriveManifest({ code, name, settings, services, errors: { at: '/code' } }, '1.2.3'), { ok: true, value: { errors: { at: '/code', map: {} } } })
   t.end()
 })
 
@@ -78,6 +85,11 @@ const refused: [string, object, string][] = [
   ['no document type', withInvoicing({ documentTypes: [] }), '/services/invoicing/capabilities/documentTypes Must not be empty.'],
   ['a misspelt capability', withInvoicing({ sendByMail: true }), '/services/invoicing/capabilities/sendByMail Unknown field "sendByMail" (did you mean "sendByEmail"?).'],
   ['a verb that is no function', withInvoicing({ lookup: {} }), '/services/invoicing/capabilities/lookup Unknown field "lookup".'],
+  ...['*', '*.com', 'https://api.acme.example', 'api.acme.example:8443', 'api.acme.example/v1', '127.0.0.1', 'localhost', 'API.acme.example', 'a.*.example', ''].map((host): [string, object, string] =>
+    [`"${host}" as a host`, { hosts: [host] }, '/hosts/0 ']),
+  ['an error pointer that is none', { errors: { at: 'code' } }, '/errors/at '],
+  ['a checkpoint that is neither there nor not', withInvoicing({ checkpoint: 'yes' }), '/services/invoicing/checkpoint '],
+  ['a success that is not processed', withInvoicing({ notProcessed: [200] }), '/services/invoicing/notProcessed/0 Must be at least 400.'],
   ['a secret that is no text', { settings: Type.Object({ pin: Type.Number({ 'x-secret': true }) }) }, '/settings/properties/pin A secret or a destination is a string.'],
   ['a destination that is no text', { settings: Type.Object({ port: Type.Number({ 'x-destination': true }) }) }, '/settings/properties/port A secret or a destination is a string.'],
   ['a secret inside another field', { settings: Type.Object({ login: Type.Object({ password: Secret() }) }) }, '/settings/properties/login Secrets and destinations stand at the top of the settings, not inside another field.'],

@@ -3,18 +3,19 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { JsonObject } from '../../../core/contract/json.ts'
 import { checkInvoice } from '../../../core/services/invoice.ts'
+import { invoicing } from '../../../core/services/invoicing.ts'
 
 type Options = { fields?: { dueDate?: string, sendByEmail?: boolean }, currency?: string }
 
 /** What the rules say on 2026-03-14: `path code` of each problem and warning, without the path of the data. */
 function check (data: JsonObject, { fields = {}, currency }: Options = {}): { problems: string[], warnings: string[] } {
-  const { problems, warnings } = checkInvoice({
-    data: { customer: { name: 'Ada' }, ...data },
-    fields,
-    at: (field) => `/invoicing/${field}`,
-    template: currency === undefined ? {} : { currency },
-    today: '2026-03-14'
-  })
+  const subject = { data: { customer: { name: 'Ada' }, ...data }, template: currency === undefined ? {} : { currency }, today: '2026-03-14' }
+  const found = [
+    checkInvoice(subject),
+    invoicing.check({ ...subject, template: { ...subject.template, vocabulary: 'invoice' }, fields: { documentType: 'INVOICE', ...fields }, at: (field) => `/invoicing/${field}`, provider: undefined })
+  ]
+  const problems = found.flatMap((findings) => findings.problems ?? [])
+  const warnings = found.flatMap((findings) => findings.warnings ?? [])
   const told = ({ path, code }: { path: string, code: string }): string => `${path.replace('/template/data', '')} ${code}`
   return { problems: problems.map(told), warnings: warnings.map(told) }
 }

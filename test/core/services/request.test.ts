@@ -1,74 +1,91 @@
-import fc from 'fast-check'
 import t from 'tap'
-import { DispatchError } from '../../../core/contract/errors.ts'
-import type { Json, JsonObject } from '../../../core/contract/json.ts'
+import { Type, type TObject } from 'typebox'
+import type { ServiceContracts } from '../../../core/host/contracts.ts'
+import type { ProviderDefinition } from '../../../core/host/definition.ts'
+import { deriveManifest } from '../../../core/host/derive.ts'
+import { needsProvider, providedNames, serviceNames, services, type ProvidedName } from '../../../core/services/index.ts'
 import { createRequestReader } from '../../../core/services/request.ts'
+import { requestSchema } from '../../../core/services/request-schema.ts'
+import { judge, judgeRequest, template } from '../pipeline/support.ts'
 
-const read = createRequestReader(['invoicing'])
-const body = (more: object = {}): object => ({ documentType: 'INVOICE', template: { id: 1, data: { number: 'F-1' } }, ...more })
+/** A body of each service that is read from JSON, with what it cannot do without. */
+const bodies = {
+  invoicing: { template, documentType: 'INVOICE' },
+  esign: { template, signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }] },
+  postal: { template, postal: { recipient: { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '75002', country: 'FR' } } },
+  sms: { sms: { phoneNumber: '+33612345678', message: 'Hello' } },
+  email: { template, from: 'demo@example.com', to: ['ada@example.org'], subject: 'Hello' },
+  file: { template },
+  upload: {}
+} as const
 
-await t.test('a request is read with every field in its one place, and what was left out filled in', (t) => {
-  const { at, ...request } = read(body({ providerName: 'acme', invoicing: { reference: 'R' }, sendByEmail: true }))
-  t.strictSame(request, {
-    services: ['invoicing'],
-    providerName: 'acme',
-    template: { id: 1, data: { number: 'F-1' } },
-    metadata: {},
-    settings: {},
-    fields: { invoicing: { documentType: 'INVOICE', sendByEmail: true, reference: 'R' } }
+await t.test('there are seven services, and only a file needs no provider', (t) => {
+  t.same(serviceNames, ['invoicing', 'esign', 'postal', 'sms', 'email', 'file', 'upload'])
+  t.same(providedNames, serviceNames.filter((name) => name !== 'file'))
+  t.end()
+})
+
+for (const name of serviceNames) {
+  await t.test(`${name}: a body with what it cannot do without is a plan`, (t) => {
+    const { plan, problems } = judge(name, bodies[name])
+    t.same(problems, [])
+    t.match(plan?.steps, [{ service: name, price: services[name].price }])
+    t.equal(plan?.steps[0]?.by?.provider.code, needsProvider(name) ? 'acme' : undefined)
+    t.end()
   })
-  t.strictSame(['documentType', 'sendByEmail', 'reference', 'dueDate'].map((field) => at('invoicing', field)), ['/documentType', '/sendByEmail', '/invoicing/reference', '/invoicing/dueDate'])
-  t.end()
-})
 
-await t.test('a field is pointed at where the client wrote it', (t) => {
-  const { at } = read({ template: { id: 1, data: {} }, invoicing: { documentType: 'QUOTE' } })
-  t.equal(at('invoicing', 'documentType'), '/invoicing/documentType')
-  t.equal(at('invoicing', 'sendByEmail'), '/sendByEmail')
-  t.end()
-})
+  await t.test(`${name}: unknown fields are refused wherever they stand, with the nearest known name`, (t) => {
+    t.match(judge(name, { ...bodies[name], metadatas: {} }).details, [{ path: '/metadatas', message: 'Unknown field "metadatas" (did you mean "metadata"?).' }])
+    t.match(judge(name, { ...bodies[name], [name]: { unheard: 1 } }), { word: 'validation_error', problems: [`/${name}/unheard unknown_field`] })
+    t.end()
+  })
 
-await t.test('the bounds of the fields hold exactly', (t) => {
-  const bounds: [string, string, number][] = [['invoicing', 'paymentTerms', 500], ['invoicing', 'customerId', 200], ['invoicing', 'reference', 200]]
-  for (const [object, field, most] of bounds) {
-    for (const [length, ok] of [[0, false], [1, true], [most, true], [most + 1, false]] as const) {
-      t.equal(passes(body({ [object]: { [field]: 'x'.repeat(length) } })), ok, `${field} of ${length}`)
-    }
-  }
-  for (const [id, ok] of [[1, true], [2_147_483_647, true], [0, false], [-1, false], [2_147_483_648, false], [1.5, false], ['1', false], [null, false]] as const) {
-    t.equal(passes(body({ template: { id, data: {} } })), ok, `template ${String(id)}`)
-  }
-  for (const [code, ok] of [['ab', true], [`a${'b'.repeat(40)}`, true], ['a', false], [`a${'b'.repeat(41)}`, false], ['Ab', false], ['1a', false], ['a_b', false], ['a-1', true]] as const) {
-    t.equal(passes(body({ providerName: code })), ok, `provider ${code}`)
-  }
-  t.end()
-})
+  await t.test(`${name}: the object of another service is refused`, (t) => {
+    const other = name === 'sms' ? 'postal' : 'sms'
+    t.match(judge(name, { ...bodies[name], [other]: {} }), { word: 'validation_error', problems: [`/${other} unknown_field`] })
+    t.end()
+  })
 
-function passes (request: object): boolean {
-  try {
-    read(request)
-    return true
-  } catch (error) {
-    if (error instanceof DispatchError && error.word === 'validation_error') return false
-    throw error
-  }
+  await t.test(`${name}: a body that is no object is refused`, (t) => {
+    for (const body of [null, [], 'text', 7]) t.match(judge(name, body), { word: 'validation_error' })
+    t.end()
+  })
 }
 
-const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>
+await t.test('a template is required where nothing can take its place, and refused where there is none', (t) => {
+  for (const name of ['invoicing', 'esign', 'postal'] as const) {
+    t.match(judge(name, { ...bodies[name], template: undefined }), { word: 'validation_error', problems: ['/template required'] }, name)
+    t.ok(requestSchema([name]).required.includes('template'), name)
+  }
+  t.match(judge('upload', { template }), { word: 'validation_error', problems: ['/template unknown_field'] })
+  t.end()
+})
 
-await t.test('whatever JSON comes, it is read or refused with problems that point into it', (t) => {
-  const fields = ['documentType', 'template', 'metadata', 'settings', 'callbackUrl', 'invoicing', 'providerName', 'sendByEmail', 'other']
-  const requests = fc.oneof(json, fc.dictionary(fc.constantFrom(...fields), json), json.map((data) => body({ template: { id: 1, data } })))
-  fc.assert(fc.property(requests, (request) => {
-    try {
-      const { template, fields: { invoicing } } = read(request)
-      t.strictSame(template.data, (request as { template: { data: JsonObject } }).template.data)
-      t.ok(invoicing?.['documentType'])
-    } catch (error) {
-      if (!(error instanceof DispatchError)) throw error
-      t.equal(error.word, 'validation_error')
-      t.ok(error.details?.every(({ path, code, message }) => (path === '' || path.startsWith('/')) && code !== '' && message !== ''))
-    }
-  }), { numRuns: 300 })
+await t.test('all problems of the shape are told together', (t) => {
+  t.same(judge('sms', { providerName: 'ACME', metadata: { a: 1 }, sms: { phoneNumber: '0', sender: '!' } }).problems, [
+    '/providerName pattern', '/metadata/a type', '/sms/phoneNumber pattern', '/sms/sender pattern', '/template required'
+  ])
+  t.end()
+})
+
+await t.test('an e-mail\'s fields are lifted only where the e-mail is all there is', (t) => {
+  const read = createRequestReader(['file', 'email'])
+  const { from, to, subject } = bodies.email
+  t.same(read({ template, email: { from, to, subject } }).fields['email'], { from, to, subject })
+  t.match(judgeRequest(() => read({ template, from, to, subject })), { word: 'validation_error', problems: ['/from unknown_field', '/to unknown_field', '/subject unknown_field', '/email/from required', '/email/to required', '/email/subject required'] })
+  t.end()
+})
+
+await t.test('a provider cannot offer what needs none', (t) => {
+  // @ts-expect-error file is done without a provider
+  const services: ProviderDefinition<TObject, TObject>['services'] = { file: { idempotency: { kind: 'none' }, dispatch: () => Promise.resolve({ id: '1', status: 'sent' }) } }
+  t.match(deriveManifest({ code: 'acme', name: 'Acme', settings: Type.Object({}), services }, '1.0.0'), { ok: false, problems: [{ path: '/services/file', code: 'unknown_field' }] })
+  t.end()
+})
+
+await t.test('what each service asks of its provider is what its contract says', (t) => {
+  // Compiles only while it holds: the pipeline needs no switch over services.
+  const ask = (name: ProvidedName, ...given: Parameters<typeof services[ProvidedName]['request']>): ServiceContracts[ProvidedName]['dispatch'] => services[name].request(...given)
+  t.same(ask('sms', { phoneNumber: '+33612345678' }, { data: {}, metadata: {}, text: 'Hello' }), { sms: { phoneNumber: '+33612345678', message: 'Hello' }, metadata: {} })
   t.end()
 })

@@ -34,14 +34,14 @@ async function opened (more: Partial<NewDispatch> = {}): Promise<Opened> {
     template: { id: 1, version: 1 },
     data: { number: 'F-1' },
     metadata: { a: 'b' },
-    steps: [{ stepId, service: 'invoicing', providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company', sandbox: false, fields: { documentType: 'INVOICE' }, requestSettings: {}, price: 3 }],
+    steps: [{ stepId, service: 'invoicing', by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' }, sandbox: false, fields: { documentType: 'INVOICE' }, requestSettings: {}, price: 3 }],
     ...more
   }
   await openDispatch(database, dispatch, now)
   return { ...dispatch, stepId }
 }
 
-const begin = ({ companyId, dispatchId, stepId }: Opened): Promise<number> => beginAttempt(database, { companyId, dispatchId, stepId, providerCode: 'simulator', providerVersion: '1.0.1' }, now)
+const begin = ({ companyId, dispatchId, stepId }: Opened): Promise<number> => beginAttempt(database, { companyId, dispatchId, stepId, provider: { code: 'simulator', version: '1.0.1' } }, now)
 const settle = ({ companyId, dispatchId, stepId }: Opened, settlement: Settlement, status: 'succeeded' | 'failed' | 'uncertain'): Promise<void> =>
   settleStep(database, { companyId, dispatchId, stepId, actor: { kind: 'provider', code: 'simulator' } }, settlement, status, now)
 const resume = ({ companyId, dispatchId, actor }: Opened): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor }, now)

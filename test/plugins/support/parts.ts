@@ -1,8 +1,11 @@
+import type { Format, Rendered } from '@dispatch/core'
 import type { Parts } from '../../../plugins/container.ts'
+
+const quick: Rendered<'pdf'> = { bytes: Buffer.from('%PDF-1.7 quick'), contentType: 'application/pdf', pages: 1, signatures: [], title: 'Quick' }
 
 /** Makes the smallest document at once, for tests about everything but documents. */
 export const quickRenderer: Parts['renderer'] = {
-  render: () => Promise.resolve({ bytes: Buffer.from('%PDF-1.7 quick'), contentType: 'application/pdf', pages: 1, title: 'Quick' }),
+  render: <F extends Format>() => Promise.resolve(quick as unknown as Rendered<F>),
   close: () => Promise.resolve()
 }
 

@@ -5,7 +5,7 @@ import { createHost } from '../../../core/host/host.ts'
 import { checkSettings } from '../../../core/host/settings.ts'
 import type { InvoicingDispatch } from '../../../core/services/invoicing.ts'
 import simulator from '../../../providers/simulator/index.ts'
-import { callContext, invoice, memoryLog, memoryState } from '../../fixtures/providers/call.ts'
+import { callContext, invoice, memoryLog, memoryState, nowhere } from '../../fixtures/providers/call.ts'
 
 const directory = new URL('../../../providers', import.meta.url).pathname
 const host = await createHost({ directories: [directory], log: memoryLog() })
@@ -18,7 +18,7 @@ const contextOf = (reference: string, company = memoryState(), more: Partial<Cal
 
 const dispatch = (request: InvoicingDispatch, context: CallContext): Promise<Outcome> => callDispatch(provider, 'invoicing', request, context)
 
-const lookup = (context: CallContext): unknown => provider.verbs.invoicing?.lookup?.({ reference: context.reference }, { ...context, wait: () => Promise.resolve() })
+const lookup = (context: CallContext): unknown => provider.verbs.invoicing?.lookup?.({ reference: context.reference }, { ...context, ...nowhere(), wait: () => Promise.resolve() })
 
 const numbered = (number: unknown, more: Partial<InvoicingDispatch> = {}): InvoicingDispatch => invoice({ ...more, data: { number: number as string } })
 const saying = (word: string): InvoicingDispatch => invoice({ invoicing: { documentType: 'INVOICE', reference: word } })
@@ -119,7 +119,7 @@ for (const [place, saying] of Object.entries(places)) {
 await t.test('slow takes five seconds unless the settings say otherwise', async (t) => {
   const waits: number[] = []
   const wait = (seconds: number): Promise<void> => { waits.push(seconds); return Promise.resolve() }
-  for (const settings of [{}, { slowSeconds: 0.5 }]) await provider.verbs.invoicing?.dispatch?.(saying('slow'), { ...contextOf('1'), settings, wait })
+  for (const settings of [{}, { slowSeconds: 0.5 }]) await provider.verbs.invoicing?.dispatch?.(saying('slow'), { ...contextOf('1'), ...nowhere(), settings, wait })
   t.same(waits, [5, 0.5])
 })
 

@@ -1,0 +1,39 @@
+import type { ResolvedBlock, ResolvedDocument } from './document.ts'
+import { renderError } from './errors.ts'
+import { points } from './style.ts'
+
+/**
+ * A document for these signers, by name and in their order: a signature block without a label gets its signer's name, and
+ * each signer without a block a place on a page of their own at the end. A RenderError when a block asks for a signer that is not there.
+ */
+export function withSigners (document: ResolvedDocument, names: readonly string[]): ResolvedDocument {
+  const placed = new Set<number>()
+  const body = labelled(document.body, names, placed)
+  const left = names.flatMap((name, index) => placed.has(index + 1) ? [] : [signatureOf(index + 1, name)])
+  return { ...document, body: left.length === 0 ? body : [...body, ...signaturePage(document, left)] }
+}
+
+/** The blocks with the names of signers in their places; `placed` takes up the signers that have one. */
+function labelled (blocks: readonly ResolvedBlock[], names: readonly string[], placed: Set<number>): ResolvedBlock[] {
+  return blocks.map((block) => {
+    if (block.kind === 'columns') return { ...block, columns: block.columns.map((column) => ({ ...column, blocks: labelled(column.blocks, names, placed) })) }
+    if (block.kind !== 'signature') return block
+    const name = names[block.signer - 1]
+    if (name === undefined) throw renderError('', 'unknown_signer', `The template has a place for signer ${block.signer} to sign; the request has ${names.length} ${names.length === 1 ? 'signer' : 'signers'}.`)
+    placed.add(block.signer)
+    return block.label.length > 0 ? block : { ...block, label: [{ text: name }] }
+  })
+}
+
+function signatureOf (signer: number, name: string): ResolvedBlock {
+  return { kind: 'signature', signer, label: [{ text: name }], width: points(70), height: points(20) }
+}
+
+/** It carries the title of the document, so that what is signed there is clear in every language. */
+function signaturePage ({ title, style }: ResolvedDocument, places: readonly ResolvedBlock[]): ResolvedBlock[] {
+  return [
+    { kind: 'pageBreak' },
+    { kind: 'heading', level: 2, runs: [{ text: title }], align: 'left', color: style.text },
+    ...places.flatMap((place): ResolvedBlock[] => [{ kind: 'spacer', height: points(8) }, place])
+  ]
+}

@@ -1,0 +1,61 @@
+import { LRUCache } from 'lru-cache'
+import type { Outcome } from './call.ts'
+
+/** `closed`: calls pass. `open`: none does. `half-open`: one may try whether the vendor is back. */
+export type BreakerState = 'closed' | 'open' | 'half-open'
+
+/** Whether a call may begin; if not, after how many seconds one may. */
+export type Admission = { pass: true } | { pass: false, retryAfter: number }
+
+/**
+ * The circuit breakers of this process, one for each company and provider. Only the vendor's failures count, `unavailable`
+ * and `uncertain`: a refusal proves that the vendor is there. Each process learns by itself.
+ */
+export type Breakers = {
+  /** Every admitted call is followed by `after`. */
+  before: (company: number, provider: string) => Admission
+  after: (company: number, provider: string, outcome: Outcome) => void
+  state: (company: number, provider: string) => BreakerState
+}
+
+/** `failures` in a row open a breaker for `pause` seconds. `now` is the clock. */
+export type BreakersOptions = { now: () => Date, failures?: number, pause?: number }
+
+/** `opened`, `probed`: when, in milliseconds; a probe whose end was never told is forgotten after another pause. */
+type Breaker = { failures: number, opened?: number, probed?: number }
+
+const most = 50_000
+const vendorFailed: Record<Outcome['outcome'], boolean> = { accepted: false, rejected: false, unavailable: true, uncertain: true }
+
+export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: BreakersOptions): Breakers {
+  const breakers = new LRUCache<string, Breaker>({ max: most })
+  const keyOf = (company: number, provider: string): string => `${company}|${provider}`
+  const left = (since: number | undefined): number => since === undefined ? 0 : since + pause * 1000 - now().getTime()
+
+  return {
+    before (company, provider) {
+      const breaker = breakers.get(keyOf(company, provider))
+      if (breaker?.opened === undefined) return { pass: true }
+      const wait = Math.max(left(breaker.opened), left(breaker.probed))
+      if (wait > 0) return { pass: false, retryAfter: Math.ceil(wait / 1000) }
+      breaker.probed = now().getTime()
+      return { pass: true }
+    },
+    after (company, provider, outcome) {
+      const key = keyOf(company, provider)
+      // What is our own fault tells nothing about the vendor.
+      if ('error' in outcome && outcome.error.ours === true) return
+      if (!vendorFailed[outcome.outcome]) {
+        breakers.delete(key)
+        return
+      }
+      const failures = (breakers.get(key)?.failures ?? 0) + 1
+      breakers.set(key, { failures, ...(failures >= threshold && { opened: now().getTime() }) })
+    },
+    state (company, provider) {
+      const opened = breakers.peek(keyOf(company, provider))?.opened
+      if (opened === undefined) return 'closed'
+      return left(opened) > 0 ? 'open' : 'half-open'
+    }
+  }
+}

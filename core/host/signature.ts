@@ -1,0 +1,105 @@
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import { decodeProtectedHeader, errors, flattenedVerify, type FlattenedVerifyGetKey } from 'jose'
+import type { Verifier } from './webhook.ts'
+
+/** An event as it came in: header names in lower case, the body as its bytes. */
+export type Delivery = { headers: Readonly<Record<string, string | undefined>>, body: Uint8Array }
+
+/** Why an event is not taken for the vendor's. */
+export type SignatureFault =
+  | 'no_signature' | 'malformed_signature' | 'forbidden_header' | 'wrong_algorithm' | 'wrong_signature' | 'no_secret' | 'wrong_time'
+
+/** `unknown_key`: signed with a key that is not among those known, so that nothing can be said yet. */
+export type SignatureVerdict = 'verified' | 'unknown_key' | SignatureFault
+
+type Jws = Extract<Verifier, { kind: 'jws' }>
+type Hmac = Extract<Verifier, { kind: 'hmac' }>
+
+/** The headers of a delivery that a verifier looks at: all that need be kept of an event which must wait. */
+export function signatureHeaders (verify: Verifier, { headers }: Pick<Delivery, 'headers'>): Record<string, string> {
+  const names = verify.kind === 'basic' ? ['authorization'] : verify.kind === 'jws' ? [verify.header] : [...headerNames(verify.header), ...(verify.timestamp === undefined ? [] : [verify.timestamp.header])]
+  return Object.fromEntries(names.flatMap((name) => {
+    const value = headers[name.toLowerCase()]
+    return value === undefined ? [] : [[name.toLowerCase(), value]]
+  }))
+}
+
+/**
+ * A compact JWS over the raw body, which stands where the payload would (RFC 7515, appendix F). PS256 and nothing else; the
+ * key comes from `keys` by its `kid`, and the header may not bring or name one by any other way, nor change what is signed.
+ */
+export async function verifyJws ({ header }: Jws, keys: FlattenedVerifyGetKey, { headers, body }: Delivery): Promise<SignatureVerdict> {
+  const compact = headers[header.toLowerCase()]
+  if (compact === undefined || compact === '') return 'no_signature'
+  const [head, payload, signature, ...rest] = compact.split('.')
+  if (head === undefined || payload !== '' || signature === undefined || signature === '' || rest.length > 0) return 'malformed_signature'
+  const fault = headerFault(head)
+  if (fault !== undefined) return fault
+  try {
+    await flattenedVerify({ protected: head, payload: Buffer.from(body).toString('base64url'), signature }, keys, { algorithms: ['PS256'] })
+    return 'verified'
+  } catch (error) {
+    return error instanceof errors.JWKSNoMatchingKey ? 'unknown_key' : 'wrong_signature'
+  }
+}
+
+const forbidden = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64']
+
+function headerFault (head: string): SignatureFault | undefined {
+  try {
+    const { alg, kid, ...others } = decodeProtectedHeader({ protected: head })
+    if (forbidden.some((name) => Object.hasOwn(others, name))) return 'forbidden_header'
+    if (alg !== 'PS256') return 'wrong_algorithm'
+    return typeof kid === 'string' && kid !== '' ? undefined : 'malformed_signature'
+  } catch {
+    return 'malformed_signature'
+  }
+}
+
+/** Basic credentials (RFC 7617), compared as bytes. `expected` is `user:password`; without both nothing is accepted. */
+export function verifyBasic (expected: string | undefined, { headers }: Delivery): SignatureVerdict {
+  if (expected === undefined || !/^[^:]+:./s.test(expected)) return 'no_secret'
+  const [, encoded] = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(headers['authorization'] ?? '') ?? []
+  if (encoded === undefined) return 'no_signature'
+  return isSame(Buffer.from(encoded, 'base64'), Buffer.from(expected)) ? 'verified' : 'wrong_signature'
+}
+
+/** HMAC-SHA256 over the raw body, or over `<time>.<body>`; any of several signature headers suffices. `at`: when it came in. */
+export function verifyHmac (verify: Hmac, secret: string | undefined, { headers, body }: Delivery, at: Date): SignatureVerdict {
+  if (secret === undefined || secret === '') return 'no_secret'
+  const given = headerNames(verify.header).flatMap((name) => headers[name.toLowerCase()] ?? [])
+  if (given.length === 0) return 'no_signature'
+  const time = verify.timestamp === undefined ? undefined : headers[verify.timestamp.header.toLowerCase()]
+  if (verify.timestamp !== undefined && !isNear(time, verify.timestamp, at)) return 'wrong_time'
+  const mac = createHmac('sha256', secret)
+  if (time !== undefined) mac.update(`${time}.`)
+  const expected = mac.update(body).digest()
+  // Every one is compared: which of them was right does not show in the time that it took.
+  const right = given.map((text) => isSame(decoded(text, verify), expected)).includes(true)
+  return right ? 'verified' : 'wrong_signature'
+}
+
+/** The most numbered headers that a vendor sends: DocuSign signs with up to a hundred keys. */
+const mostNumbered = 100
+
+function headerNames (header: string): string[] {
+  return header.endsWith('*') ? Array.from({ length: mostNumbered }, (_, index) => `${header.slice(0, -1)}${index + 1}`) : [header]
+}
+
+/** Seconds. */
+const usualTolerance = 300
+
+function isNear (time: string | undefined, { unit = 'seconds', tolerance = usualTolerance }: NonNullable<Hmac['timestamp']>, at: Date): boolean {
+  if (time === undefined || !/^\d{1,16}$/.test(time)) return false
+  const milliseconds = Number(time) * (unit === 'seconds' ? 1000 : 1)
+  return Math.abs(milliseconds - at.getTime()) <= tolerance * 1000
+}
+
+function decoded (text: string, { prefix = '', encoding }: Hmac): Buffer {
+  return text.startsWith(prefix) ? Buffer.from(text.slice(prefix.length), encoding) : Buffer.alloc(0)
+}
+
+/** Whether two texts of bytes are the same, in a time that says nothing about where they differ, nor how long they are. */
+function isSame (given: Uint8Array, expected: Uint8Array): boolean {
+  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
+}

@@ -1,0 +1,20 @@
+import { RequestFailure } from './outcome.ts'
+import type { SmtpMessage } from './smtp-message.ts'
+
+/** A line break in a header would begin another header, or the body. */
+const lineBreak = /[\r\n\0]/
+const headerName = /^[!-9;-~]+$/
+
+/** Throws a {@link RequestFailure} when a text of the message would reach beyond its own header. */
+export function checkHeaders ({ from, to, cc = [], bcc = [], replyTo = '', subject, headers = {} }: SmtpMessage): void {
+  const texts = { from, to: to.join(), cc: cc.join(), bcc: bcc.join(), replyTo, subject, ...headers }
+  for (const [name, text] of Object.entries(texts)) {
+    if (lineBreak.test(text) || !headerName.test(name)) throw new RequestFailure('refused', `The e-mail's "${name.replaceAll(/[^ -~]/g, '?')}" has a line break or another character that no header may have.`, { code: 'header' })
+  }
+}
+
+/** Whether a text is this plain address, alone or in angle brackets behind a name: without route, comment or quotes. */
+export function isWritten (text: string, address: string): boolean {
+  const plain = text.trim()
+  return /^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$/.test(address) && (plain === address || plain.endsWith(`<${address}>`))
+}

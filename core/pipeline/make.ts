@@ -1,0 +1,132 @@
+import { hash } from 'node:crypto'
+import type { JsonObject } from '../contract/json.ts'
+import { refusal } from '../contract/errors.ts'
+import { RenderError } from '../documents/errors.ts'
+import type { Format, Rendered } from '../documents/renderer.ts'
+import { services } from '../services/index.ts'
+import type { Content, ContentKind, Made } from '../services/made.ts'
+import type { NewDocument } from '../store/dispatches.ts'
+import type { Parts } from './parts.ts'
+import { handleOf, type Run, type RunStep, type StoredDocument } from './run.ts'
+
+/** What a step needs before it can be done. `fresh`: what of it has just been made, and is not recorded yet. */
+export type MadeContent = { made: Made, document?: StoredDocument, fresh: { document?: NewDocument, made?: JsonObject } }
+
+type Making = Pick<Parts, 'renderer' | 'files' | 'newId' | 'now'>
+
+/**
+ * Makes what a step needs of its template, or takes what was made before. Throws a RenderError when the data cannot become
+ * it, and `validation_failed` when it breaks a rule of the service.
+ */
+export async function makeContent (parts: Making, run: Run, step: RunStep): Promise<MadeContent> {
+  const service = services[step.service]
+  const content = await makers[service.content](parts, run, step)
+  const made: Made = { data: run.data, metadata: run.metadata, ...content.content }
+  const capabilities = step.by?.provider.manifest.services[step.service]?.capabilities
+  const provider = step.by === undefined || capabilities === undefined ? undefined : { code: step.by.provider.code, capabilities }
+  const problems = service.checkMade?.(step.fields, made, provider) ?? []
+  if (problems.length > 0) throw refusal('validation_failed', problems)
+  const { document, fresh = {} } = content
+  return { made, fresh, ...(document === undefined ? {} : { document }) }
+}
+
+type Contents<Kind extends ContentKind> = { content: Content[Kind], document?: StoredDocument, fresh?: MadeContent['fresh'] }
+
+/** How each kind of content comes about. */
+const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: RunStep) => Promise<Contents<Kind>> } = {
+  async document (parts, run, step) {
+    const { document, made } = step.content
+    if (document !== undefined) return { content: { document: plainHandle(document), pages: document.pages ?? 1, signatures: placesIn(made) }, document }
+    const { bytes, contentType, pages, signatures } = await render(parts, run, step, 'pdf')
+    const fresh = await storeDocument(parts, run, step, { bytes, contentType, pages })
+    const handle = handleOf(fresh)
+    return {
+      content: { document: plainHandle(handle), pages, signatures },
+      document: handle,
+      fresh: { document: fresh, ...(signatures.length === 0 ? {} : { made: { signatures } }) }
+    }
+  },
+
+  async message (parts, run, step) {
+    if (run.template === undefined) return { content: { attachments: [] } }
+    const stored = step.content.made
+    const { html, text } = stored === undefined ? await renderMessage(parts, run, step) : { html: textIn(stored, 'html'), text: textIn(stored, 'text') }
+    return { content: { html, text, attachments: [] }, ...(stored === undefined ? { fresh: { made: { html, text } } } : {}) }
+  },
+
+  async text (parts, run, step) {
+    if (run.template === undefined) return { content: {} }
+    const stored = step.content.made
+    const { text } = stored === undefined ? await render(parts, run, step, 'text') : { text: textIn(stored, 'text') }
+    return { content: { text }, ...(stored === undefined ? { fresh: { made: { text } } } : {}) }
+  },
+
+  upload (_parts, { dispatchId }, { content: { document } }) {
+    if (document === undefined) return Promise.reject(new Error(`The dispatch ${dispatchId} has lost its file.`))
+    return Promise.resolve({ content: { document: plainHandle(document) }, document })
+  }
+}
+
+async function render<F extends Format> ({ renderer, now }: Making, { template, data }: Run, { service, fields }: RunStep, format: F): Promise<Rendered<F>> {
+  if (template === undefined) throw new Error('There is no template to render.')
+  const { id, version, digest, source } = template
+  const signers = services[service].signers?.(fields)
+  return renderer.render({ template: { id, version, digest, source }, data, format, now: now().toISOString(), ...(signers === undefined ? {} : { signers }) })
+}
+
+async function renderMessage (parts: Making, run: Run, step: RunStep): Promise<{ html: string, text: string }> {
+  const { html, text, inline } = await render(parts, run, step, 'html')
+  if (inline.length > 0) throw new RenderError([{ path: '', code: 'not_supported', message: 'The template shows pictures, which e-mails cannot carry yet.' }])
+  return { html, text }
+}
+
+/** How long a generated document is kept, in milliseconds: 30 days. */
+const keptFor = 30 * 24 * 3600 * 1000
+
+async function storeDocument ({ files, newId, now }: Making, run: Run, step: RunStep, { bytes, contentType, pages }: { bytes: Uint8Array, contentType: string, pages: number }): Promise<NewDocument> {
+  const time = now()
+  const documentId = newId()
+  const storageKey = storageKeyOf(run.companyId, time, documentId)
+  await files.put(storageKey, bytes)
+  return {
+    documentId,
+    filename: services[step.service].filename?.(step.fields) ?? filenameOf(run),
+    contentType,
+    size: bytes.byteLength,
+    sha256: hash('sha256', bytes),
+    pages,
+    storageKey,
+    expiresAt: expiryOf(time)
+  }
+}
+
+/** Where the bytes of a document lie: by company, and by the day on which it was made. */
+export function storageKeyOf (companyId: number, time: Date, documentId: string): string {
+  return `documents/${companyId}/${time.toISOString().slice(0, 10)}/${documentId}`
+}
+
+/** When a document that is made or received now is no longer kept. */
+export function expiryOf (time: Date): Date {
+  return new Date(time.getTime() + keptFor)
+}
+
+/** `<template>-<number>.pdf`, in characters that every file system takes. */
+function filenameOf ({ template, documentNumber, dispatchId }: Run): string {
+  const name = `${template?.name ?? 'document'}-${documentNumber ?? dispatchId}`
+  // The cut may leave half of a surrogate pair.
+  return `${name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')}.pdf`
+}
+
+function textIn (made: JsonObject, name: string): string {
+  const text = made[name]
+  return typeof text === 'string' ? text : ''
+}
+
+function placesIn (made: JsonObject | undefined): Content['document']['signatures'] {
+  return (made?.['signatures'] ?? []) as unknown as Content['document']['signatures']
+}
+
+/** What a provider may know of a document. */
+function plainHandle ({ id, filename, contentType, size, sha256 }: StoredDocument): Content['document']['document'] {
+  return { id, filename, contentType, size, sha256 }
+}

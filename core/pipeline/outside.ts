@@ -1,0 +1,29 @@
+import type { Readable } from 'node:stream'
+import type { DocumentHandle } from '../contract/common.ts'
+import type { Outside } from '../host/outside.ts'
+import { findDocument } from '../store/dispatch-views.ts'
+import { createProviderState } from '../store/provider-state.ts'
+import type { Parts } from './parts.ts'
+import type { ProviderStep, Run } from './run.ts'
+
+/** What the provider of a step may reach. `owner` tells whose configuration it is: the company's or which user's. */
+export async function outsideOf (parts: Parts, { companyId }: Run, { by: { provider }, service, stepId }: ProviderStep, owner: string): Promise<Outside> {
+  const { network, spool, database, diskRoot, now } = parts
+  // Under a name that no provider's code can have: the provider's own keys are elsewhere.
+  const memory = createProviderState(database, companyId, `${provider.code}:host`, now)
+  const key = `checkpoint:${stepId}`
+  const id = provider.manifest.services[service]?.checkpoint === true ? await memory.get(key) : undefined
+  return {
+    network,
+    account: `${companyId}|${provider.code}|${owner}`,
+    documents: { read: (document) => readDocument(parts, companyId, document), keep: spool.keep },
+    checkpoint: { ...(typeof id === 'string' && { id }), save: (text) => memory.put(key, text) },
+    ...(diskRoot !== undefined && { disk: { root: diskRoot, folder: String(companyId) } })
+  }
+}
+
+/** The bytes of a document that is still on its way, or of a stored one. */
+async function readDocument ({ spool, files, database }: Parts, companyId: number, document: DocumentHandle): Promise<Readable> {
+  const stored = await findDocument(database, companyId, document.id)
+  return stored === undefined ? await spool.read(document) : await files.stream(stored.storage_key)
+}

@@ -1,0 +1,125 @@
+import { Type, type Static } from 'typebox'
+import { EmailAddress, Line, type DocumentHandle } from '../contract/common.ts'
+import type { Problem } from '../contract/errors.ts'
+import { checkMost } from './limits.ts'
+import type { Content } from './made.ts'
+import { duplicatesIn, listOf, recipientsOf } from './recipients.ts'
+import { isAllowedSender } from './senders.ts'
+import type { ProvidedService, ProviderFacts, Subject } from './service.ts'
+
+const mostRecipients = 50
+/** Characters. */
+const longestBody = 1_000_000
+
+/** One address, or up to 50. */
+const Recipients = Type.Unsafe<string | string[]>({
+  ...EmailAddress,
+  type: ['string', 'array'],
+  format: 'mailbox-or-none',
+  items: EmailAddress,
+  maxItems: mostRecipients,
+  examples: [['ada@example.com']]
+})
+
+/** The fields of the email service: in `email`, or at the top level where the e-mail is all there is. */
+export const EmailFields = Type.Object({
+  from: EmailAddress,
+  to: Recipients,
+  cc: Type.Optional(Recipients),
+  bcc: Type.Optional(Recipients),
+  replyTo: Type.Optional(EmailAddress),
+  subject: Line(500, { description: 'a text of one line, sent as it is' }),
+  body: Type.Optional(Type.String({ minLength: 1, maxLength: longestBody, description: 'HTML or plain text, sent as it is; in place of a template.' })),
+  attachGenerated: Type.Optional(Type.Boolean({ default: true, description: 'Attach the document that was made before.' }))
+}, { additionalProperties: false })
+export type EmailFields = Static<typeof EmailFields>
+
+/** What an email provider declares. Whom a configuration lets send is its setting `allowedSenders`. */
+export const EmailCapabilities = Type.Object({
+  maxSize: Type.Optional(Type.Integer({ minimum: 1, description: 'Bytes of a whole message.' }))
+}, { additionalProperties: false })
+export type EmailCapabilities = Static<typeof EmailCapabilities>
+
+/** What an email provider is asked to dispatch: nobody is named twice. `html` or `text` is there, or both. */
+export type EmailDispatch = {
+  email: { from: string, to: string[], cc: string[], bcc: string[], replyTo?: string, subject: string, html?: string, text?: string }
+  attachments: readonly DocumentHandle[]
+  metadata: Readonly<Record<string, string>>
+}
+
+export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'message', EmailDispatch> = {
+  name: 'email',
+  summary: 'Sends an e-mail.',
+  fields: EmailFields,
+  lifted: [],
+  liftedAlone: Object.keys(EmailFields.properties),
+  required: ['from', 'to', 'subject'],
+  template: { unless: 'body', exclusive: true },
+  content: 'message',
+  capabilities: EmailCapabilities,
+  price: 0,
+
+  check (subject) {
+    const { fields, at, provider } = subject
+    return {
+      expectations: [...checkSender(subject), ...checkRecipients(subject)],
+      problems: provider === undefined || fields.body === undefined ? [] : checkSize({ ...bodyOf(fields.body), attachments: [] }, provider, at('body')),
+      warnings: [...checkDuplicates(subject), ...checkSubject(subject)]
+    }
+  },
+
+  checkMade: (fields, made, provider) => provider === undefined ? [] : checkSize(contentOf(fields, made), provider, '/template'),
+
+  request (fields, made) {
+    const { from, replyTo, subject } = fields
+    const { attachments, ...body } = contentOf(fields, made)
+    return { email: { from, ...recipientsOf(fields), ...(replyTo === undefined ? {} : { replyTo }), subject, ...body }, attachments, metadata: made.metadata }
+  },
+
+  example: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Your documents' },
+
+  facts ({ to }) {
+    const [first] = listOf(to)
+    return first === undefined ? {} : { recipient: first }
+  }
+}
+
+type EmailSubject = Subject<EmailFields, EmailCapabilities>
+type Message = Content['message']
+
+function checkSender ({ fields: { from }, provider, at }: EmailSubject): Problem[] {
+  if (provider?.settings === undefined || isAllowedSender(from, provider.settings['allowedSenders'])) return []
+  return [{ path: at('from'), code: 'sender_not_allowed', message: `The configuration of the provider "${provider.code}" does not let ${from} send: its setting "allowedSenders" lists who may.` }]
+}
+
+function checkRecipients ({ fields: { to }, at }: EmailSubject): Problem[] {
+  return listOf(to).length > 0 ? [] : [{ path: at('to'), code: 'no_recipient', message: 'There is nobody to send to: give at least one address.' }]
+}
+
+function checkDuplicates ({ fields, at }: EmailSubject): Problem[] {
+  return duplicatesIn(fields).map(({ field, mailbox }) => ({ path: at(field), code: 'duplicate_recipient', message: `${mailbox} is named twice and gets one copy.` }))
+}
+
+function checkSubject ({ fields: { subject }, at }: EmailSubject): Problem[] {
+  return /\{\{|\{%/.test(subject) ? [{ path: at('subject'), code: 'static_subject', message: 'A subject is sent as it is: the expression in it is not evaluated.' }] : []
+}
+
+/** The size of the message, with its attachments in base64, against what the provider takes. */
+function checkSize (message: Message, provider: ProviderFacts<EmailCapabilities>, path: string): Problem[] {
+  return checkMost(provider, path, messageSize(message), provider.capabilities.maxSize, 'bytes a message')
+}
+
+/** Bytes; base64 makes 4 of 3, and lines of 76 end with two more (RFC 2045, 6.8). */
+export function messageSize ({ html = '', text = '', attachments }: Message): number {
+  const encoded = attachments.map(({ size }) => Math.ceil(Math.ceil(size / 3) * 4 * 78 / 76))
+  return encoded.reduce((sum, size) => sum + size, Buffer.byteLength(html) + Buffer.byteLength(text))
+}
+
+function contentOf ({ body }: EmailFields, { html, text, attachments }: Message): Message {
+  return { ...body === undefined ? { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }) } : bodyOf(body), attachments }
+}
+
+/** A body is HTML when it closes an element, has one that is never closed, or says so; a lone `<name>` is text. */
+function bodyOf (body: string): { html: string } | { text: string } {
+  return /<\/[a-z][a-z0-9]*\s*>|<(?:br|hr|img)\b[^<>]*>|<!doctype html/i.test(body) ? { html: body } : { text: body }
+}

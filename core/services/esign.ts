@@ -1,0 +1,107 @@
+import { Type, type Static } from 'typebox'
+import { LanguageCode, Line, type DocumentHandle } from '../contract/common.ts'
+import type { Problem } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import { textAt } from './data.ts'
+import { checkMost, checkSupported } from './limits.ts'
+import type { SignaturePlace } from './made.ts'
+import type { ProvidedService, Subject } from './service.ts'
+
+const signatureTypes = ['SIMPLE', 'ADVANCED', 'QUALIFIED'] as const
+export type SignatureType = typeof signatureTypes[number]
+
+const defaults = { signatureType: 'SIMPLE', expiresInDays: 30 } as const
+
+const Signer = Type.Object({
+  email: Type.String({ format: 'email', maxLength: 254 }),
+  firstName: Line(100),
+  lastName: Line(100),
+  order: Type.Optional(Type.Integer({ minimum: 1, description: 'When they sign: those with the same number at the same time. Without one, all at once.' }))
+}, { additionalProperties: false })
+export type Signer = Static<typeof Signer>
+
+/** The fields of the esign service, in `esign` or (the signers) at the top level of the request. */
+export const EsignFields = Type.Object({
+  signers: Type.Array(Signer, { minItems: 1, maxItems: 50 }),
+  signatureType: Type.Optional(Type.Enum(signatureTypes, { default: defaults.signatureType })),
+  expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 365, default: defaults.expiresInDays })),
+  locale: Type.Optional(LanguageCode)
+}, { additionalProperties: false })
+export type EsignFields = Static<typeof EsignFields>
+
+/** What an esign provider declares. */
+export const EsignCapabilities = Type.Object({
+  signatureTypes: Type.Array(Type.Enum(signatureTypes), { minItems: 1, uniqueItems: true }),
+  locales: Type.Optional(Type.Array(LanguageCode, { uniqueItems: true, description: 'The languages it writes to signers in; left out, it takes any.' })),
+  maxSigners: Type.Optional(Type.Integer({ minimum: 1 }))
+}, { additionalProperties: false })
+export type EsignCapabilities = Static<typeof EsignCapabilities>
+
+/** What an esign provider is asked to dispatch. */
+export type EsignDispatch = {
+  esign: { signers: Signer[], signatureType: SignatureType, expiresInDays: number, locale?: string }
+  document: DocumentHandle
+  signatures: readonly SignaturePlace[]
+  data: JsonObject
+  metadata: Readonly<Record<string, string>>
+}
+
+export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'document', EsignDispatch> = {
+  name: 'esign',
+  summary: 'Has a document signed: starts a signature workflow.',
+  fields: EsignFields,
+  lifted: ['signers'],
+  required: ['signers'],
+  template: {},
+  content: 'document',
+  capabilities: EsignCapabilities,
+  price: 0,
+
+  check (subject) {
+    const { fields: { signers }, at } = subject
+    return { problems: [...checkOrder(signers, at('signers')), ...checkDuplicates(signers, at('signers')), ...checkProvider(subject)] }
+  },
+
+  signers: ({ signers }) => signers.map(nameOf),
+
+  request: (fields, { document, signatures, data, metadata }) => ({ esign: { ...defaults, ...fields }, document, signatures, data, metadata }),
+
+  example: { signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }, { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }] },
+
+  facts ({ signers: [first] }, data) {
+    return { ...textAt(data, '/number', 'documentNumber'), ...(first === undefined ? {} : { recipient: nameOf(first) }) }
+  }
+}
+
+function nameOf ({ firstName, lastName }: Signer): string {
+  return `${firstName} ${lastName}`
+}
+
+/** Either nobody has an order, or all have one, and the orders count from 1 without a gap. */
+function checkOrder (signers: readonly Signer[], path: string): Problem[] {
+  const orders = signers.map(({ order }) => order)
+  if (orders.every((order) => order === undefined)) return []
+  const missing = orders.flatMap((order, index) => order === undefined ? [{ path: `${path}/${index}/order`, code: 'order_missing', message: 'Some signers have an order: give every signer one, or none.' }] : [])
+  if (missing.length > 0) return missing
+  return orders.flatMap((order = 1, index) => order === 1 || orders.includes(order - 1) ? [] : [
+    { path: `${path}/${index}/order`, code: 'order_gap', message: `Nobody has the order ${order - 1}: orders count from 1 without a gap; equal ones sign at the same time.` }
+  ])
+}
+
+function checkDuplicates (signers: readonly Signer[], path: string): Problem[] {
+  const emails = signers.map(({ email }) => email.toLowerCase())
+  return emails.flatMap((email, index) => emails.indexOf(email) === index ? [] : [
+    { path: `${path}/${index}/email`, code: 'duplicate_signer', message: `${email} is already a signer: name each signer once.` }
+  ])
+}
+
+function checkProvider ({ fields, provider, at }: Subject<EsignFields, EsignCapabilities>): Problem[] {
+  if (provider === undefined) return []
+  const { capabilities } = provider
+  const { signers, signatureType, locale } = { ...defaults, ...fields }
+  return [
+    ...checkSupported(provider, at('signatureType'), signatureType, capabilities.signatureTypes),
+    ...checkSupported(provider, at('locale'), locale, capabilities.locales),
+    ...checkMost(provider, at('signers'), signers.length, capabilities.maxSigners, 'signers')
+  ]
+}

@@ -1,0 +1,101 @@
+import { Type, type Static } from 'typebox'
+import { CountryCode, Line, type DocumentHandle } from '../contract/common.ts'
+import type { Problem } from '../contract/errors.ts'
+import { checkPlace, withoutPostalCodes } from './address.ts'
+import { textAt } from './data.ts'
+import { checkMost, checkOffered, checkSupported } from './limits.ts'
+import type { ProvidedService, Subject } from './service.ts'
+
+const mailTypes = ['SIMPLE', 'REGISTERED'] as const
+export type MailType = typeof mailTypes[number]
+
+const defaults = { mailType: 'SIMPLE', color: false, duplex: false } as const
+
+/** Where a letter goes. Only where there are no postal codes can it be left out. */
+const Recipient = Type.Object({
+  name: Line(100),
+  company: Type.Optional(Line(100)),
+  address: Type.String({ minLength: 1, maxLength: 300, pattern: '^(?!\\s+$)(?:[^\\p{Cc}]|\\n)*$', description: 'the street and what else stands above the city, on one or more lines' }),
+  city: Line(100),
+  postalCode: Type.Optional(Line(20)),
+  country: CountryCode
+}, {
+  additionalProperties: false,
+  if: { required: ['country'], properties: { country: { enum: withoutPostalCodes } } },
+  else: { required: ['postalCode'] }
+})
+
+/** The fields of the postal service. */
+export const PostalFields = Type.Object({
+  recipient: Recipient,
+  mailType: Type.Optional(Type.Enum(mailTypes, { default: defaults.mailType })),
+  color: Type.Optional(Type.Boolean({ default: defaults.color })),
+  duplex: Type.Optional(Type.Boolean({ default: defaults.duplex }))
+}, { additionalProperties: false })
+export type PostalFields = Static<typeof PostalFields>
+
+/** What a postal provider declares. */
+export const PostalCapabilities = Type.Object({
+  mailTypes: Type.Array(Type.Enum(mailTypes), { minItems: 1, uniqueItems: true }),
+  countries: Type.Optional(Type.Array(CountryCode, { uniqueItems: true, description: 'Where it delivers; left out, everywhere.' })),
+  maxPages: Type.Optional(Type.Integer({ minimum: 1 })),
+  color: Type.Optional(Type.Boolean()),
+  duplex: Type.Optional(Type.Boolean())
+}, { additionalProperties: false })
+export type PostalCapabilities = Static<typeof PostalCapabilities>
+
+/** What a postal provider is asked to dispatch. */
+export type PostalDispatch = {
+  postal: { recipient: Static<typeof Recipient>, mailType: MailType, color: boolean, duplex: boolean }
+  document: DocumentHandle
+  metadata: Readonly<Record<string, string>>
+}
+
+export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities, 'document', PostalDispatch> = {
+  name: 'postal',
+  summary: 'Sends a letter by post.',
+  fields: PostalFields,
+  lifted: [],
+  required: ['recipient'],
+  template: {},
+  content: 'document',
+  capabilities: PostalCapabilities,
+  price: 0,
+
+  check (subject) {
+    const { fields: { recipient: { country, postalCode } }, at } = subject
+    return {
+      problems: [...checkPlace({ country, postalCode }, at('recipient')), ...checkProvider(subject)],
+      warnings: postalCode === undefined || !withoutPostalCodes.includes(country) ? [] : [
+        { path: `${at('recipient')}/postalCode`, code: 'no_postal_codes', message: `${country} has no postal codes; what is given is printed as it is.` }
+      ]
+    }
+  },
+
+  checkMade: (_fields, { pages }, provider) => provider === undefined ? [] : checkPages(pages, provider),
+
+  request: (fields, { document, metadata }) => ({ postal: { ...defaults, ...fields }, document, metadata }),
+
+  example: { postal: { recipient: { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' } } },
+
+  facts ({ recipient }, data) {
+    return { ...textAt(data, '/number', 'documentNumber'), recipient: recipient.name }
+  }
+}
+
+/** Whether the provider takes a letter of so many pages. */
+export function checkPages (pages: number, provider: { code: string, capabilities: PostalCapabilities }): Problem[] {
+  return checkMost(provider, '/template', pages, provider.capabilities.maxPages, 'pages')
+}
+
+function checkProvider ({ fields, provider, at }: Subject<PostalFields, PostalCapabilities>): Problem[] {
+  if (provider === undefined) return []
+  const { capabilities } = provider
+  const whole = { ...defaults, ...fields }
+  return [
+    ...checkSupported(provider, at('mailType'), whole.mailType, capabilities.mailTypes),
+    ...checkSupported(provider, `${at('recipient')}/country`, whole.recipient.country, capabilities.countries),
+    ...checkOffered(provider, at('color'), whole.color, capabilities.color, 'print in colour'),
+    ...checkOffered(provider, at('duplex'), whole.duplex, capabilities.duplex, 'print on both sides')
+  ]
+}

@@ -1,0 +1,100 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/min'
+import { Type, type Static } from 'typebox'
+import { CountryCode } from '../contract/common.ts'
+import type { Problem } from '../contract/errors.ts'
+import { checkMost, checkOffered } from './limits.ts'
+import { segmentsOf } from './segments.ts'
+import type { Findings, ProvidedService, ProviderFacts, Subject } from './service.ts'
+
+/** The longest text, in characters: ten segments of 153. */
+const longestMessage = 1530
+/** Segments from which a text is unusually long: each is paid for. */
+const manySegments = 5
+
+/** The fields of the sms service. */
+export const SmsFields = Type.Object({
+  phoneNumber: Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'an E.164 phone number, with + and country code, such as +33612345678', examples: ['+33612345678'] }),
+  message: Type.Optional(Type.String({ minLength: 1, maxLength: longestMessage, description: 'The text; without it, that of the template.' })),
+  sender: Type.Optional(Type.String({ pattern: '^(?=.*[A-Za-z])[A-Za-z0-9]{1,11}$', description: '1 to 11 letters and digits, at least one letter', examples: ['ACME'] }))
+}, { additionalProperties: false })
+export type SmsFields = Static<typeof SmsFields>
+
+/** What an sms provider declares. */
+export const SmsCapabilities = Type.Object({
+  countries: Type.Optional(Type.Array(CountryCode, { uniqueItems: true, description: 'Where it sends to; left out, everywhere.' })),
+  maxSegments: Type.Optional(Type.Integer({ minimum: 1 })),
+  alphanumericSender: Type.Optional(Type.Boolean({ description: 'A request may name its sender.' }))
+}, { additionalProperties: false })
+export type SmsCapabilities = Static<typeof SmsCapabilities>
+
+/** What an sms provider is asked to dispatch. */
+export type SmsDispatch = {
+  sms: { phoneNumber: string, message: string, sender?: string }
+  metadata: Readonly<Record<string, string>>
+}
+
+export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', SmsDispatch> = {
+  name: 'sms',
+  summary: 'Sends a text message.',
+  fields: SmsFields,
+  lifted: [],
+  required: ['phoneNumber'],
+  template: { unless: 'message' },
+  content: 'text',
+  capabilities: SmsCapabilities,
+  price: 0,
+
+  check (subject) {
+    const { fields: { message, sender }, provider, at } = subject
+    const number = checkNumber(subject)
+    return {
+      problems: [
+        ...number.problems ?? [],
+        ...provider === undefined ? [] : checkOffered(provider, at('sender'), sender !== undefined, provider.capabilities.alphanumericSender, 'send under a name of your own'),
+        ...message === undefined || provider === undefined ? [] : checkSegments(message, provider, at('message'))
+      ],
+      warnings: [...number.warnings ?? [], ...message === undefined ? [] : checkLength(message, at('message'))]
+    }
+  },
+
+  checkMade: ({ message }, { text }, provider) => message === undefined ? checkMessage(text ?? '', provider) : [],
+
+  request: ({ phoneNumber, message, sender }, { text = '', metadata }) =>
+    ({ sms: { phoneNumber, message: message ?? text, ...(sender === undefined ? {} : { sender }) }, metadata }),
+
+  example: { sms: { phoneNumber: '+33612345678' } },
+
+  facts: ({ phoneNumber }) => ({ recipient: phoneNumber })
+}
+
+/** Checks a text that a template made. */
+export function checkMessage (text: string, provider: ProviderFacts<SmsCapabilities> | undefined): Problem[] {
+  const path = '/template'
+  if (text.trim() === '') return [{ path, code: 'too_short', message: 'The text that the template made is empty.' }]
+  const { length } = Array.from(text)
+  if (length > longestMessage) return [{ path, code: 'too_long', message: `The text that the template made has ${length} characters, and may have at most ${longestMessage}.` }]
+  return provider === undefined ? [] : checkSegments(text, provider, path)
+}
+
+function checkSegments (text: string, provider: ProviderFacts<SmsCapabilities>, path: string): Problem[] {
+  return checkMost(provider, path, segmentsOf(text).segments, provider.capabilities.maxSegments, 'segments')
+}
+
+function checkLength (text: string, path: string): Problem[] {
+  const { encoding, characters, segments } = segmentsOf(text)
+  if (segments < manySegments) return []
+  return [{ path, code: 'many_segments', message: `The text is sent in ${segments} segments (${characters} characters of ${encoding}), each of which is paid for.` }]
+}
+
+/** Whether the number can exist, is known to be assigned, and lies where the provider sends to. */
+function checkNumber ({ fields: { phoneNumber }, provider, at }: Subject<SmsFields, SmsCapabilities>): Findings {
+  const path = at('phoneNumber')
+  const number = parsePhoneNumberFromString(phoneNumber)
+  if (number?.isPossible() !== true) return { problems: [{ path, code: 'impossible_number', message: `${phoneNumber} is not a phone number: no country has numbers of that code and length.` }] }
+  // The numbering plans change faster than any copy of them: a number outside of ours may exist.
+  const warnings = number.isValid() ? [] : [{ path, code: 'unassigned_number', message: `${phoneNumber} is in no range that is known to be assigned.` }]
+  const countries = number.getPossibleCountries()
+  const supported = provider?.capabilities.countries
+  if (provider === undefined || supported === undefined || countries.some((country) => supported.includes(country))) return { warnings }
+  return { warnings, problems: [{ path, code: 'not_supported_by_provider', message: `The provider "${provider.code}" does not send to ${countries.join(', ') || `+${number.countryCallingCode}`}; it sends to ${supported.join(', ')}.` }] }
+}

@@ -1,0 +1,44 @@
+import { Type, type Static } from 'typebox'
+import type { DocumentHandle } from '../contract/common.ts'
+import type { Problem } from '../contract/errors.ts'
+import { checkMost } from './limits.ts'
+import type { ProvidedService, ProviderFacts } from './service.ts'
+
+/** The upload service has no fields of its own: the file is a part of the request. */
+export const UploadFields = Type.Object({}, { additionalProperties: false })
+export type UploadFields = Static<typeof UploadFields>
+
+/** What an upload provider declares. */
+export const UploadCapabilities = Type.Object({
+  maxSize: Type.Optional(Type.Integer({ minimum: 1, description: 'Bytes of a file.' }))
+}, { additionalProperties: false })
+export type UploadCapabilities = Static<typeof UploadCapabilities>
+
+/** What an upload provider is asked to store. */
+export type UploadDispatch = { document: DocumentHandle, metadata: Readonly<Record<string, string>> }
+
+export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities, 'upload', UploadDispatch> = {
+  name: 'upload',
+  summary: 'Stores a file.',
+  fields: UploadFields,
+  lifted: [],
+  required: [],
+  content: 'upload',
+  capabilities: UploadCapabilities,
+  price: 0,
+
+  check: () => ({}),
+
+  checkMade: (_fields, { document }, provider) => provider === undefined ? [] : checkFileSize(document.size, provider),
+
+  request: (_fields, { document, metadata }) => ({ document, metadata }),
+
+  example: {},
+
+  facts: () => ({})
+}
+
+/** Whether the provider takes a file of so many bytes. */
+export function checkFileSize (size: number, provider: ProviderFacts<UploadCapabilities>): Problem[] {
+  return checkMost(provider, '/file', size, provider.capabilities.maxSize, 'bytes a file')
+}

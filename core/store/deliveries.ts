@@ -1,0 +1,99 @@
+import { sql, type Kysely } from 'kysely'
+import { isSettled, mayMove, originsOf, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { Owner } from './configurations.ts'
+import type { Database, OwnerQueries } from './database.ts'
+import type { EventActor, InboundState, Tables } from './schema.ts'
+
+/** An accepted step whose vendor tells what became of it. */
+export type FollowedStep = {
+  stepId: string
+  dispatchId: string
+  companyId: number
+  userId: number
+  service: DeliveryService
+  providerCode: string
+  configuredBy: 'user' | 'company'
+  sandbox: boolean
+  remoteId: string
+}
+
+/** What was learnt about a step. `status` null: the vendor's word is not known to the provider. */
+export type Delivery = { kind: 'webhook' | 'polled', status: DeliveryStatus | null, facts: JsonObject, actor: EventActor }
+
+function followed (queries: Kysely<Tables>) {
+  return queries.selectFrom('steps').innerJoin('dispatches', 'dispatches.dispatch_id', 'steps.dispatch_id')
+    .select((row) => [
+      'step_id as stepId', 'steps.dispatch_id as dispatchId', 'steps.company_id as companyId', 'user_id as userId', row.ref('service').$castTo<DeliveryService>().as('service'),
+      row.ref('provider_code').$castTo<string>().as('providerCode'), row.ref('configured_by').$castTo<'user' | 'company'>().as('configuredBy'), 'sandbox', row.ref('remote_id').$castTo<string>().as('remoteId')
+    ])
+    .where('steps.status', '=', 'accepted').where('remote_id', 'is not', null)
+}
+
+/** The steps that a vendor's id means: those of one owner, or of every company that uses the provider. */
+export async function matchSteps ({ owner }: Database, { service, providerCode, remoteId, scope }: { service: DeliveryService, providerCode: string, remoteId: string, scope: Owner | null }): Promise<FollowedStep[]> {
+  const all = followed(owner).where('provider_code', '=', providerCode).where('remote_id', '=', remoteId).where('service', '=', service)
+  if (scope === null) return all.limit(100).execute()
+  const own = all.where('steps.company_id', '=', scope.companyId).limit(100)
+  return (scope.userId === null ? own.where('configured_by', '=', 'company') : own.where('configured_by', '=', 'user').where('user_id', '=', scope.userId)).execute()
+}
+
+/** One followed step, if it is accepted and not settled. */
+export async function findFollowed ({ owner }: Database, stepId: string): Promise<FollowedStep | undefined> {
+  return followed(owner).where('step_id', '=', stepId).where('delivery_settled', '=', false).executeTakeFirst()
+}
+
+/**
+ * Notes in the timelines of steps what an event says, moves their status where it may move, and closes the event, all in
+ * one transaction: an event has its effect once. Answers false when it was handled before, by itself or under its event id;
+ * rejects when another one with that id is being handled at this moment.
+ */
+export async function applyInbound ({ owner }: Database, { inboundId, eventId, steps, delivery }: { inboundId: string, eventId?: string, steps: readonly FollowedStep[], delivery: Delivery }, now: Date): Promise<boolean> {
+  return owner.transaction().execute(async (queries) => {
+    const { rows: [event] } = await sql<{ state: InboundState }>`
+      update inbound set (state, event_id) = (select case when taken then 'duplicate' else 'applied' end, case when taken then null else ${eventId ?? null}::text end
+        from (select exists (select from inbound as other where other.service = inbound.service and other.provider_code = inbound.provider_code
+          and other.account is not distinct from inbound.account and other.event_id = ${eventId ?? null}::text) as taken) as others), note = null, handled_at = ${now}
+      where inbound_id = ${inboundId} and state in ('waiting', 'held') returning state`.execute(queries)
+    const isNew = event?.state === 'applied'
+    if (isNew) for (const step of steps) await moveStep(queries, step, delivery, now)
+    return isNew
+  })
+}
+
+/** Notes what the vendor answered about a step, if that moves it. */
+export async function applyPoll ({ owner }: Database, step: FollowedStep, delivery: Delivery, now: Date): Promise<void> {
+  await owner.transaction().execute(async (queries) => {
+    const { delivery_status: from } = await queries.updateTable('steps').set({ polled_at: now }).where('step_id', '=', step.stepId).returning('delivery_status').executeTakeFirstOrThrow()
+    if (delivery.status !== null && mayMove(step.service, from, delivery.status)) await moveStep(queries, step, delivery, now)
+  })
+}
+
+/** Moves a step where it may move, and notes in its timeline what was learnt and whether it changed anything. */
+async function moveStep (queries: OwnerQueries, step: FollowedStep, { kind, status, facts, actor }: Delivery, now: Date): Promise<void> {
+  const { companyId, dispatchId, stepId, service } = step
+  await sql`
+    with before as (
+      select step_id, delivery_status from steps where step_id = ${stepId} for update
+    ), moved as (
+      update steps set delivery_status = ${status}, delivery_settled = ${isSettled(service, status)} from before
+      where steps.step_id = before.step_id and ${status}::text is not null and (before.delivery_status is null or before.delivery_status = any (${originsOf(service, status)})) returning 1
+    )
+    insert into events (company_id, dispatch_id, step_id, kind, actor, at, facts)
+    select ${companyId}, ${dispatchId}, ${stepId}, ${kind}, ${JSON.stringify(actor)}, ${now},
+      ${JSON.stringify({ ...facts, status: status ?? 'unknown' })}::jsonb || jsonb_strip_nulls(jsonb_build_object('before', before.delivery_status, 'changed', exists (select from moved)))
+    from before`.execute(queries)
+}
+
+/** When steps of a provider are asked after: those accepted before `since` for the first time, those asked before `again` once more, none accepted before `until`. */
+export type Due = { service: DeliveryService, providerCode: string, since: Date, again: Date, until: Date }
+
+/** The followed steps of a provider that are due, the longest waiting first. */
+export async function listDue ({ owner }: Database, { service, providerCode, since, again, until }: Due): Promise<string[]> {
+  const { rows } = await sql<{ step_id: string }>`
+    select steps.step_id from steps, lateral (select max(answered_at) as accepted_at from attempts where attempts.step_id = steps.step_id) attempt
+    where provider_code = ${providerCode} and service = ${service} and service in ('esign', 'postal') and status = 'accepted' and not delivery_settled and remote_id is not null
+      and accepted_at > ${until} and case when polled_at is null then accepted_at < ${since} else polled_at < ${again} end
+    order by coalesce(polled_at, accepted_at) limit 1000`.execute(owner)
+  return rows.map((row) => row.step_id)
+}

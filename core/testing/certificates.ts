@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import { isIP } from 'node:net'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { generate } from 'selfsigned'
+
+/** A private key and its certificate, in PEM. */
+export type Certificate = { key: string, cert: string }
+
+/** A certificate authority that exists for one test. */
+export type Authority = {
+  /** What a client must trust, in PEM. */
+  ca: string
+  /** A certificate for these names or addresses. */
+  issue: (...names: [string, ...string[]]) => Promise<Certificate>
+  /** The `SNICallback` of a TLS server: a certificate for whatever name it is asked by. */
+  serveAnyName: (servername: string, callback: (error: Error | null, context?: SecureContext) => void) => void
+}
+
+const keys = { keyType: 'ec', algorithm: 'sha256' } as const
+
+export async function createAuthority (): Promise<Authority> {
+  // Clients find an authority by its name: each has its own.
+  const root = await generate([{ name: 'commonName', value: `Test authority ${randomUUID()}` }], {
+    ...keys,
+    extensions: [{ name: 'basicConstraints', cA: true, critical: true }, { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true }]
+  })
+  const contexts = new Map<string, Promise<SecureContext>>()
+
+  async function issue (...names: [string, ...string[]]): Promise<Certificate> {
+    const { private: key, cert } = await generate([{ name: 'commonName', value: names[0] }], {
+      ...keys,
+      ca: { key: root.private, cert: root.cert },
+      extensions: [{ name: 'subjectAltName', altNames: names.map((name) => isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name }) }]
+    })
+    return { key, cert }
+  }
+
+  function contextOf (name: string): Promise<SecureContext> {
+    const context = contexts.get(name) ?? issue(name).then(createSecureContext)
+    contexts.set(name, context)
+    return context
+  }
+
+  return {
+    ca: root.cert,
+    issue,
+    serveAnyName: (name, callback) => { contextOf(name).then((context) => callback(null, context), callback) }
+  }
+}

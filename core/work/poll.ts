@@ -1,0 +1,58 @@
+import { deliveryServices } from '../contract/delivery.ts'
+import type { Host } from '../host/host.ts'
+import type { Log } from '../host/log.ts'
+import type { Database } from '../store/database.ts'
+import { applyPoll, findFollowed, listDue, type Due } from '../store/deliveries.ts'
+import { forgetInbound, listStranded } from '../store/inbound.ts'
+import type { Ask } from './ask.ts'
+import type { Queue } from './queue.ts'
+
+/** Seconds since the acceptance: the first question, the pause until the next one, the last one. A manifest may say otherwise. */
+export const usualPoll = { after: 3600, every: 6 * 3600, until: 60 * 24 * 3600 }
+
+/** Milliseconds: after which an open event is sure to have lost its job, and how long handled ones are kept. */
+const strandedAfter = 2 * 3600 * 1000
+const keptFor = 30 * 24 * 3600 * 1000
+
+type Options = { database: Database, host: Host, queue: Queue, ask: Ask, log: Log, now: () => Date }
+
+/** Finds the steps to ask after and the events whose jobs were lost; forgets old events. */
+export function createSweep ({ database, host, queue, now }: Options): () => Promise<void> {
+  return async () => {
+    const time = now()
+    for (const due of followedBy(host, time)) {
+      const stepIds = await listDue(database, due)
+      if (stepIds.length > 0) await queue.send('poll', stepIds.map((stepId) => ({ data: { stepId }, key: stepId })))
+    }
+    const stranded = await listStranded(database, before(time, strandedAfter))
+    if (stranded.length > 0) await queue.send('webhook', stranded.map((inboundId) => ({ data: { inboundId }, key: inboundId })))
+    await forgetInbound(database, before(time, keptFor))
+  }
+}
+
+/** Whom to ask about what: every installed provider that can tell. */
+function followedBy (host: Host, time: Date): Due[] {
+  return host.entries().flatMap((entry) => entry.state !== 'installed' ? [] : deliveryServices.flatMap((service) => {
+    const offered = entry.manifest.services[service]
+    if (offered?.statuses === undefined) return []
+    const { after, every, until } = { ...usualPoll, ...offered.poll }
+    return [{ service, providerCode: entry.code, since: before(time, after * 1000), again: before(time, every * 1000), until: before(time, until * 1000) }]
+  }))
+}
+
+/** Asks the vendor about one step and notes its answer. */
+export function createPolling ({ database, host, ask, log, now }: Options): (job: { stepId: string }) => Promise<void> {
+  return async ({ stepId }) => {
+    const step = await findFollowed(database, stepId)
+    const provider = step && host.find(step.providerCode)
+    if (step === undefined || provider === undefined) return
+    const answer = await ask(provider, step)
+    if (!answer.ok) log.warn({ stepId, provider: provider.code, why: answer.why }, 'the status of a step could not be read')
+    const delivery = answer.ok ? { status: answer.status, facts: { type: answer.word } } : { status: null, facts: {} }
+    await applyPoll(database, step, { kind: 'polled', actor: { kind: 'provider', code: provider.code }, ...delivery }, now())
+  }
+}
+
+function before (time: Date, milliseconds: number): Date {
+  return new Date(time.getTime() - milliseconds)
+}

@@ -1,0 +1,72 @@
+import { fromKysely, PgBoss, type QueuePolicy } from 'pg-boss'
+import { reasonOf } from '../host/refusal.ts'
+import type { Log } from '../host/log.ts'
+import type { OwnerQueries } from '../store/database.ts'
+
+/** The work that is done beside the requests, and what each job of it is told. */
+export type Work = {
+  /** Handles an event of a vendor. */
+  webhook: { inboundId: string }
+  /** Asks a vendor what became of a step. */
+  poll: { stepId: string }
+  /** Finds steps to ask after, and events whose jobs were lost. */
+  sweep: Record<string, never>
+}
+
+/** `key`: one job with it waits at a time. `after`: not before that many seconds have passed. */
+export type Job<Name extends keyof Work> = { data: Work[Name], key?: string, after?: number }
+
+export type Queue = {
+  /** Adds jobs; with `queries` they are there when that transaction commits. */
+  send: <Name extends keyof Work>(name: Name, jobs: readonly Job<Name>[], queries?: OwnerQueries) => Promise<void>
+  /** Works on jobs from now on, `atOnce` at a time in this process. A job whose handler throws comes again. */
+  work: <Name extends keyof Work>(name: Name, handle: (data: Work[Name]) => Promise<void>, options: { atOnce: number }) => Promise<void>
+  /** Adds a job by itself, once for all processes, as a cron expression (UTC) says. */
+  schedule: (name: 'sweep', cron: string) => Promise<void>
+  /** Takes no more jobs; resolves when those under way have ended. */
+  close: () => Promise<void>
+}
+
+/** Seconds; a process that died gives up its jobs after the heartbeat. The last two bound what stays in the table. */
+const life = { expireInSeconds: 120, heartbeatSeconds: 10, deleteAfterSeconds: 600, retentionSeconds: 7 * 24 * 3600 }
+/** About a day of tries, when nothing but the database can be the reason. */
+const patience = { retryLimit: 40, retryDelay: 1, retryBackoff: true, retryDelayMax: 3600 }
+
+/** `short`: of jobs with the same key one waits; `exclusive`: one waits or is worked on. */
+const policies: Record<keyof Work, QueuePolicy> = { webhook: 'short', poll: 'exclusive', sweep: 'exclusive' }
+
+/** Jobs that are fetched, and waited for, together: a slow one holds up no more than its pair, and a full pair is followed at once. */
+const pair = 2
+
+/** Seconds that a closing queue waits for the jobs under way. */
+const farewell = 30
+
+/** Opens the queue in the database, beside the service's own tables; its tables are made or brought up to date first. */
+export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, log: Log }): Promise<Queue> {
+  const boss = new PgBoss({ connectionString: databaseUrl, max: 4, schema: 'queue', useListenNotify: true, application_name: 'document-dispatch queue' })
+  boss.on('error', (error) => log.warn({ reason: reasonOf(error) }, 'the queue cannot reach its database'))
+  boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
+  await boss.start()
+  for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, { policy, notify: true, ...life, ...patience })
+  return {
+    async send (name, jobs, queries) {
+      const rows = jobs.map(({ data, key, after }) => ({ data, ...(key === undefined ? {} : { singletonKey: key }), ...(after === undefined ? {} : { startAfter: after }) }))
+      await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) })
+    },
+    async work (name, handle, { atOnce }) {
+      // New jobs announce themselves; those that were put off are found by polling.
+      const options = { batchSize: Math.min(atOnce, pair), localConcurrency: Math.ceil(atOnce / pair), burstWhenBatchFull: atOnce > 1, perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 } as const
+      await boss.work<Parameters<typeof handle>[0], unknown, typeof options>(name, options, (jobs) => Promise.all(jobs.map(async ({ id, data }) => {
+        try {
+          await handle(data)
+          return { id, status: 'completed' as const }
+        } catch (error) {
+          log.warn({ err: error, queue: name }, 'a job failed and comes again')
+          return { id, status: 'failed' as const, output: { reason: reasonOf(error) } }
+        }
+      })))
+    },
+    schedule: (name, cron) => boss.schedule(name, cron, {}),
+    close: () => boss.stop({ graceful: true, timeout: farewell * 1000 })
+  }
+}

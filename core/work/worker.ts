@@ -1,0 +1,35 @@
+import type { Log } from '../host/log.ts'
+import { createInboundHandler } from './inbound.ts'
+import { createPolling, createSweep } from './poll.ts'
+import type { Storing } from './storing.ts'
+
+/** The work of this process beside its requests. */
+export type Worker = {
+  /** Takes no more work; resolves when what is under way has ended. */
+  close: () => Promise<void>
+}
+
+/** Milliseconds between two tries to bring what lies on the disk into the database. */
+const drainPause = 1_000
+
+type Options = Parameters<typeof createInboundHandler>[0] & { storing: Storing, log: Log }
+
+/** Starts to work on what the queue and the disk hold. */
+export async function startWorker (options: Options): Promise<Worker> {
+  const { queue, storing, log } = options
+  await queue.work('webhook', createInboundHandler(options), { atOnce: 4 })
+  await queue.work('poll', createPolling(options), { atOnce: 4 })
+  await queue.work('sweep', createSweep(options), { atOnce: 1 })
+  await queue.schedule('sweep', '*/5 * * * *')
+
+  const drain = (): Promise<void> => storing.drain().catch((error: unknown) => log.debug({ err: error }, 'events stay on the disk'))
+  await drain()
+  const timer = setInterval(() => void drain(), drainPause)
+  return {
+    async close () {
+      clearInterval(timer)
+      await storing.settle()
+      await queue.close()
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Intake } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+
+const mebibyte = 1024 * 1024
+const bytes = 'application/octet-stream'
+
+type Address = { Params: { service: string, provider: string }, Querystring: Record<string, unknown> }
+
+/**
+ * Where vendors post their events. Every post is answered 200 within a second, also one that is refused: a stranger learns
+ * nothing, and a vendor does not come again with what will never be taken.
+ */
+export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: Intake }> = (app, { intake }, done) => {
+  app.removeAllContentTypeParsers()
+  // The signature is over the bytes as they came, whatever they say that they are: a type that is none is no reason either.
+  app.addHook('onRequest', (request, _reply, next) => {
+    request.headers['content-type'] = bytes
+    next()
+  })
+  app.addContentTypeParser(bytes, { parseAs: 'buffer', bodyLimit: mebibyte }, (_request, body, parsed) => parsed(null, body))
+
+  app.setErrorHandler<Error & { code?: string }>(async (error, request, reply) => {
+    request.log.info({ code: error.code }, 'webhook not read')
+    const { service = '', provider = '' } = request.params as Partial<Address['Params']>
+    return acknowledge(reply, await intake.take({ service, provider, account: null, delivery: undefined }))
+  })
+
+  app.post<Address>('/api/webhooks/:service/providers/:provider/endpoint.json', {
+    config: { public: true, quiet: true, errors: [] },
+    schema: { tags: ['Webhooks'], summary: 'Takes an event of a vendor (service esign or postal). Always 200, also when it is refused.' }
+  }, async ({ params, query, headers, body }, reply) => {
+    const delivery = { headers: singleHeaders(headers), body: body instanceof Uint8Array ? body : new Uint8Array() }
+    return acknowledge(reply, await intake.take({ ...params, account: accountIn(query['account']), delivery }))
+  })
+  done()
+}
+
+/** Given twice, it names no configuration. */
+function accountIn (account: unknown): string | null {
+  if (account === undefined) return null
+  return typeof account === 'string' ? account : ''
+}
+
+function singleHeaders (headers: IncomingHttpHeaders): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]))
+}
+
+/** What the vendor wants to read: JSON, or a text as it is. */
+function acknowledge (reply: FastifyReply, answer: Awaited<ReturnType<Intake['take']>>): FastifyReply {
+  reply.code(200).header('cache-control', 'no-store')
+  return typeof answer === 'string' ? reply.type('text/plain; charset=utf-8').send(answer) : reply.type('application/json; charset=utf-8').send(answer)
+}

@@ -1,0 +1,32 @@
+import { defineProvider, Type } from '@dispatch/core/provider'
+
+/** Seconds. The name of a file never runs out; a year stands for that. */
+const year = 365 * 24 * 3600
+
+/** What separates folders, means something to a shell or Windows, or turns the direction of the text around. */
+const unsafe = /[/\\<>:"|?*\p{C}]+/gu
+/** Characters, of at most 4 bytes: with a key before them they stay below the 255 bytes of file systems. */
+const longestName = 50
+
+export default defineProvider({
+  code: 'disk',
+  name: 'Disk',
+  settings: Type.Object({
+    folder: Type.Optional(Type.String({ title: 'Folder', description: 'where files go below the company\'s folder, such as incoming/scans', maxLength: 200, pattern: '^[A-Za-z0-9_][A-Za-z0-9_. -]*(/[A-Za-z0-9_][A-Za-z0-9_. -]*){0,4}$' }))
+  }),
+  services: {
+    upload: {
+      idempotency: { kind: 'key', ttl: year },
+      async dispatch ({ document }, { settings: { folder }, sandbox, idempotencyKey, files }) {
+        const path = [sandbox ? 'sandbox' : 'files', folder, `${idempotencyKey}-${nameOf(document.filename)}`].filter((part) => part !== undefined).join('/')
+        await files.put(path, document)
+        return { id: path, status: 'stored', size: document.size, sha256: document.sha256 }
+      }
+    }
+  }
+})
+
+/** The end of a name, where its extension is. */
+function nameOf (filename: string): string {
+  return Array.from(filename.normalize('NFC').replaceAll(unsafe, '-')).slice(-longestName).join('')
+}

@@ -1,0 +1,45 @@
+import { at, refused, Secret, Type, type Context, type HttpCall, type Json, type Static } from '@dispatch/core/provider'
+
+export const Settings = Type.Object({
+  baseHost: Type.String({ title: 'Host', description: 'where the account is, such as eu.docusign.net: the base URI that Docusign shows beside the account ID, without https://', pattern: '^[a-z0-9][a-z0-9-]*\\.docusign\\.net$' }),
+  accountId: Type.String({ title: 'Account ID', description: 'the API account ID', pattern: '^[0-9A-Za-z-]{1,50}$' }),
+  integrationKey: Type.String({ title: 'Integration key', description: 'The client ID of the app that was made at Docusign.', minLength: 1, maxLength: 100 }),
+  userId: Type.String({ title: 'User ID', description: 'The API user name of whom documents are sent for; they must have consented to the app.', minLength: 1, maxLength: 100 }),
+  privateKey: Secret({ title: 'Private key', description: 'the RSA key of the app, in PEM', pattern: '^\\s*-----BEGIN (RSA )?PRIVATE KEY-----' }),
+  emailSubject: Type.Optional(Type.String({ title: 'Subject', description: 'The subject of the e-mails to signers; the name of the document unless set.', minLength: 1, maxLength: 100 })),
+  webhookUser: Type.Optional(Type.String({ title: 'Webhook user', description: 'The user name that Connect signs in with.', minLength: 1, maxLength: 100 })),
+  webhookPassword: Type.Optional(Secret({ title: 'Webhook password', description: 'The password that Connect signs in with.', maxLength: 100 }))
+})
+
+export type Call = Context<Static<typeof Settings>, object>
+
+/** Docusign's system for trials: what is signed there binds nobody. */
+const demo = 'demo.docusign.net'
+
+/** A request about envelopes, signed in as the user of the settings. In a sandbox it goes to Docusign's demo system alone. */
+export function envelopes ({ settings: { baseHost, accountId, integrationKey, userId, privateKey }, sandbox }: Call, path = ''): [string, HttpCall] {
+  if (!sandbox && baseHost === demo) throw refused('wrong_environment', 'What is signed in the demo system binds nobody: only a sandbox configuration may use it.')
+  const audience = sandbox ? 'account-d.docusign.com' : 'account.docusign.com'
+  return [`https://${sandbox ? demo : baseHost}/restapi/v2.1/accounts/${accountId}/envelopes${path}`, {
+    oauth2: {
+      grant: 'jwt_bearer',
+      tokenUrl: `https://${audience}/oauth/token`,
+      assertion: { algorithm: 'RS256', key: privateKey, issuer: integrationKey, subject: userId, audience, claims: { scope: 'signature impersonation' } }
+    }
+  }]
+}
+
+export function envelopePath (id: string): string {
+  return `/${encodeURIComponent(id)}`
+}
+
+/** Whatever Docusign answers to a change. */
+export const Changed = Type.Unsafe<Json>({})
+
+/** Docusign answers with success to what it did not do for one of its parts: it says so beside that part. */
+export function checkDone (changed: Json, ...parts: readonly string[]): void {
+  for (const part of ['', ...parts]) {
+    const [code, message] = [at(changed, `${part}/errorDetails/errorCode`), at(changed, `${part}/errorDetails/message`)]
+    if (typeof code === 'string' && code !== 'SUCCESS') throw refused(code, typeof message === 'string' ? message : code)
+  }
+}

@@ -1,0 +1,131 @@
+import { defineProvider, refused, Secret, Type, type Context, type Static } from '@dispatch/core/provider'
+import { addressOf, countries, returnAddressOf } from './address.ts'
+import { events, statuses, wordOf } from './tracking.ts'
+
+const letters = 'https://api.lob.com/v1/letters'
+/** Under which our reference of a step stands in the metadata of its letter. */
+const referenceKey = 'dispatch_reference'
+
+const Settings = Type.Object({
+  apiKey: Secret({ title: 'API key', description: 'a secret key of Lob, which begins with live_, or with test_ for a sandbox', pattern: '^(live|test)_\\w+$' }),
+  senderName: Type.String({ title: 'Sender', description: 'Who the letter is from: the name of the return address.', minLength: 1, maxLength: 40 }),
+  senderAddress: Type.String({ title: 'Street', description: 'The street of the return address, which lies in the United States.', minLength: 1, maxLength: 64 }),
+  senderCity: Type.String({ title: 'City', description: 'The city of the return address.', minLength: 1, maxLength: 200 }),
+  senderState: Type.String({ title: 'State', description: 'two letters, such as CA', pattern: '^[A-Z]{2}$' }),
+  senderZip: Type.String({ title: 'ZIP code', description: 'five digits, or nine as 94107-1234', pattern: '^\\d{5}(-\\d{4})?$' }),
+  useType: Type.Optional(Type.Enum(['operational', 'marketing'], { title: 'Use', description: 'What the letters are, which Lob asks for; operational unless set.' })),
+  addressPlacement: Type.Optional(Type.Enum(['insert_blank_page', 'top_first_page', 'bottom_first_page'], { title: 'Address', description: 'Where Lob prints the addresses: on a page of its own before the first (unless set), or over the first page.' })),
+  webhookSecret: Type.Optional(Secret({ title: 'Webhook secret', description: 'The secret that Lob shows for the webhook.' }))
+})
+
+const Letter = Type.Object({
+  id: Type.String(),
+  status: Type.Optional(Type.String()),
+  deleted: Type.Optional(Type.Boolean()),
+  expected_delivery_date: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  tracking_number: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  tracking_events: Type.Optional(Type.Union([Type.Array(Type.Object({ name: Type.String() })), Type.Null()]))
+})
+
+export default defineProvider({
+  code: 'lob',
+  name: 'Lob',
+  docs: 'https://docs.lob.com/#tag/Letters',
+  hosts: ['api.lob.com'],
+  settings: Settings,
+  errors: {
+    at: '/error/code',
+    message: '/error/message',
+    map: {
+      invalid_api_key: 'authentication_error',
+      publishable_key_not_allowed: 'authentication_error',
+      unauthorized: 'authentication_error',
+      unauthorized_token: 'authentication_error',
+      // Said of a key whose first request is still at work, too.
+      conflict: 'outcome_unknown',
+      request_timeout: 'outcome_unknown',
+      address_length_exceeds_limit: 'provider_error',
+      failed_deliverability_strictness: 'provider_error',
+      invalid_file_dimensions: 'provider_error',
+      not_deletable: 'provider_error'
+    }
+  },
+  services: {
+    postal: {
+      mailTypes: ['SIMPLE', 'REGISTERED'],
+      countries,
+      color: true,
+      duplex: true,
+      // Of Lob's 60, two are kept for the page of the addresses and the sheet of a certified letter.
+      maxPages: 58,
+      idempotency: { kind: 'key', ttl: 24 * 3600 },
+      statuses,
+
+      async dispatch ({ postal: { recipient, mailType, color, duplex }, document }, call) {
+        const to = addressOf(recipient)
+        const { useType = 'operational', addressPlacement = 'insert_blank_page' } = call.settings
+        const letter = await call.http.post(letters, {
+          ...signedIn(call),
+          headers: { ...version, 'idempotency-key': call.idempotencyKey },
+          multipart: {
+            ...bracketed('to', to),
+            ...bracketed('from', returnAddressOf(call.settings)),
+            color,
+            double_sided: duplex,
+            ...(mailType === 'REGISTERED' && { extra_service: to.address_country === 'US' ? 'certified' : 'registered' }),
+            address_placement: addressPlacement,
+            use_type: useType,
+            ...bracketed('metadata', { [referenceKey]: call.reference }),
+            file: document
+          }
+        }, Letter)
+        return answer(letter)
+      },
+
+      async lookup ({ reference }, call) {
+        const query = { metadata: { [referenceKey]: reference }, limit: 1 }
+        const { data: [letter] } = await call.http.get(letters, { ...signedIn(call), headers: version, query }, Type.Object({ data: Type.Array(Letter) }))
+        return letter === undefined ? { found: 'absent' } : { found: 'accepted', response: answer(letter) }
+      },
+
+      async status ({ id }, call) {
+        const letter = await call.http.get(`${letters}/${encodeURIComponent(id)}`, { ...signedIn(call), headers: version }, Letter)
+        return { ...facts(letter), status: wordOf(letter) }
+      },
+
+      async cancel ({ id }, call) {
+        const { deleted = true } = await call.http.delete(`${letters}/${encodeURIComponent(id)}`, { ...signedIn(call), headers: version }, Type.Object({ deleted: Type.Optional(Type.Boolean()) }))
+        if (!deleted) throw refused('not_deletable', 'Lob has not cancelled the letter.')
+        return { status: 'deleted' }
+      }
+    }
+  },
+  webhooks: {
+    postal: {
+      verify: { kind: 'hmac', header: 'Lob-Signature', algorithm: 'sha256', encoding: 'hex', secret: 'webhookSecret', timestamp: { header: 'Lob-Signature-Timestamp', unit: 'milliseconds' } },
+      body: Type.Object({ id: Type.String(), reference_id: Type.String(), event_type: Type.Object({ id: Type.String() }) }),
+      read: ({ id, reference_id: remoteId, event_type: { id: type } }) => ({ eventId: id, remoteId, type }),
+      events
+    }
+  }
+})
+
+const version = { 'lob-version': '2020-02-11' }
+
+/** The key says which of Lob's two environments is meant: nothing is printed in that of test keys. */
+function signedIn ({ settings: { apiKey }, sandbox }: Pick<Context<Static<typeof Settings>, object>, 'settings' | 'sandbox'>): { basic: [string, string] } {
+  if (apiKey.startsWith('test_') === sandbox) return { basic: [apiKey, ''] }
+  throw refused('wrong_environment', sandbox ? 'A sandbox configuration needs a test key, and this is a live one: nothing was sent.' : 'With a test key nothing is printed: only a sandbox configuration may have one.')
+}
+
+function bracketed (name: string, fields: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [`${name}[${field}]`, value]))
+}
+
+function answer (letter: Static<typeof Letter>): { id: string, status: string } {
+  return { id: letter.id, status: letter.status ?? 'processed', ...facts(letter) }
+}
+
+function facts ({ expected_delivery_date: date, tracking_number: number }: Static<typeof Letter>): { expectedDeliveryDate?: string, trackingNumber?: string } {
+  return { ...(typeof date === 'string' && { expectedDeliveryDate: date }), ...(typeof number === 'string' && { trackingNumber: number }) }
+}

@@ -1,0 +1,24 @@
+/**
+ * The states by the first three digits of their ZIP codes, from and to (USPS Labeling List L002): two letters of the USPS for
+ * each, territories and the military among them.
+ */
+const prefixes = `
+  005-005 NY  006-007 PR  008-008 VI  009-009 PR  010-027 MA  028-029 RI  030-038 NH  039-049 ME  050-054 VT  055-055 MA  056-059 VT  060-069 CT  070-089 NJ  090-099 AE  100-149 NY
+  150-196 PA  197-199 DE  200-200 DC  201-201 VA  202-205 DC  206-219 MD  220-246 VA  247-268 WV  270-289 NC  290-299 SC  300-319 GA  320-339 FL  340-340 AA  341-349 FL  350-369 AL
+  370-385 TN  386-397 MS  398-399 GA  400-427 KY  430-459 OH  460-479 IN  480-499 MI  500-528 IA  530-549 WI  550-567 MN  569-569 DC  570-577 SD  580-588 ND  590-599 MT  600-629 IL
+  630-658 MO  660-679 KS  680-693 NE  700-715 LA  716-729 AR  730-732 OK  733-733 TX  734-749 OK  750-799 TX  800-816 CO  820-831 WY  832-838 ID  840-847 UT  850-865 AZ  870-884 NM
+  885-885 TX  889-898 NV  900-961 CA  962-966 AP  967-968 HI  969-969 GU  970-979 OR  980-994 WA  995-999 AK`
+
+const ranges = [...prefixes.matchAll(/(\d{3})-(\d{3}) ([A-Z]{2})/g)].map(([, from = '', to = '', state = '']) => ({ from, to, state }))
+
+/** Every state that letters go to; those of the Pacific share the prefix of Guam. */
+export const states: ReadonlySet<string> = new Set([...ranges.map(({ state }) => state), 'AS', 'FM', 'MH', 'MP', 'PW'])
+
+/** ZIP codes that lie in another state than the rest of their prefix. */
+const exceptions: Readonly<Record<string, string>> = { '06390': 'NY', '83414': 'WY', 96799: 'AS' }
+
+/** The state of a ZIP code; undefined where the USPS has given the prefix to none. */
+export function stateOf (zip: string): string | undefined {
+  const prefix = zip.slice(0, 3)
+  return exceptions[zip.slice(0, 5)] ?? ranges.find(({ from, to }) => prefix >= from && prefix <= to)?.state
+}

@@ -1,0 +1,30 @@
+type Status = 'accepted' | 'mailed' | 'in_transit' | 'delivered' | 'returned' | 'cancelled'
+
+/** What becomes of a letter on its way, by the end of an event's name: https://docs.lob.com/#tag/Tracking-Events. */
+const tracked = {
+  mailed: 'mailed',
+  in_transit: 'in_transit',
+  in_local_area: 'in_transit',
+  processed_for_delivery: 'in_transit',
+  pickup_available: 'in_transit',
+  're-routed': 'in_transit',
+  international_exit: 'in_transit',
+  delivered: 'delivered',
+  returned_to_sender: 'returned'
+} as const satisfies Record<string, Status>
+
+/** Lob's events, as delivery statuses; those of certified letters have names of their own. */
+export const events: Readonly<Record<string, Status>> = {
+  'letter.created': 'accepted',
+  'letter.rendered_pdf': 'accepted',
+  'letter.deleted': 'cancelled',
+  ...Object.fromEntries(Object.entries(tracked).flatMap(([word, status]) => [[`letter.${word}`, status], [`letter.certified.${word}`, status]]))
+}
+
+/** The words of a letter that is asked after: of its production, then of its last tracking event. */
+export const statuses: Readonly<Record<string, Status>> = { processed: 'accepted', rendered: 'accepted', deleted: 'cancelled', ...tracked }
+
+/** The word for how far a letter has come; a tracking event is called `In Transit` here and `letter.in_transit` when it is sent. */
+export function wordOf ({ deleted = false, tracking_events: events, status = 'processed' }: { deleted?: boolean, tracking_events?: readonly { name: string }[] | null, status?: string }): string {
+  return deleted ? 'deleted' : events?.at(-1)?.name.toLowerCase().replaceAll(' ', '_') ?? status
+}

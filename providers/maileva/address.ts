@@ -1,0 +1,33 @@
+import { refused, type ServiceContracts } from '@dispatch/core/provider'
+
+type Recipient = ServiceContracts['postal']['dispatch']['postal']['recipient']
+type Line = 1 | 2 | 3 | 4 | 5 | 6
+export type Lines = Partial<Record<Line, string>>
+
+/** Characters of a line, by the French norm of addresses (NF Z 10-011). */
+export const longestLine = 38
+
+/** Which of the six lines those of `address` become, by how many they are: the fourth is the street. Names stand above. */
+const places: Readonly<Record<number, readonly Line[]>> = { 1: [4], 2: [3, 4], 3: [3, 4, 5], 4: [2, 3, 4, 5] }
+
+/** The recipient's lines. Throws a refusal when Maileva would not print all of them. */
+export function linesOf ({ name, company, address, city, postalCode }: Recipient): Lines {
+  const written = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
+  const free = places[written.length]
+  if (free === undefined || (company !== undefined && free.includes(2))) throw refused('too_many_address_lines', `An address has six lines, and there is no room for ${written.length} between the names and the city.`)
+  const lines: Lines = {
+    ...(company === undefined ? { 1: name } : { 1: company, 2: name }),
+    ...Object.fromEntries(free.map((line, index) => [line, written[index] ?? ''])),
+    6: postalCode === undefined ? city : `${postalCode} ${city}`
+  }
+  for (const [line, text] of Object.entries(lines)) {
+    const { length } = Array.from(text)
+    if (length > longestLine) throw refused('address_line_too_long', `Line ${line} of the address, "${text}", has ${length} characters: at most ${longestLine} are printed.`)
+  }
+  return lines
+}
+
+/** Lines as fields: `address_line_1` to `address_line_6`. */
+export function fieldsOf (lines: Lines, prefix = ''): Record<string, string> {
+  return Object.fromEntries(Object.entries(lines).map(([line, text]) => [`${prefix}address_line_${line}`, text]))
+}

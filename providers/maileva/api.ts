@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto'
+import { failureOf, refused, Type, type Accepted, type Found, type HttpCall, type ServiceContracts, type Static } from '@dispatch/core/provider'
+import { fieldsOf, linesOf } from './address.ts'
+import type { Call } from './settings.ts'
+
+type Request = ServiceContracts['postal']['dispatch']
+export type Product = typeof products[keyof typeof products]
+
+/** Maileva's APIs of letters: alike, and each with sendings of its own. */
+export const products = { SIMPLE: 'mail/v2', REGISTERED: 'registered_mail/v4' } as const
+
+export const Sending = Type.Object({ id: Type.String({ minLength: 1 }), status: Type.String({ minLength: 1 }) })
+
+/** The most characters of a `custom_id`. */
+const longestCustomId = 32
+
+/** The address and the sign-in of a call; `path` goes on after `/sendings`. */
+export function ask ({ sandbox, settings: { clientId, clientSecret, username, password } }: Call, product: Product, path = '', body: Pick<HttpCall, 'json' | 'multipart'> = {}): [url: string, call: HttpCall] {
+  const domain = sandbox ? 'sandbox.maileva.net' : 'maileva.com'
+  const tokenUrl = `https://connexion.${domain}/auth/realms/services/protocol/openid-connect/token`
+  return [`https://api.${domain}/${product}/sendings${path}`, { oauth2: { grant: 'password', tokenUrl, username, password, clientId, clientSecret, clientAuth: 'body' }, ...body }]
+}
+
+export function pathOf (id: string): string {
+  return `/${encodeURIComponent(id)}`
+}
+
+/** Makes a draft, complete with its document and recipient: nothing is printed before it is submitted. */
+export async function prepare ({ postal: { recipient, mailType, color, duplex }, document }: Request, call: Call): Promise<string> {
+  const product = products[mailType]
+  const customId = customIdOf(call.reference)
+  const address = { ...fieldsOf(linesOf(recipient)), country_code: recipient.country, custom_id: customId }
+  const { addressSheet = true } = call.settings
+  const options = {
+    name: document.filename.slice(0, 256),
+    custom_id: customId,
+    color_printing: color,
+    duplex_printing: duplex,
+    optional_address_sheet: addressSheet,
+    ...(mailType === 'REGISTERED' ? registered(call) : { postage_type: call.settings.postageType ?? 'ECONOMIC' })
+  }
+  const { id } = await call.http.post(...ask(call, product, '', { json: options }), Sending)
+  const metadata = { json: { priority: 1, name: document.filename } }
+  await call.http.post(...ask(call, product, `${pathOf(id)}/documents`, { multipart: { document, metadata } }), Type.Unknown())
+  await call.http.post(...ask(call, product, `${pathOf(id)}/recipients`, { json: address }), Type.Unknown())
+  return id
+}
+
+function registered ({ settings: { acknowledgement = true, senderName, senderDetails, senderStreet, senderCity, senderCountry = 'FR' } }: Call): Record<string, string | boolean> {
+  if (senderName === undefined || senderStreet === undefined || senderCity === undefined) throw refused('no_sender', 'A registered letter needs a sender: set senderName, senderStreet and senderCity in the configuration.')
+  const lines = { 1: senderName, ...(senderDetails !== undefined && { 2: senderDetails }), 4: senderStreet, 6: senderCity }
+  return { acknowledgement_of_receipt: acknowledgement, ...fieldsOf(lines, 'sender_'), sender_country_code: senderCountry }
+}
+
+/** Our reference, in as many characters as Maileva takes; the same one always becomes the same. */
+function customIdOf (reference: string): string {
+  const short = reference.replaceAll('-', '')
+  return short.length <= longestCustomId ? short : hash('sha256', reference).slice(0, longestCustomId)
+}
+
+/** Reads a sending of either product: its id does not say of which. Undefined where there is none. */
+export async function read (id: string, call: Call): Promise<{ product: Product, sending: Static<typeof Sending> } | undefined> {
+  for (const product of Object.values(products)) {
+    try {
+      return { product, sending: await call.http.get(...ask(call, product, pathOf(id)), Sending) }
+    } catch (error) {
+      if (failureOf(error)?.status !== 404) throw error
+    }
+  }
+  return undefined
+}
+
+/** What became of the sending at a checkpoint. */
+export async function find (checkpoint: string, call: Call): Promise<Found> {
+  const known = await read(checkpoint, call)
+  if (known === undefined) return { found: 'absent' }
+  const { id, status } = known.sending
+  if (status === 'DRAFT') return { found: 'draft' }
+  return status === 'REJECTED' ? { found: 'rejected', code: status, message: 'Maileva has rejected the sending.' } : { found: 'accepted', response: answer(id, status) }
+}
+
+export function answer (id: string, status: string): Accepted {
+  return { id, status }
+}

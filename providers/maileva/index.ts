@@ -1,0 +1,91 @@
+import { defineProvider, refused, Type } from '@dispatch/core/provider'
+import { answer, ask, find, pathOf, prepare, products, read } from './api.ts'
+import { Settings } from './settings.ts'
+
+const hour = 3600
+
+export default defineProvider({
+  code: 'maileva',
+  name: 'Maileva',
+  docs: 'https://www.maileva.com/developpeur',
+  hosts: ['api.maileva.com', 'connexion.maileva.com', 'api.sandbox.maileva.net', 'connexion.sandbox.maileva.net'],
+  settings: Settings,
+  errors: {
+    at: ['/errors/0/code', '/code', '/error'],
+    message: ['/errors/0/message', '/message', '/error_description'],
+    // Of the token endpoint (RFC 6749, 5.2); other codes go by the status of the answer.
+    map: {
+      invalid_grant: 'authentication_error',
+      invalid_client: 'authentication_error',
+      unauthorized_client: 'authentication_error'
+    }
+  },
+  services: {
+    postal: {
+      mailTypes: ['SIMPLE', 'REGISTERED'],
+      color: true,
+      duplex: true,
+      // What is read by its id is there at once; a submission that was cut off may be at work for as long as it can take.
+      idempotency: { kind: 'lookup', visibleAfter: 60 },
+      checkpoint: true,
+      timeLimit: 100,
+      statuses: { PENDING: 'accepted', ACCEPTED: 'accepted', PROCESSED: 'printed', DELETED: 'cancelled' },
+      poll: { after: 6 * hour, every: 12 * hour, until: 30 * 24 * hour },
+
+      async dispatch (request, call) {
+        const { checkpointed } = call
+        const before = checkpointed === undefined ? undefined : await find(checkpointed, call)
+        if (before?.found === 'accepted') return before.response
+        if (before?.found === 'rejected') throw refused(before.code, before.message)
+        const draft = checkpointed !== undefined && before?.found === 'draft' ? checkpointed : await prepare(request, call)
+        await call.checkpoint(draft)
+        await call.http.post(...ask(call, products[request.postal.mailType], `${pathOf(draft)}/submit`), Type.Unknown())
+        return answer(draft, 'PENDING')
+      },
+
+      // Before its checkpoint a dispatch has made nothing but a draft, which is never printed.
+      lookup: async ({ checkpoint }, call) => checkpoint === undefined ? { found: 'absent' } : await find(checkpoint, call),
+
+      async status ({ id }, call) {
+        const known = await read(id, call)
+        if (known === undefined) throw refused('not_found', 'Maileva has no such sending.')
+        return { status: known.sending.status }
+      },
+
+      async cancel ({ id }, call) {
+        const known = await read(id, call)
+        if (known?.sending.status !== 'DRAFT') throw refused('not_a_draft', 'Maileva deletes drafts alone, and this was submitted.')
+        await call.http.delete(...ask(call, known.product, pathOf(id)), Type.Unknown())
+        return { status: 'DELETED' }
+      }
+    }
+  },
+  webhooks: {
+    postal: {
+      verify: { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
+      body: Type.Object({
+        event_type: Type.String({ minLength: 1 }),
+        event_date: Type.String({ minLength: 1 }),
+        resource_type: Type.String({ pattern: '^(registered_)?mail/' }),
+        resource_id: Type.String({ minLength: 1 }),
+        resource_location: Type.Optional(Type.Union([Type.String(), Type.Null()]))
+      }),
+      // A recipient's event names its sending in its address alone.
+      read: ({ event_type: type, event_date: date, resource_id: id, resource_location: location }) => ({
+        eventId: `${type}:${id}:${date}`,
+        remoteId: /\/sendings\/([^/?#]+)/.exec(location ?? '')?.[1] ?? id,
+        type
+      }),
+      events: {
+        ON_STATUS_ACCEPTED: 'accepted',
+        ON_STATUS_PROCESSED: 'printed',
+        ON_DEPOSIT_PROOF_RECEIVED: 'mailed',
+        ON_GLOBAL_DEPOSIT_PROOF_RECEIVED: 'mailed',
+        ON_MAIN_DELIVERY_STATUS_FIRST_PRESENTATION: 'in_transit',
+        ON_MAIN_DELIVERY_STATUS_DELIVERED: 'delivered',
+        ON_MAIN_DELIVERY_STATUS_UNDELIVERED: 'returned',
+        ON_UNDELIVERED_MAIL_RECEIVED: 'returned'
+      }
+    }
+  }
+})

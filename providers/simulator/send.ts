@@ -1,0 +1,25 @@
+import { outcomeUnknown, type Accepted, type Found, type JsonObject } from '@dispatch/core/provider'
+import { perform, type Word } from './magic.ts'
+import { record, recorded } from './outbox.ts'
+import type { Call } from './settings.ts'
+
+/** What is sent: under the name of its service, with whatever else the request has. */
+export type Sent = JsonObject & { service: string }
+
+/** Accepts a request, unless its magic word says otherwise: recorded under our reference, and never twice. `answer` is what the client sees. */
+export async function send (sent: Sent, word: Word | undefined, call: Call, answer: (id: string) => JsonObject & { status: string } | Promise<JsonObject & { status: string }>): Promise<Accepted> {
+  const before = await recorded(call.reference, call)
+  if (before !== undefined) return before
+  await perform(word, call)
+  const id = `sim-${call.reference}`
+  const response = { id, ...await answer(id) }
+  await record(sent, response, call)
+  if (word === 'uncertain') throw outcomeUnknown('The simulator accepted the request, and its answer was lost.')
+  return response
+}
+
+/** What became of a request: everything accepted is in the outbox at once. */
+export async function lookup ({ reference }: { reference: string }, call: Call): Promise<Found> {
+  const response = await recorded(reference, call)
+  return response === undefined ? { found: 'absent' } : { found: 'accepted', response }
+}

@@ -1,0 +1,33 @@
+import { failureOf, Type, type Accepted, type Context, type Found, type HttpCall, type Static } from '@dispatch/core/provider'
+import type { Settings } from './settings.ts'
+
+export type Call = Context<Static<typeof Settings>, object>
+
+export const Created = Type.Object({ id: Type.String({ minLength: 1 }) })
+export const Transaction = Type.Object({ id: Type.String({ minLength: 1 }), state: Type.String({ minLength: 1 }) })
+export type Transaction = Static<typeof Transaction>
+export const WithDocuments = Type.Object({ state: Type.String(), documents: Type.Array(Created) })
+
+/** A request to Universign: a key of the test environment works at its host alone, and nothing signed there binds anybody. */
+export function ask ({ settings: { apiKey }, sandbox }: Call, path: string, body: Pick<HttpCall, 'form' | 'multipart'> = {}): [url: string, call: HttpCall] {
+  return [`https://api${sandbox ? '.alpha' : ''}.universign.com/v1/${path}`, { bearer: apiKey, ...body }]
+}
+
+export const pathOf = (id: string): string => `transactions/${encodeURIComponent(id)}`
+
+export const read = (id: string, call: Call): Promise<Transaction> => call.http.get(...ask(call, pathOf(id)), Transaction)
+
+/** What became of the transaction of a checkpoint: whatever is no draft any more was started. */
+export async function find (checkpoint: string, call: Call): Promise<Found> {
+  try {
+    const transaction = await read(checkpoint, call)
+    return transaction.state === 'draft' ? { found: 'draft' } : { found: 'accepted', response: answer(transaction) }
+  } catch (error) {
+    if (failureOf(error)?.status === 404) return { found: 'absent' }
+    throw error
+  }
+}
+
+export function answer ({ id, state }: Transaction): Accepted {
+  return { id, status: state }
+}

@@ -1,0 +1,170 @@
+import { fork } from 'node:child_process'
+import { constants, generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { startEmbedded } from '@dispatch/core'
+import { Pool } from 'undici'
+import { beginAttempt, openDispatch, settleStep } from '../../core/store/dispatches.ts'
+import { createServer } from '../../plugins/app.ts'
+import { readConfig } from '../../plugins/config.ts'
+import { compose, type House } from '../../plugins/container.ts'
+import { createLogger } from '../../plugins/logging.ts'
+import { prepare } from '../../plugins/prepare.ts'
+
+/**
+ * How fast events of vendors are taken in: JWS verification, the commit and the answer, over HTTP, with the database, the
+ * handling of the events and dispatches beside it, all on the same machine. `node scripts/bench/webhooks.ts` prints a table.
+ */
+const path = '/api/webhooks/esign/providers/bench/endpoint.json'
+const events = 12_000
+const connections = 64
+/** Per second. */
+const paced = 2_000
+const dispatches = 5
+/** What the events are about. */
+const transactions = 200
+
+type Event = { body: string, signature: string }
+type Load = { url: string, events: Event[] }
+type Report = { mode: string, 'events/s': number, 'p50 ms': number, 'p99 ms': number, 'max ms': number, 'not 200': number, dispatched: number }
+
+if (process.send === undefined) await measure()
+else process.once('message', (load: Load) => void generate(load))
+
+async function measure (): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'dispatch-bench-'))
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  writeProvider(join(folder, 'providers/bench'), { ...publicKey.export({ format: 'jwk' }), kid: 'bench', alg: 'PS256' })
+  mkdirSync(join(folder, 'data'))
+  const database = await startEmbedded({ dir: join(folder, 'postgres') })
+  const config = readConfig({ DISPATCH_DATA_DIR: join(folder, 'data'), DISPATCH_PROVIDERS_DIR: `${join(folder, 'providers')}:${fileURLToPath(new URL('../../providers', import.meta.url))}` })
+  const house = await compose(config, { databaseUrl: database.url, log: createLogger('error') })
+  await prepare(house)
+  const server = await createServer(house, createLogger('error'))
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+
+  await recordTransactions(house)
+  const signed = Array.from({ length: events }, (_, nth) => signedEvent(nth, privateKey))
+  const before = process.cpuUsage()
+  const child = fork(import.meta.filename, { stdio: 'inherit' })
+  child.send({ url, events: signed } satisfies Load)
+  const reports = await new Promise<Report[]>((resolve) => child.once('message', (message: Report[]) => resolve(message)))
+  const { user, system } = process.cpuUsage(before)
+  console.table(reports)
+  console.log(`${String(Math.round((user + system) / events))} µs of the service's processor time an event, its handling and the dispatches included`)
+  const { count } = await house.get('database').owner.selectFrom('inbound').select((row) => row.fn.countAll<string>().as('count')).executeTakeFirstOrThrow()
+  console.log(`${String(events)} events sent, ${count} kept`)
+
+  await server.close()
+  await house.close()
+  await database.stop()
+  rmSync(folder, { recursive: true })
+}
+
+/** Half of the events as fast as they go, the other half at a steady pace. */
+async function generate ({ url, events }: Load): Promise<void> {
+  const pool = new Pool(url, { connections, pipelining: 1 })
+  const half = events.length / 2
+  await run(pool, events.slice(0, 500), 'warm-up', Infinity)
+  const reports = [await run(pool, events.slice(500, half), `${String(connections)} at a time`, Infinity), await run(pool, events.slice(half), `${String(paced)} a second`, paced)]
+  await pool.close()
+  process.send?.(reports, () => process.exit(0))
+}
+
+async function run (pool: Pool, events: readonly Event[], mode: string, rate: number): Promise<Report> {
+  const ended = new AbortController()
+  const dispatching = dispatchUntil(pool, ended.signal)
+  const times: number[] = []
+  let wrong = 0
+  const post = async ({ body, signature }: Event): Promise<void> => {
+    const start = performance.now()
+    const answer = await pool.request({ method: 'POST', path, body, headers: { 'content-type': 'application/json', 'x-jws-signature': signature } })
+    await answer.body.dump()
+    times.push(performance.now() - start)
+    if (answer.statusCode !== 200) wrong++
+  }
+  const start = performance.now()
+  await (rate === Infinity ? together(events, post) : steadily(events, rate, post))
+  const seconds = (performance.now() - start) / 1000
+  ended.abort()
+  times.sort((a, b) => a - b)
+  const at = (share: number): number => Math.round((times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0) * 10) / 10
+  return { mode, 'events/s': Math.round(events.length / seconds), 'p50 ms': at(0.5), 'p99 ms': at(0.99), 'max ms': at(1), 'not 200': wrong, dispatched: await dispatching }
+}
+
+async function together (events: readonly Event[], post: (event: Event) => Promise<void>): Promise<void> {
+  const rest = events.values()
+  await Promise.all(Array.from({ length: connections }, async () => {
+    for (const event of rest) await post(event)
+  }))
+}
+
+async function steadily (events: readonly Event[], rate: number, post: (event: Event) => Promise<void>): Promise<void> {
+  const start = performance.now()
+  const posts: Promise<void>[] = []
+  while (posts.length < events.length) {
+    const due = Math.min(events.length, Math.floor((performance.now() - start) / 1000 * rate))
+    posts.push(...events.slice(posts.length, due).map(post))
+    await pause(2)
+  }
+  await Promise.all(posts)
+}
+
+/** Dispatches invoices at a steady pace; resolves to how many were accepted. */
+async function dispatchUntil (pool: Pool, ended: AbortSignal): Promise<number> {
+  const authorization = `Basic ${Buffer.from('demo@example.com:demo-password').toString('base64')}`
+  let accepted = 0
+  while (!ended.aborted) {
+    const answer = await pool.request({ method: 'POST', path: '/api/invoicing', body: JSON.stringify(invoice(`B-${randomBytes(6).toString('hex')}`)), headers: { 'content-type': 'application/json', authorization } })
+    await answer.body.dump()
+    if (answer.statusCode === 200) accepted++
+    await pause(1000 / dispatches)
+  }
+  return accepted
+}
+
+function invoice (number: string): object {
+  const data = { number, date: '2026-03-14', currency: 'EUR', customer: { name: 'Ada Lovelace', email: 'ada@example.com', city: 'London', country: 'GB' }, lines: [{ description: 'Consulting', quantity: 2, unitPrice: 450, total: 900 }], subtotal: 900, taxRate: 20, taxAmount: 180, total: 1080 }
+  return { documentType: 'INVOICE', template: { id: 1, data } }
+}
+
+/** Accepted steps that the events are about, as dispatches leave them. */
+async function recordTransactions (house: House): Promise<void> {
+  const database = house.get('database')
+  const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
+  for (let nth = 0; nth < transactions; nth++) {
+    const [dispatchId, stepId, now] = [randomUUID(), randomUUID(), new Date()]
+    const step = { stepId, service: 'esign', providerCode: 'bench', providerVersion: '1.0.0', chosenBy: 'request', configuredBy: 'company', sandbox: false, fields: {}, requestSettings: {}, price: 0 } as const
+    await openDispatch(database, { dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'bench', template: { id: 1, version: 1 }, data: {}, metadata: {}, steps: [step] }, now)
+    await beginAttempt(database, { companyId, dispatchId, ...step }, now)
+    await settleStep(database, { companyId, dispatchId, stepId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: `tx_${String(nth)}`, status: 'sent' } }, 'succeeded', now)
+  }
+}
+
+function signedEvent (nth: number, key: KeyObject): Event {
+  const body = JSON.stringify({ object: 'event', id: `evt_${String(nth)}`, type: 'transaction.lifecycle.started', transaction: `tx_${String(nth % transactions)}`, padding: 'x'.repeat(1_500) })
+  const head = Buffer.from(JSON.stringify({ alg: 'PS256', kid: 'bench' })).toString('base64url')
+  const input = Buffer.from(`${head}.${Buffer.from(body).toString('base64url')}`)
+  const signature = sign('sha256', input, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 })
+  return { body, signature: `${head}..${signature.toString('base64url')}` }
+}
+
+function writeProvider (folder: string, jwk: object): void {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'bench', version: '1.0.0', type: 'module', exports: './index.js', peerDependencies: { '@dispatch/core': '^1.0.0' } }))
+  writeFileSync(join(folder, 'index.js'), `import { defineProvider, Type } from '@dispatch/core/provider'
+export default defineProvider({
+  code: 'bench', name: 'Bench', settings: Type.Object({}),
+  services: { esign: { signatureTypes: ['SIMPLE'], idempotency: { kind: 'none' }, dispatch: async () => ({ id: '1', status: 'sent' }) } },
+  webhooks: { esign: {
+    verify: { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: { keys: [${JSON.stringify(jwk)}] } },
+    body: Type.Object({ id: Type.String(), transaction: Type.String(), type: Type.String() }),
+    read: ({ id, transaction, type }) => ({ eventId: id, remoteId: transaction, type }),
+    events: { 'transaction.lifecycle.started': 'started' }
+  } }
+})
+`)
+}

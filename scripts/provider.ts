@@ -1,0 +1,46 @@
+/**
+ * `npm run provider -- new <code> --service <service>` writes the folder of a new provider, below `providers/` or `--in` another
+ * directory. `npm run provider test <folder>` tries a provider with the conformance kit and prints its report; exit code 1 when
+ * it fails. Rules after the folder are tried alone.
+ */
+import { relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { countOf, formatReport, rules, runConformance, type Rule } from '@dispatch/core/testing'
+import { scaffold } from './provider/scaffold.ts'
+
+const usage = `npm run provider -- new <code> --service <service> [--in <directory>]
+npm run provider test <folder> [<rule> …]`
+
+/** npm runs scripts in the root of the project; a path is meant from where it was called. */
+const here = process.env['INIT_CWD'] ?? process.cwd()
+const providers = fileURLToPath(new URL('../providers', import.meta.url))
+
+async function make (code: string, service: string, directory: string): Promise<void> {
+  const folder = relative(here, await scaffold({ code, service, directory }))
+  console.log(`${folder} is there. What is left to write: ${folder}/README.md. To try it: npm run provider test ${folder}`)
+}
+
+async function test (folder: string, only: readonly string[]): Promise<void> {
+  const unknown = only.filter((rule) => !isRule(rule))
+  if (unknown.length > 0) throw new Error(`There is no rule ${unknown.join(', ')}; there are ${Object.keys(rules).join(', ')}.`)
+  const report = await runConformance(folder, only.length > 0 ? { only: only.filter(isRule) } : {})
+  console.log(formatReport(report))
+  if (countOf(report).failed > 0) process.exitCode = 1
+}
+
+function isRule (name: string): name is Rule {
+  return Object.hasOwn(rules, name)
+}
+
+try {
+  const { values, positionals: [command, name, ...rest] } = parseArgs({ allowPositionals: true, options: { service: { type: 'string' }, in: { type: 'string' } } })
+  // Without "--" npm keeps the names of the options to itself and hands on their values.
+  const [service = rest[0], directory = rest[1] ?? providers] = [values.service, values.in]
+  if (command === 'new' && name !== undefined && service !== undefined) await make(name, service, resolve(here, directory))
+  else if (command === 'test' && name !== undefined) await test(resolve(here, name), rest)
+  else throw new Error(`What is to be done?\n${usage}`)
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 2
+}

@@ -1,0 +1,148 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { compile, isServiceName, needsProvider, ProviderCode, providedNames, type ProvidedName } from '@dispatch/core'
+import core from '../../core/package.json' with { type: 'json' }
+import { outlines } from './outlines.ts'
+
+/** What a new provider is called, what it does, and where its folder is made. */
+export type Wish = { code: string, service: string, directory: string }
+
+const fitCode = compile(ProviderCode)
+
+/** Writes the folder of a new provider and resolves to its path. Throws an Error with one sentence when there can be none. */
+export async function scaffold ({ code, service, directory }: Wish): Promise<string> {
+  if (!fitCode(code).ok) throw new Error(`"${code}" is no code of a provider: lowercase letters, digits and dashes, 2 to 41 characters, beginning with a letter.`)
+  if (!isServiceName(service) || !needsProvider(service)) throw new Error(`"${service}" is no service that a provider does: ${providedNames.join(', ')}.`)
+  const folder = join(directory, code)
+  if (existsSync(folder)) throw new Error(`${folder} is there already.`)
+  for (const [path, text] of Object.entries(filesOf(code, service))) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
+  return folder
+}
+
+/** Placeholders, obviously: what an integrator puts the vendor's own in place of. */
+const settings = { apiKey: 'fake_key_5f2b8c91d04e7a63' }
+const webhookSettings = { ...settings, webhookSecret: 'fake_secret_c81d4e2fa6b09357' }
+
+function filesOf (code: string, service: ProvidedName): Record<string, string> {
+  const { events } = outlines[service]
+  return {
+    'package.json': json({
+      name: `dispatch-provider-${code}`,
+      version: '1.0.0',
+      private: true,
+      type: 'module',
+      exports: './index.ts',
+      peerDependencies: { [core.name]: `^${core.version}` }
+    }),
+    'index.ts': definitionOf(code, service),
+    'README.md': readmeOf(code, service),
+    'fixtures/send.accepted.json': json(fixtureOf(code, service)),
+    ...Object.fromEntries(Object.entries(events ?? {}).map(([word, status]) => [`fixtures/webhook.${status}.json`, json(eventOf(service, word, status))]))
+  }
+}
+
+function definitionOf (code: string, service: ProvidedName): string {
+  const { capabilities, path, body, events } = outlines[service]
+  const host = `api.${code}.example.com`
+  return `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+
+/** What the vendor answers to an accepted request, as far as it is read. */
+const Sent = Type.Object({ id: Type.String(), status: Type.String() })
+${events === undefined ? '' : `
+/** What the vendor sends about it later. */
+const Event = Type.Object({ id: Type.String(), type: Type.String(), about: Type.Object({ id: Type.String() }) })
+`}
+export default defineProvider({
+  code: '${code}',
+  name: '${nameOf(code)}',
+  docs: 'https://${code}.example.com/docs',
+  hosts: ['${host}'],
+  settings: Type.Object({
+    apiKey: Secret({ title: 'API key', description: 'Where ${nameOf(code)} shows it.' })${events === undefined ? '' : `,
+    webhookSecret: Secret({ title: 'Signing secret of the webhook', description: 'Where ${nameOf(code)} shows it.' })`}
+  }),
+  errors: { at: '/error/code', message: '/error/message', map: {} },
+  services: {
+    ${service}: {
+${capabilities.map((line) => `      ${line},\n`).join('')}      idempotency: { kind: 'none' },
+      async dispatch (request, { settings, http }) {
+        const ${body} = {}
+        const { id, status } = await http.post('https://${host}${path}', { bearer: settings.apiKey, ${body} }, Sent)
+        return { id, status }
+      }
+    }
+  }${events === undefined ? '' : webhooksOf(service, events)}
+})
+`
+}
+
+function webhooksOf (service: ProvidedName, events: Readonly<Record<string, string>>): string {
+  return `,
+  webhooks: {
+    ${service}: {
+      verify: { kind: 'hmac', header: 'x-signature', algorithm: 'sha256', encoding: 'hex', secret: 'webhookSecret' },
+      body: Event,
+      read: ({ id, type, about }) => ({ eventId: id, remoteId: about.id, type }),
+      events: { ${Object.entries(events).map(([word, status]) => `'${word}': '${status}'`).join(', ')} }
+    }
+  }`
+}
+
+function fixtureOf (code: string, service: ProvidedName): object {
+  const { path, body, request, sends, events } = outlines[service]
+  return {
+    service,
+    settings: events === undefined ? settings : webhookSettings,
+    request,
+    exchange: [{
+      expect: { method: 'POST', url: `https://api.${code}.example.com${path}`, bearer: settings.apiKey, [body]: sends },
+      answer: { status: 201, json: { id: 'id_1', status: 'queued' } }
+    }],
+    result: { outcome: 'accepted', response: { id: 'id_1', status: 'queued' } }
+  }
+}
+
+function eventOf (service: ProvidedName, word: string, status: string): object {
+  return {
+    service,
+    settings: webhookSettings,
+    body: { id: `event_${status}`, type: word, about: { id: 'id_1' } },
+    expect: { remoteId: 'id_1', type: word, status, eventId: `event_${status}` }
+  }
+}
+
+function readmeOf (code: string, service: ProvidedName): string {
+  const { body, filled, events } = outlines[service]
+  const name = nameOf(code)
+  return `# ${name}
+
+Dispatches \`${service}\` through ${name}.
+
+## What to configure
+
+At ${name}: where the API key is made${events === undefined ? '' : ', and where the address of the webhook is entered'}. Here: \`apiKey\`${events === undefined ? '' : ' and `webhookSecret`'}.
+
+## Still to be written
+
+\`npm run provider test ${code}\` says what is missing: the request that goes to the vendor. In \`index.ts\`, in place of \`const ${body} = {}\`:
+
+\`\`\`ts
+const ${body} = ${filled}
+\`\`\`
+
+Then put ${name}'s own words in place of the placeholders: address, fields, answer and error codes in \`index.ts\`, the same in \`fixtures/\`.
+The guide is \`providers/README.md\` of Document Dispatch.
+`
+}
+
+function nameOf (code: string): string {
+  return code.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ')
+}
+
+function json (value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}

@@ -1,0 +1,25 @@
+import { existsSync, globSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runConformance } from '@dispatch/core/testing'
+import t from 'tap'
+
+const providers = fileURLToPath(new URL('../providers', import.meta.url))
+const folders = globSync('*/', { cwd: providers }).filter((folder) => existsSync(join(providers, folder, 'package.json'))).sort()
+
+// Thousands of calls, each with connections of its own (milliseconds).
+t.setTimeout(600_000)
+
+/** Webhooks bring at least as many cases along. */
+const inherited = 30
+
+for (const folder of folders) {
+  await t.test(`${folder} keeps the contract`, async (t) => {
+    const { cases } = await runConformance(join(providers, folder))
+    for (const { rule, name, status, why } of cases) {
+      if (status === 'skipped') t.pass(`${rule}: ${name} (left out)`)
+      else t.equal(status, 'passed', `${rule}: ${name}${why === undefined ? '' : `\n${why}`}`)
+    }
+    if (cases.some(({ rule }) => rule === 'webhook')) t.ok(cases.length >= inherited)
+  })
+}

@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { comparable, isMailbox, readMailbox } from '../../../core/contract/mailbox.ts'
+
+await t.test('a mailbox is an address, or a name and an address in angle brackets', (t) => {
+  const ada = { name: 'Ada Lovelace', address: 'ada@example.com' }
+  t.same(readMailbox('ada@example.com'), { address: 'ada@example.com' })
+  t.same(readMailbox('Ada Lovelace <ada@example.com>'), ada)
+  t.same(readMailbox('"Ada Lovelace" <ada@example.com>'), ada)
+  t.same(readMailbox('"Lovelace, \\"Ada\\"" <ada@example.com>'), { name: 'Lovelace, "Ada"', address: 'ada@example.com' })
+  t.same(readMailbox('Zoë O\'Brien Jr. <ada@example.com>'), { name: 'Zoë O\'Brien Jr.', address: 'ada@example.com' })
+  t.same(readMailbox('<ada@example.com>'), { address: 'ada@example.com' })
+  t.same(readMailbox('ada@bücher.example'), { address: 'ada@bücher.example' })
+  t.end()
+})
+
+const refused = [
+  '', ' ', 'ada', 'ada@', '@example.com', 'ada@example', 'ada @example.com', 'ada@example.com ', 'ada@example..com', 'zoë@example.com', '"a b"@example.com',
+  'ada@xn--ü.com', 'ada@exam\u200fple.com',
+  'ada@example.com, grace@example.com', 'ada@example.com;grace@example.com', 'Lovelace, Ada <ada@example.com>', 'grace@example.com <ada@example.com>',
+  'Ada <ada@example.com> <grace@example.com>', 'Ada <ada@example.com', 'Ada ada@example.com', '"Ada" Lovelace <ada@example.com>', 'Friends: <ada@example.com>',
+  'Ada\r\nBcc: grace@example.com <ada@example.com>', '"Ada\r\nBcc: grace@example.com" <ada@example.com>', '"a\nb"@example.com', 'ada@example.com\r\nBcc: grace@example.com', 'Ada\0 <ada@example.com>'
+]
+
+await t.test('anything else, more than one of them, and whatever could begin another header is none', (t) => {
+  for (const text of refused) t.equal(isMailbox(text), false, JSON.stringify(text))
+  t.end()
+})
+
+await t.test('no text with a line break or another control character is a mailbox', (t) => {
+  const piece = fc.constantFrom('Ada', ' ', '"', '\\', '<', '>', ',', '@', 'ada@example.com', '<ada@example.com>', '\r\n', '\n', '\r', '\0', '\u0085', '\u007f', 'Bcc: ', 'x')
+  fc.assert(fc.property(fc.string({ unit: piece, maxLength: 8 }), (text) => !isMailbox(text) || !/\p{Cc}/u.test(text)), { numRuns: 2000 })
+  fc.assert(fc.property(fc.string(), fc.constantFrom('\r\n', '\n', '\r', '\0'), fc.string(), (before, control, after) =>
+    !isMailbox(`${before}${control}${after} <ada@example.com>`) && !isMailbox(`"${before}${control}${after}"@example.com`)))
+  t.end()
+})
+
+await t.test('a mailbox holds one address', (t) => {
+  const piece = fc.constantFrom('Ada', ' ', '"', '\\', ',', ';', '<', '>', ':', 'ada@example.com', '<ada@example.com>')
+  fc.assert(fc.property(fc.string({ unit: piece, maxLength: 8 }), (text) => {
+    const outsideQuotes = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '')
+    return !isMailbox(text) || outsideQuotes.split('@').length === 2
+  }), { numRuns: 2000 })
+  t.end()
+})
+
+await t.test('addresses are compared without their names, and their domains in ASCII and lower case', (t) => {
+  t.equal(comparable('Ada <Ada@Example.COM>'), 'Ada@example.com')
+  t.equal(comparable('ada@BÜCHER.example'), 'ada@xn--bcher-kva.example')
+  t.end()
+})

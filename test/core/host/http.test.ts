@@ -1,0 +1,305 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import type { DocumentHandle } from '../../../core/contract/common.ts'
+import { failureOf, type Failure } from '../../../core/host/failure.ts'
+import type { HttpCall } from '../../../core/host/http-call.ts'
+import { chosenHosts } from '../../../core/host/http-target.ts'
+import { createNetwork } from '../../../core/host/network.ts'
+import { createProgress } from '../../../core/host/outcome.ts'
+import { Type } from '../../../core/provider.ts'
+import type { Answer } from '../../../core/testing/vendor.ts'
+import { createAuthority } from '../../../core/testing/certificates.ts'
+import { memoryLog, outside } from '../../fixtures/providers/call.ts'
+import { httpOf, vendorOf } from '../../support/vendor.ts'
+
+const { vendor, network } = await vendorOf(t)
+const url = 'https://api.acme.test/v1/messages'
+const Sent = Type.Object({ id: Type.String() })
+const pdf: DocumentHandle = { id: '01960000-0000-7000-8000-000000000001', filename: 'F-1.pdf', contentType: 'application/pdf', size: 8, sha256: 'c'.repeat(64) }
+const documents = { ...outside().documents, read: () => Promise.resolve(Readable.from([Buffer.from('%PDF'), Buffer.from('-2.0')])) }
+
+/** What the failure of a request is for its provider. */
+const failed = (request: Promise<unknown>): Promise<Failure | undefined> => request.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
+/** The last request that the vendor got. */
+const last = () => vendor.requests.at(-1)!
+
+await t.test('a request carries what the call says, and the reply is checked', async (t) => {
+  vendor.answer({ json: { id: 'SM1', more: true } })
+  t.strictSame(await httpOf(network).post(url, { json: { a: [1, null], left: undefined } }, Sent), { id: 'SM1', more: true })
+  t.match(last(), { method: 'POST', host: 'api.acme.test', path: '/v1/messages', json: { a: [1, null] }, headers: { 'content-type': 'application/json', 'content-length': '14', accept: 'application/json', 'user-agent': 'document-dispatch' } })
+  t.notOk('left' in (last().json as object))
+})
+
+await t.test('every method is its own', async (t) => {
+  vendor.answer({ json: { id: '1' } })
+  const http = httpOf(network)
+  for (const method of ['get', 'post', 'put', 'patch', 'delete'] as const) {
+    await http[method](url, {}, Sent)
+    t.match(last(), { method: method.toUpperCase(), body: Buffer.alloc(0) })
+  }
+})
+
+const pairs: [what: string, call: HttpCall, pairs: [string, string][]][] = [
+  ['texts, numbers and truth', { form: { To: '+33 6', n: 1.5, yes: true, not: undefined, empty: '' } }, [['To', '+33 6'], ['n', '1.5'], ['yes', 'true'], ['empty', '']]],
+  ['objects', { form: { address: { city: 'Paris', geo: { lat: 1 } } } }, [['address[city]', 'Paris'], ['address[geo][lat]', '1']]],
+  ['lists', { form: { a: [1, 2] } }, [['a', '1'], ['a', '2']]],
+  ['lists with brackets', { form: { a: [1, 2] }, arrays: 'brackets' }, [['a[]', '1'], ['a[]', '2']]],
+  ['lists with indices', { form: { a: ['x', 'y'], o: { l: [1] } }, arrays: 'indexed' }, [['a[0]', 'x'], ['a[1]', 'y'], ['o[l][0]', '1']]],
+  ['lists of objects, always with indices', { form: { lines: [{ n: 1 }, { n: 2, tags: ['t', 'u'] }] } }, [['lines[0][n]', '1'], ['lines[1][n]', '2'], ['lines[1][tags]', 't'], ['lines[1][tags]', 'u']]]
+]
+
+for (const [what, call, expected] of pairs) {
+  await t.test(`a form: ${what}`, async (t) => {
+    vendor.answer({ json: { id: '1' } })
+    await httpOf(network).post(url, call, Sent)
+    t.strictSame(last().pairs, expected)
+    t.equal(last().headers['content-type'], 'application/x-www-form-urlencoded')
+  })
+}
+
+await t.test('a query is added to that of the URL, and a header is sent', async (t) => {
+  vendor.answer({ json: { id: '1' } })
+  await httpOf(network).get(`${url}?a=1`, { query: { b: 'x&y', c: undefined, d: { e: 2 } }, headers: { 'Idempotency-Key': 'k', Accept: 'application/vnd.acme+json' } }, Sent)
+  t.match(last(), { query: { a: '1', b: 'x&y', 'd[e]': '2' }, headers: { 'idempotency-key': 'k', accept: 'application/vnd.acme+json' } })
+})
+
+await t.test('multipart carries texts, JSON and documents in order, with the length known', async (t) => {
+  vendor.answer({ json: { id: '1' } })
+  await httpOf(network, { documents }).post(url, {
+    multipart: { name: 'Zoë', n: 2, not: undefined, file: [pdf, { document: pdf, filename: 'a"b\r\n.pdf', contentType: 'text/plain' }], meta: { json: { priority: 1 } }, note: { text: 'x', contentType: 'text/csv' } }
+  }, Sent)
+  t.strictSame(last().parts?.map(({ body, ...part }) => ({ ...part, body: body.toString() })), [
+    { name: 'name', body: 'Zoë' },
+    { name: 'n', body: '2' },
+    { name: 'file', filename: 'F-1.pdf', contentType: 'application/pdf', body: '%PDF-2.0' },
+    { name: 'file', filename: 'a%22b%0D%0A.pdf', contentType: 'text/plain', body: '%PDF-2.0' },
+    { name: 'meta', contentType: 'application/json', body: '{"priority":1}' },
+    { name: 'note', contentType: 'text/csv', body: 'x' }
+  ])
+  t.equal(last().headers['content-length'], String(last().body.byteLength))
+})
+
+await t.test('a document is streamed as the body', async (t) => {
+  vendor.answer({})
+  t.equal(await httpOf(network, { documents }).put(url, { document: pdf }, Type.Null()), null)
+  t.match(last(), { headers: { 'content-type': 'application/pdf', 'content-length': '8' }, body: Buffer.from('%PDF-2.0') })
+})
+
+await t.test('a document that cannot be read, or is not as long as it says, leaves nothing accepted', async (t) => {
+  vendor.answer({ json: { id: '1' } })
+  const unreadable = { ...documents, read: () => Promise.reject(new Error('gone')) }
+  const broken = { ...documents, read: () => Promise.resolve(Readable.from((async function * () { yield Buffer.from('%P'); await Promise.reject(new Error('disk')) })())) }
+  const short = { ...documents, read: () => Promise.resolve(Readable.from([Buffer.from('%P')])) }
+  const long = { ...documents, read: () => Promise.resolve(Readable.from([Buffer.alloc(20)])) }
+  for (const documents of [unreadable, broken, short, long]) {
+    t.match(await failed(httpOf(network, { documents }).post(url, { document: pdf }, Sent)), { word: 'provider_unavailable', ours: true })
+    t.match(await failed(httpOf(network, { documents }).post(url, { multipart: { pdf } }, Sent)), { word: 'provider_unavailable', ours: true })
+  }
+})
+
+await t.test('two bodies, two ways to sign in, a header that is none: the provider\'s mistake, and nothing is sent', async (t) => {
+  const before = vendor.requests.length
+  await t.rejects(httpOf(network).post(url, { json: 1, form: {} }, Sent), { message: 'A request has one body, not form and json.' })
+  await t.rejects(httpOf(network).post(url, { bearer: 'x', basic: ['a', 'b'] }, Sent), { message: 'A request signs in one way, not by basic and bearer.' })
+  t.match(await failed(httpOf(network).post(url, { headers: { 'X-Bad': 'a\r\nX-Injected: 1' } }, Sent)), { word: 'provider_unavailable', ours: true })
+  t.equal(vendor.requests.length, before)
+})
+
+await t.test('replies', async (t) => {
+  const Anything = Type.Unknown()
+  const read = async (answer: Answer): Promise<unknown> => { vendor.answer(answer); return await httpOf(network).get(url, {}, Anything) }
+
+  await t.test('an empty one is null, one that is not JSON is a text', async (t) => {
+    t.equal(await read({ status: 204 }), null)
+    t.equal(await read({ text: ' \n' }), null)
+    t.equal(await read({ text: '<ok/>' }), '<ok/>')
+    t.strictSame(await read({ text: '[1]', headers: { 'content-type': 'text/html' } }), [1])
+  })
+
+  await t.test('gzip is read', async (t) => {
+    t.strictSame(await read({ body: gzipSync('{"id":"1"}'), headers: { 'content-encoding': 'gzip' } }), { id: '1' })
+    t.equal(last().headers['accept-encoding'], 'gzip')
+  })
+
+  const unreadable: [string, Answer, RegExp][] = [
+    ['too large', { body: Buffer.alloc(5 * 1024 * 1024 + 1, ' ') }, /larger than 5242880 bytes/],
+    ['too large once unzipped', { body: gzipSync(Buffer.alloc(6 * 1024 * 1024, ' ')), headers: { 'content-encoding': 'gzip' } }, /larger than 5242880 bytes/],
+    ['not gzip although it says so', { text: 'plain', headers: { 'content-encoding': 'gzip' } }, /answered what is not HTTP/],
+    ['cut off', { cut: 'in-reply' }, /it cut the connection/],
+    ['of another shape', { json: { ID: '1' } }, /The field "id" is required/],
+    ['garbage', { text: '<html>' }, /Expected object, got string/]
+  ]
+  for (const [what, answer, why] of unreadable) {
+    await t.test(`one that is ${what} is unknown after a POST at the point of no return, unavailable before it and after a GET`, async (t) => {
+      vendor.answer(answer)
+      t.match(await failed(httpOf(network).post(url, {}, Sent)), { word: 'outcome_unknown', message: why })
+      t.match(await failed(httpOf(network, { progress: createProgress({ passed: false }) }).post(url, {}, Sent)), { word: 'provider_unavailable' })
+      t.match(await failed(httpOf(network).get(url, {}, Sent)), { word: 'provider_unavailable' })
+    })
+  }
+
+  await t.test('a redirect is not followed', async (t) => {
+    vendor.answer({ status: 307, headers: { location: 'https://api.acme.test/other' } })
+    const before = vendor.requests.length
+    t.match(await failed(httpOf(network).post(url, {}, Sent)), { word: 'outcome_unknown', status: 307 })
+    t.equal(vendor.requests.length, before + 1)
+  })
+})
+
+const errors = { at: ['/code', '/error/code'], message: ['/message', '/error/message'], map: { 20003: 'authentication_error', busy: 'provider_unavailable' } } as const
+const statuses: [what: string, answer: Answer, failure: Failure][] = [
+  ['400 with a code and words', { status: 400, json: { code: 21211, message: 'No such number.' } }, { word: 'provider_error', code: '21211', status: 400, message: 'No such number.' }],
+  ['400 with its code elsewhere', { status: 400, json: { error: { code: 'E1', message: 'Bad.' } } }, { word: 'provider_error', code: 'E1', status: 400, message: 'Bad.' }],
+  ['400 with a code of the map', { status: 400, json: { code: 20003, message: 'Authenticate' } }, { word: 'authentication_error', code: '20003', status: 400, message: 'Authenticate' }],
+  ['400 with a code that means a pause', { status: 400, json: { code: 'busy', message: 'Later.' } }, { word: 'provider_unavailable', code: 'busy', status: 400, message: 'Later.' }],
+  ['400 with a code that every object has', { status: 400, json: { code: 'constructor' } }, { word: 'provider_error', code: 'constructor', status: 400, message: '"api.acme.test" answered 400.' }],
+  ['400 that is not JSON', { status: 400, text: '<html>' }, { word: 'provider_error', status: 400, message: '"api.acme.test" answered 400.' }],
+  ['401', { status: 401 }, { word: 'authentication_error', status: 401, message: '"api.acme.test" answered 401.' }],
+  ['403', { status: 403 }, { word: 'authentication_error', status: 403, message: '"api.acme.test" answered 403.' }],
+  ['404', { status: 404 }, { word: 'provider_error', status: 404, message: '"api.acme.test" answered 404.' }],
+  ['409', { status: 409 }, { word: 'provider_error', status: 409, message: '"api.acme.test" answered 409.' }],
+  ['429', { status: 429, json: { code: 20003 } }, { word: 'provider_unavailable', code: '20003', status: 429, message: '"api.acme.test" answered 429.' }],
+  ['a status that the service declares as not processed', { status: 503 }, { word: 'provider_unavailable', status: 503, message: '"api.acme.test" answered 503.' }],
+  ['500', { status: 500 }, { word: 'outcome_unknown', status: 500, message: '"api.acme.test" answered 500.' }],
+  ['502', { status: 502 }, { word: 'outcome_unknown', status: 502, message: '"api.acme.test" answered 502.' }]
+]
+
+for (const [what, answer, failure] of statuses) {
+  await t.test(`answered: ${what}`, async (t) => {
+    vendor.answer(answer)
+    t.strictSame(await failed(httpOf(network, { errors, notProcessed: [503] }).post(url, {}, Sent)), failure)
+  })
+}
+
+await t.test('a cut after the request left is unknown for what changes something, and only there', async (t) => {
+  for (const cut of ['before-body', 'after-body'] as const) {
+    vendor.answer({ cut })
+    t.strictSame(await failed(httpOf(network).post(url, { json: 1 }, Sent)), { word: 'outcome_unknown', message: '"api.acme.test" cut the connection.' })
+    t.match(await failed(httpOf(network).get(url, {}, Sent)), { word: 'provider_unavailable' })
+  }
+})
+
+await t.test('an answer that does not come in time is unknown', async (t) => {
+  vendor.answer({ delay: 60_000, json: { id: '1' } })
+  t.strictSame(await failed(httpOf(network, { limit: 20 }).post(url, {}, Sent)), { word: 'outcome_unknown', message: '"api.acme.test" did not answer in time.' })
+})
+
+await t.test('nothing is sent', async (t) => {
+  const missing = (more: Parameters<typeof createNetwork>[0]) => {
+    const other = createNetwork({ loopback: 'allowed', ca: [vendor.ca], ...more })
+    t.teardown(() => other.close())
+    return failed(httpOf(other).post(url, { json: 1 }, Sent))
+  }
+
+  await t.test('to a host that refuses the connection', async (t) => {
+    const gone = createServer().listen(0, '127.0.0.1')
+    await once(gone, 'listening')
+    const { port } = gone.address() as { port: number }
+    gone.close()
+    t.strictSame(await missing({ route: () => ({ host: '127.0.0.1', port }) }), { word: 'provider_unavailable', message: '"api.acme.test" refused the connection.' })
+  })
+
+  await t.test('to a host that has no address', async (t) => {
+    t.match(await missing({ resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }), { word: 'provider_unavailable', message: '"api.acme.test" cannot be found.' })
+  })
+
+  await t.test('to a host whose certificate is not trusted, or of another name', async (t) => {
+    t.match(await missing({ route: vendor.route, ca: [(await createAuthority()).ca] }), { word: 'provider_unavailable', message: /has no valid TLS certificate/ })
+    t.match(await missing({ route: () => ({ host: 'localhost', port: vendor.port }), ca: [] }), { word: 'provider_unavailable' })
+  })
+
+  await t.test('to a host that speaks no TLS, or hangs up first', async (t) => {
+    for (const greet of ['HTTP/1.1 200 OK\r\n\r\n', '']) {
+      const plain = createServer((socket) => socket.end(greet)).listen(0, '127.0.0.1')
+      await once(plain, 'listening')
+      t.teardown(() => plain.close())
+      const { port } = plain.address() as { port: number }
+      t.match(await missing({ route: () => ({ host: '127.0.0.1', port }) }), { word: 'provider_unavailable' })
+    }
+  })
+
+  await t.test('to an address that is not public', async (t) => {
+    const before = vendor.requests.length
+    const guarded = createNetwork({ ca: [vendor.ca], resolve: () => Promise.resolve(['127.0.0.1']) })
+    t.teardown(() => guarded.close())
+    const chosen = ['127.0.0.1', '[::1]', 'api.acme.test', '169.254.169.254']
+    const http = httpOf(guarded, { targets: { provider: 'acme', declared: [], chosen } })
+    for (const host of [...chosen, '2130706433', '0x7f000001', '0177.1', '１２７.0.0.1']) {
+      t.match(await failed(http.post(`https://${host}:${vendor.port}/`, {}, Sent)), { word: 'provider_unavailable', message: /may not be reached: its address is not public/, ours: true }, host)
+    }
+    t.equal(vendor.requests.length, before)
+  })
+
+  await t.test('to a host that is neither declared nor chosen, without TLS, or with a user name', async (t) => {
+    const before = vendor.requests.length
+    const http = httpOf(network, { targets: { provider: 'acme', declared: ['api.acme.test', '*.files.acme.test'], chosen: ['mine.test'] } })
+    const wrong = ['https://evil.test/', 'https://acme.test/', 'https://xapi.acme.test/', 'https://api.acme.test.evil.test/', 'https://files.acme.test/', 'https://evilfiles.acme.test/', 'https://a.mine.test/', 'http://api.acme.test/', 'ftp://api.acme.test/', 'https://user@api.acme.test/', 'https://u:p@api.acme.test/', '/v1', 'https://']
+    for (const url of wrong) t.match(await failed(http.post(url, {}, Sent)), { word: 'provider_unavailable', message: /^The provider "acme" /, ours: true }, url)
+    t.equal(vendor.requests.length, before)
+    vendor.answer({ json: { id: '1' } })
+    for (const url of ['https://a.files.acme.test/', 'https://a.b.files.acme.test/', 'https://mine.test:8443/', 'https://API.acme.test/']) t.strictSame(await http.post(url, {}, Sent), { id: '1' }, url)
+  })
+
+  await t.test('once the call has ended', async (t) => {
+    const before = vendor.requests.length
+    t.match(await failed(httpOf(network, { ended: AbortSignal.abort() }).post(url, {}, Sent)), { word: 'provider_unavailable', message: 'The provider "acme" sent a request after its call had ended.' })
+    t.equal(vendor.requests.length, before)
+  })
+})
+
+await t.test('settings name hosts as URLs, with a port or alone', (t) => {
+  t.strictSame(chosenHosts(['https://Platform.example/api', 'smtp.example.com', 'smtp.example.com:587', '::1', '127.1', 'not a host', '', 7, undefined]), ['platform.example', 'smtp.example.com', 'smtp.example.com', '[::1]', '127.0.0.1'])
+  t.end()
+})
+
+await t.test('how far a call has come decides', async (t) => {
+  const outcome = async (passed: boolean, ...answers: Answer[]): Promise<(string | undefined)[]> => {
+    const progress = createProgress({ passed })
+    const http = httpOf(network, { progress })
+    const words: (string | undefined)[] = []
+    for (const answer of answers) {
+      vendor.answer(answer)
+      words.push((await failed(http.post(url, {}, Sent)))?.word)
+    }
+    return [...words, progress.doubt?.word]
+  }
+  const good: Answer = { json: { id: '1' } }
+
+  await t.test('before the point of no return everything may be repeated', async (t) => {
+    t.strictSame(await outcome(false, good, { status: 500 }, { cut: 'after-body' }, { status: 400 }), [undefined, 'provider_unavailable', 'provider_unavailable', 'provider_error', undefined])
+  })
+
+  await t.test('a refusal or a pause at it leaves nothing accepted', async (t) => {
+    t.strictSame(await outcome(true, { status: 400 }, { status: 429 }), ['provider_error', 'provider_unavailable', undefined])
+  })
+
+  await t.test('after an accepted request no failure is harmless', async (t) => {
+    t.strictSame(await outcome(true, good, { status: 400 }), [undefined, 'outcome_unknown', 'outcome_unknown'])
+    t.strictSame(await outcome(true, good, { status: 429 }), [undefined, 'outcome_unknown', 'outcome_unknown'])
+  })
+
+  await t.test('a doubt stays, whatever comes after it', async (t) => {
+    t.strictSame(await outcome(true, { status: 500 }, { status: 400 }), ['outcome_unknown', 'provider_error', 'outcome_unknown'])
+  })
+})
+
+await t.test('a download is kept, with its type', async (t) => {
+  vendor.answer({ body: Buffer.from('%PDF-2.0'), headers: { 'content-type': 'application/pdf' } })
+  const keep = async (bytes: Readable, about: { filename: string, contentType: string }): Promise<DocumentHandle> => ({ ...pdf, ...about, size: (await buffer(bytes)).byteLength })
+  t.strictSame(await httpOf(network, { documents: { ...documents, keep } }).download(url, { filename: 'signed.pdf' }), { ...pdf, filename: 'signed.pdf' })
+  t.match(last(), { method: 'GET', headers: { accept: '*/*' } })
+  vendor.answer({ cut: 'in-reply' })
+  t.match(await failed(httpOf(network, { documents: { ...documents, keep } }).download(url, { filename: 'x' })), { word: 'provider_unavailable', message: /cannot be kept: it cut the connection/ })
+})
+
+await t.test('a call is one line of the log: where, how long, and nothing that was said', async (t) => {
+  vendor.answer({ json: { id: 'canary-reply' } })
+  const log = memoryLog()
+  await httpOf(network, { log }).post(`${url}?token=canary-query`, { basic: ['canary-user', 'canary-password'], json: 'canary-body', headers: { 'x-key': 'canary-header' } }, Sent)
+  t.match(log.lines, [{ level: 'debug', message: 'vendor called', facts: { method: 'POST', host: 'api.acme.test', path: '/v1/messages', status: 200, ms: Number } }])
+  t.notMatch(JSON.stringify(log.lines), /canary/)
+})

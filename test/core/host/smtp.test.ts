@@ -1,0 +1,252 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import type { SMTPServerOptions } from 'smtp-server'
+import t, { type Test } from 'tap'
+import type { DocumentHandle } from '../../../core/contract/common.ts'
+import { failureOf, type Failure } from '../../../core/host/failure.ts'
+import { createNetwork, type Network, type NetworkOptions } from '../../../core/host/network.ts'
+import { createProgress } from '../../../core/host/outcome.ts'
+import { createSmtp, type SmtpOptions } from '../../../core/host/smtp.ts'
+import type { Smtp, SmtpMessage, SmtpTransport } from '../../../core/host/smtp-message.ts'
+import { createAuthority } from '../../../core/testing/certificates.ts'
+import { memoryLog } from '../../fixtures/providers/call.ts'
+import { answer, mailServer, type MailServer } from '../../support/smtp.ts'
+
+const transport: SmtpTransport = { host: 'mail.acme.test', user: 'user', password: 'password' }
+const pdf: DocumentHandle = { id: '01960000-0000-7000-8000-000000000001', filename: 'Facture é.pdf', contentType: 'application/pdf', size: 8, sha256: 'c'.repeat(64) }
+const documents = { read: () => Promise.resolve(Readable.from([Buffer.from('%PDF-2.0')])) }
+const message = (more: Partial<SmtpMessage> = {}): SmtpMessage => ({ from: 'Acme <billing@acme.test>', to: ['ada@example.com'], subject: 'Your invoice', text: 'Hello.', ...more })
+
+function networkOf (t: Test, options: NetworkOptions): Network {
+  const network = createNetwork({ loopback: 'allowed', ...options })
+  t.teardown(() => network.close())
+  return network
+}
+
+function smtpOf ({ mailers }: Network, more: Partial<SmtpOptions> = {}): Smtp {
+  return createSmtp({
+    mailers,
+    account: 'company 1',
+    targets: { provider: 'mail', declared: [], chosen: ['mail.acme.test'] },
+    documents,
+    progress: createProgress({ passed: true }),
+    ended: new AbortController().signal,
+    log: memoryLog(),
+    ...more
+  })
+}
+
+/** A server, and the `smtp` that reaches it. */
+async function begin (t: Test, options: (cut: () => void) => SMTPServerOptions = () => ({}), more: Partial<SmtpOptions> = {}): Promise<{ server: MailServer, smtp: Smtp, network: Network }> {
+  const server = await mailServer(t, options)
+  const network = networkOf(t, { ca: [server.ca], route: server.route })
+  return { server, network, smtp: smtpOf(network, more) }
+}
+
+const failed = (sending: Promise<unknown>): Promise<Failure | undefined> => sending.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
+
+await t.test('a message is sent over TLS, signed in, with its attachments', async (t) => {
+  const { server, smtp } = await begin(t)
+  const receipt = await smtp.send(message({ to: ['Ada <ada@example.com>', 'bob@example.com'], cc: ['cc@example.com'], bcc: ['bcc@example.com'], replyTo: 'reply@acme.test', subject: 'Facture n° 1', html: '<p>Bonjour</p>', attachments: [pdf], headers: { 'X-Step': 'step-1' } }), transport)
+  t.match(receipt, { messageId: /^<[0-9a-f-]{36}@acme\.test>$/, response: /^250 .*Queued\.$/, accepted: ['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'], rejected: [] })
+  const [mail] = server.mails
+  t.match(mail, { from: 'billing@acme.test', to: ['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'], secure: true, user: 'user' })
+  for (const line of [/^From: Acme <billing@acme\.test>/m, /^To: Ada <ada@example\.com>, bob@example\.com/m, /^Reply-To: reply@acme\.test/m, /^Subject: =\?UTF-8\?/m, /^X-Step: step-1/m, /text\/html/, /text\/plain/, /application\/pdf/]) t.match(mail?.source, line)
+  t.match(mail?.source, Buffer.from('%PDF-2.0').toString('base64'))
+  t.match(mail?.source, `Message-ID: ${receipt.messageId}`)
+  t.notMatch(mail?.source, /bcc@example\.com/, 'the hidden recipients stay hidden')
+})
+
+await t.test('TLS from the first byte works too, and no login where there is none', async (t) => {
+  const { server, smtp } = await begin(t, () => ({ secure: true, authOptional: true }))
+  await smtp.send(message(), { host: 'mail.acme.test', security: 'tls' })
+  t.match(server.mails, [{ secure: true }])
+})
+
+await t.test('the ports are those of the protocol unless told', async (t) => {
+  const asked: number[] = []
+  const network = networkOf(t, { route: (_host, port) => { asked.push(port); return { host: '127.0.0.1', port: 1 } } })
+  for (const more of [{}, { security: 'tls' }, { port: 2525 }] as const) await failed(smtpOf(network).send(message(), { ...transport, ...more }))
+  t.strictSame(asked, [587, 465, 2525])
+})
+
+await t.test('connections are kept for one account and its settings', async (t) => {
+  const { server, network, smtp } = await begin(t)
+  await smtp.send(message(), transport)
+  await smtp.send(message(), transport)
+  t.equal(server.connections(), 1)
+  await smtpOf(network, { account: 'company 2' }).send(message(), transport)
+  t.equal(server.connections(), 2)
+  t.match(await failed(smtpOf(network).send(message(), { ...transport, password: 'changed' })), { word: 'authentication_error' })
+  t.equal(server.connections(), 3)
+})
+
+const refuse = (code: number, text: string) => (_: unknown, _session: unknown, callback: (error: Error) => void): void => callback(answer(code, text))
+
+const refusals: [what: string, options: SMTPServerOptions, failure: Failure][] = [
+  ['a sender for good', { onMailFrom: refuse(550, 'Not you.') }, { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 Not you.' }],
+  ['a sender for now', { onMailFrom: refuse(451, 'Later.') }, { word: 'provider_unavailable', code: '451', message: '"mail.acme.test" answered: 451 Later.' }],
+  ['the only recipient for good', { onRcptTo: refuse(550, '5.1.1 No such user') }, { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 5.1.1 No such user' }],
+  ['the only recipient for now', { onRcptTo: refuse(450, 'Mailbox busy') }, { word: 'provider_unavailable', code: '450', message: '"mail.acme.test" answered: 450 Mailbox busy' }],
+  ['the message for good', { onData (stream, _session, callback) { stream.resume().once('end', () => callback(answer(554, 'Spam.'))) } }, { word: 'distant_service_error', code: '554', message: '"mail.acme.test" answered: 554 Spam.' }],
+  ['the message for now', { onData (stream, _session, callback) { stream.resume().once('end', () => callback(answer(452, 'Full.'))) } }, { word: 'provider_unavailable', code: '452', message: '"mail.acme.test" answered: 452 Full.' }],
+  ['the connection', { onConnect: (_session, callback) => callback(answer(554, 'Go away.')) }, { word: 'distant_service_error', code: '554', message: '"mail.acme.test" answered: 554 Go away.' }],
+  ['the connection for now', { onConnect: (_session, callback) => callback(answer(421, 'Busy.')) }, { word: 'provider_unavailable', code: '421', message: '"mail.acme.test" answered: 421 Busy.' }],
+  ['the login for now', { onAuth: (_auth, _session, callback) => callback(answer(454, 'Try later.')) }, { word: 'provider_unavailable', code: '454', message: '"mail.acme.test" answered: 454 Try later.' }]
+]
+
+for (const [what, options, failure] of refusals) {
+  await t.test(`the server refuses ${what}: nothing was accepted`, async (t) => {
+    const { server, smtp } = await begin(t, () => options)
+    t.strictSame(await failed(smtp.send(message({ attachments: [pdf] }), transport)), failure)
+    t.strictSame(server.mails, [])
+  })
+}
+
+await t.test('a bad login is the company\'s', async (t) => {
+  const { smtp } = await begin(t)
+  t.match(await failed(smtp.send(message(), { ...transport, password: 'wrong' })), { word: 'authentication_error', code: '535', message: '"mail.acme.test" answered: 535 Wrong user or password.' })
+  t.match(await failed(smtp.send(message(), { host: 'mail.acme.test' })), { word: 'distant_service_error', code: '530' })
+})
+
+await t.test('a recipient that is refused beside an accepted one is told, and is no error', async (t) => {
+  const { server, smtp } = await begin(t, () => ({
+    onRcptTo ({ address }, _session, callback) { callback(address.startsWith('no') ? answer(550, '5.1.1 No such user') : null) }
+  }))
+  const receipt = await smtp.send(message({ to: ['ada@example.com', 'nobody@example.com'], cc: ['none@example.com'] }), transport)
+  t.match(receipt, { accepted: ['ada@example.com'], rejected: [{ address: 'nobody@example.com', code: 550, message: '550 5.1.1 No such user' }, { address: 'none@example.com', code: 550, message: '550 5.1.1 No such user' }] })
+  t.match(server.mails, [{ to: ['ada@example.com'] }])
+})
+
+await t.test('cuts', async (t) => {
+  const before: [string, (cut: () => void) => SMTPServerOptions][] = [
+    ['at the greeting', (cut) => ({ onConnect: cut })],
+    ['at the login', (cut) => ({ onAuth: cut })],
+    ['at the sender', (cut) => ({ onMailFrom: cut })],
+    ['at the recipient', (cut) => ({ onRcptTo: cut })]
+  ]
+  for (const [when, options] of before) {
+    await t.test(`${when}: nothing was accepted`, async (t) => {
+      const { smtp } = await begin(t, options)
+      t.match(await failed(smtp.send(message(), transport)), { word: 'provider_unavailable' })
+    })
+  }
+
+  await t.test('in the middle of the message: nothing was accepted, a message ends with its dot', async (t) => {
+    const { smtp } = await begin(t, (cut) => ({ onData (stream) { stream.once('data', cut) } }), {
+      documents: { read: () => Promise.resolve(Readable.from((function * () { for (let piece = 0; piece < 64; piece++) yield Buffer.alloc(1024 * 1024) })())) }
+    })
+    t.match(await failed(smtp.send(message({ attachments: [{ ...pdf, size: 64 * 1024 * 1024 }] }), transport)), { word: 'provider_unavailable' })
+  })
+
+  await t.test('after the message: it may have been accepted', async (t) => {
+    const progress = createProgress({ passed: true })
+    const { smtp } = await begin(t, (cut) => ({ onData (stream) { stream.resume().once('end', cut) } }), { progress })
+    t.match(await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
+    t.match(progress.doubt, { word: 'outcome_unknown' })
+  })
+
+  await t.test('of a kept connection: the next message is not lost, and may be sent again', async (t) => {
+    const { server, network, smtp } = await begin(t)
+    await smtp.send(message(), transport)
+    server.cut()
+    const second = await failed(smtpOf(network).send(message(), transport))
+    t.ok(second === undefined || second.word === 'provider_unavailable')
+    await smtpOf(network).send(message(), transport)
+    t.equal(server.mails.length, second === undefined ? 3 : 2)
+  })
+})
+
+await t.test('a call that is given up while the server decides leaves a doubt', async (t) => {
+  const progress = createProgress({ passed: true })
+  const call = new AbortController()
+  const { smtp } = await begin(t, () => ({ onData (stream) { stream.resume().once('end', () => call.abort()) } }), { progress, ended: call.signal })
+  t.match(await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
+})
+
+await t.test('an attachment that cannot be read, or is not as long as it says, sends nothing', async (t) => {
+  for (const read of [() => Promise.reject(new Error('gone')), () => Promise.resolve(Readable.from([Buffer.from('%P')]))]) {
+    const { server, smtp } = await begin(t, undefined, { documents: { read } })
+    t.match(await failed(smtp.send(message({ attachments: [pdf] }), transport)), { word: 'provider_unavailable' })
+    t.strictSame(server.mails, [])
+  }
+})
+
+await t.test('nobody is connected to', async (t) => {
+  await t.test('whose certificate is not trusted, or of another name', async (t) => {
+    const server = await mailServer(t)
+    const { ca } = await createAuthority()
+    t.match(await failed(smtpOf(networkOf(t, { ca: [ca], route: server.route })).send(message(), transport)), { word: 'provider_unavailable', message: /certificate/ })
+    const other = { ...transport, host: 'other.acme.test' }
+    t.match(await failed(smtpOf(networkOf(t, { ca: [server.ca], route: server.route }), { targets: { provider: 'mail', declared: [], chosen: [other.host] } }).send(message(), other)), { word: 'provider_unavailable', message: /other\.acme\.test/ })
+    t.strictSame(server.mails, [])
+  })
+
+  await t.test('who offers no TLS: the password does not leave in the clear', async (t) => {
+    const { server, smtp } = await begin(t, () => ({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] }))
+    t.match(await failed(smtp.send(message(), transport)), { word: 'provider_unavailable' })
+    t.strictSame(server.mails, [])
+  })
+
+  await t.test('who refuses the connection, hangs up or talks nonsense', async (t) => {
+    for (const greet of [undefined, (socket: Socket) => socket.destroy(), (socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')]) {
+      const strange = createServer(greet).listen(0, '127.0.0.1')
+      await once(strange, 'listening')
+      const { port } = strange.address() as AddressInfo
+      if (greet === undefined) strange.close()
+      else t.teardown(() => strange.close())
+      t.match(await failed(smtpOf(networkOf(t, { route: () => ({ host: '127.0.0.1', port }) })).send(message(), transport)), { word: 'provider_unavailable' })
+    }
+  })
+
+  await t.test('who has no public address', async (t) => {
+    const hosts = ['127.0.0.1', '::1', '2130706433', '0x7f.1', 'mail.acme.test', '169.254.169.254']
+    const network = createNetwork({ resolve: () => Promise.resolve(['93.184.215.14', '10.0.0.1']) })
+    t.teardown(() => network.close())
+    const smtp = smtpOf(network, { targets: { provider: 'mail', declared: [], chosen: ['127.0.0.1', '[::1]', 'mail.acme.test', '169.254.169.254'] } })
+    for (const host of hosts) t.match(await failed(smtp.send(message(), { ...transport, host })), { word: 'provider_unavailable', message: /may not be reached: its address is not public/, ours: true }, host)
+  })
+
+  await t.test('whom the configuration does not name, or who is no host', async (t) => {
+    const { server, smtp } = await begin(t)
+    for (const host of ['evil.test', 'mail.acme.test/x', 'user@mail.acme.test', '']) t.match(await failed(smtp.send(message(), { ...transport, host })), { word: 'provider_unavailable', ours: true }, host)
+    t.equal(server.connections(), 0)
+  })
+
+  await t.test('once the call has ended', async (t) => {
+    const { server, smtp } = await begin(t, undefined, { ended: AbortSignal.abort() })
+    t.match(await failed(smtp.send(message(), transport)), { word: 'provider_unavailable', ours: true })
+    t.equal(server.connections(), 0)
+  })
+})
+
+const injections: [string, Partial<SmtpMessage>][] = [
+  ['a subject', { subject: 'Hello\r\nBcc: evil@example.com' }],
+  ['a recipient', { to: ['ada@example.com\r\nRCPT TO:<evil@example.com>'] }],
+  ['a sender', { from: 'billing@acme.test\nX: 1' }],
+  ['a reply address', { replyTo: 'a@b.test\r\nX: 1' }],
+  ['a header', { headers: { 'X-A': 'b\r\n\r\nbody' } }],
+  ['a header\'s name', { headers: { 'X-A: b\r\nX-B': 'c' } }],
+  ['two recipients in one', { to: ['ada@example.com, evil@example.com'] }],
+  ['one recipient twice', { to: ['A <ada@example.com>, B <ada@example.com>'] }],
+  ['a group', { cc: ['friends: ada@example.com, evil@example.com;'] }],
+  ['a path', { to: ['<@relay.test:evil@example.com>'] }],
+  ['no address', { to: ['Ada'] }]
+]
+
+for (const [what, more] of injections) {
+  await t.test(`refused before anything is sent: ${what}`, async (t) => {
+    const { server, smtp } = await begin(t)
+    t.match(await failed(smtp.send(message(more), transport)), { word: 'provider_error', code: /^(header|address)$/ })
+    t.equal(server.connections(), 0)
+  })
+}
+
+await t.test('the log has where and how long, and nothing that was said', async (t) => {
+  const log = memoryLog()
+  const { smtp } = await begin(t, undefined, { log })
+  await smtp.send(message({ subject: 'canary', text: 'canary', to: ['canary@example.com'] }), transport)
+  t.match(log.lines, [{ level: 'debug', message: 'mail server called', facts: { host: 'mail.acme.test', ms: Number } }])
+  t.notMatch(JSON.stringify(log.lines), /canary|password/)
+})

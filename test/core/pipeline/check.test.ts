@@ -1,0 +1,78 @@
+import t from 'tap'
+import { serviceNames } from '../../../core/services/index.ts'
+import { judge, template } from './support.ts'
+
+const sms = { phoneNumber: '+33612345678', message: 'Hello' }
+const signers = [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }]
+const recipient = { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '75002', country: 'FR' }
+const callbackUrl = 'https://hooks.example.com/dispatch?a=b'
+
+await t.test('a callback is for what goes on after it was dispatched: esign and postal', (t) => {
+  t.equal(judge('esign', { template, signers, callbackUrl }).plan?.request.callbackUrl, callbackUrl)
+  t.equal(judge('postal', { template, postal: { recipient }, callbackUrl }).plan?.request.callbackUrl, callbackUrl)
+  t.match(judge('sms', { sms, callbackUrl }), { word: 'validation_failed', problems: ['/callbackUrl not_supported'] })
+  t.match(judge('file', { template, callbackUrl }), { word: 'validation_failed', problems: ['/callbackUrl not_supported'] })
+  t.end()
+})
+
+await t.test('a callback goes to an https URL without credentials', (t) => {
+  for (const url of ['http://hooks.example.com', 'ftp://hooks.example.com', 'hooks.example.com', 'https://', 'https://user:password@hooks.example.com', 'https://hooks.example.com/a b', '']) {
+    t.match(judge('esign', { template, signers, callbackUrl: url }), { word: 'validation_error', problems: ['/callbackUrl pattern'] }, url)
+  }
+  t.end()
+})
+
+await t.test('the settings of the request are those that the provider declares', (t) => {
+  t.match(judge('sms', { sms, settings: { label: 'x' } }), { problems: [], warnings: [] })
+  t.match(judge('sms', { sms, settings: { label: 7 } }), { word: 'validation_failed', problems: ['/settings/label type'] })
+  t.match(judge('sms', { sms, settings: { lable: 'x' } }), { word: 'validation_failed', problems: ['/settings/lable unknown_field'] })
+  t.end()
+})
+
+await t.test('a missing configuration is told alone only when nothing else is wrong', (t) => {
+  t.match(judge('sms', { sms }, { settings: null }), { word: 'configuration_missing', problems: ['/providerName configuration_missing'] })
+  t.match(judge('sms', { sms: { ...sms, phoneNumber: '+3361234' } }, { settings: null }), { word: 'validation_failed', problems: ['/providerName configuration_missing', '/sms/phoneNumber impossible_number'] })
+  t.end()
+})
+
+await t.test('what costs nothing can be given a price, and a step without a provider too', (t) => {
+  t.same(judge('sms', { sms }).plan?.steps.map(({ price }) => price), [0])
+  t.same(judge('sms', { sms }, { prices: { sms: 3 } }).plan?.steps.map(({ price }) => price), [3])
+  t.same(judge('file', { template }, { prices: { file: 2 } }).plan?.steps.map(({ price }) => price), [2])
+  t.end()
+})
+
+await t.test('a template of the invoice vocabulary has its rules, whatever service it is for', (t) => {
+  const data = { number: 'F-1', date: '2026-03-14', dueDate: '2026-03-01', customer: { name: 'Ada' }, subtotal: 10, taxAmount: 2, total: 13 }
+  const world = { source: { vocabulary: 'invoice' as const } }
+  const found = (path: string): string[] => [`${path}/dueDate due_date_before_date`, `${path}/total total`]
+  t.same(judge('postal', { template: { id: 1, data }, postal: { recipient } }, world).problems, found('/template/data'))
+  t.same(judge('esign', { template: { id: 1, data }, signers }, world).problems, found('/template/data'))
+  t.same(judge('invoicing', { template: { id: 1, data }, documentType: 'INVOICE' }, world).problems, found('/template/data'))
+  t.same(judge('file', { fileContent: { templateName: 'Sample', data } }, world).problems, found('/fileContent/data'))
+  t.same(judge('file', { template: { id: 1, data } }).problems, [], 'another vocabulary has none of them')
+  t.end()
+})
+
+await t.test('an invoice\'s own due date is held against the date of its data', (t) => {
+  const data = { date: '2026-03-14', customer: { name: 'Ada' } }
+  const judgeDue = (dueDate: string, vocabulary?: 'invoice') => judge('invoicing', { template: { id: 1, data }, documentType: 'INVOICE', invoicing: { dueDate } }, { source: vocabulary === undefined ? {} : { vocabulary } })
+  t.same(judgeDue('2026-03-13', 'invoice').problems, ['/invoicing/dueDate due_date_before_date'])
+  t.same(judgeDue('2026-03-14', 'invoice').problems, [])
+  t.same(judgeDue('2026-03-13').problems, [])
+  t.end()
+})
+
+await t.test('an invoice that the provider e-mails needs the customer\'s address', (t) => {
+  const body = { template: { id: 1, data: { customer: { name: 'Ada' } } }, documentType: 'INVOICE', sendByEmail: true }
+  t.same(judge('invoicing', body, { source: { vocabulary: 'invoice' }, capabilities: { sendByEmail: true } }).problems, ['/template/data/customer/email required'])
+  t.same(judge('invoicing', body, { source: { vocabulary: 'invoice' } }).problems, ['/sendByEmail not_supported_by_provider', '/template/data/customer/email required'])
+  t.end()
+})
+
+await t.test('the facts of a plan are what the dispatch can be found by', (t) => {
+  t.same(judge('postal', { template: { id: 1, data: { number: 'L-7' } }, postal: { recipient } }).plan?.facts, { documentNumber: 'L-7', recipient: 'Ada' })
+  t.same(judge('sms', { sms }).plan?.facts, { recipient: '+33612345678' })
+  t.equal(serviceNames.length, 7)
+  t.end()
+})

@@ -1,0 +1,56 @@
+import t from 'tap'
+import type { Actor } from '../../../core/access/account.ts'
+import { createHost } from '../../../core/host/host.ts'
+import { resolve, type Catalogs } from '../../../core/pipeline/resolve.ts'
+import type { ServiceName } from '../../../core/services/index.ts'
+import { createRequestReader } from '../../../core/services/request.ts'
+import { createConfigurations } from '../../../core/store/configurations.ts'
+import { openDatabase } from '../../../core/store/database.ts'
+import { createFreshness } from '../../../core/store/freshness.ts'
+import { createTemplates } from '../../../core/store/templates.ts'
+import { memoryLog } from '../../fixtures/providers/call.ts'
+import { seededDatabase } from '../../support/service.ts'
+
+const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: () => undefined })
+t.teardown(() => database.close())
+const freshness = createFreshness(database)
+await freshness.check()
+const templates = createTemplates(database, freshness)
+const catalogs: Catalogs = { templates, configurations: createConfigurations(database, freshness), host: await createHost({ directories: [], log: memoryLog() }), problemsOf: () => [] }
+
+const [platform, demo] = [1, 2]
+const actorOf = (companyId: number): Actor => ({ companyId, userId: companyId, email: 'a@example.com', role: 'admin', services: ['*'] })
+const resolved = (name: ServiceName, body: object, companyId = demo) => resolve(catalogs, actorOf(companyId), createRequestReader([name])(body))
+
+/** Gives a company a template of a name. */
+async function own (companyId: number, id: number, name: string): Promise<void> {
+  const now = new Date()
+  const source = { name, service: 'file', locale: 'en-GB', body: [{ paragraph: 'Own' }] }
+  await database.owner.insertInto('templates').values({ template_id: id, company_id: companyId, name, version: 1, updated_at: now }).execute()
+  await database.owner.insertInto('template_versions').values({
+    template_id: id, version: 1, company_id: companyId, digest: name, source: JSON.stringify(source), schema: '{}', sample: '{}', created_at: now
+  }).execute()
+}
+
+await own(demo, 1001, 'Quote')
+await own(platform, 1002, 'Secret')
+
+const named = (templateName: string) => ({ fileContent: { templateName, data: {} } })
+
+await t.test('a template is found by its name, the company\'s own before a shared one', async (t) => {
+  t.match((await resolved('file', named('Invoice'))).template, { name: 'Invoice', companyId: null })
+  t.match((await resolved('file', named('Quote'))).template, { id: 1001, companyId: demo })
+  t.match((await resolved('file', named('Quote'), platform)).template, { name: 'Quote', companyId: null })
+})
+
+await t.test('a name that nobody has given, or another company, is not found', async (t) => {
+  for (const name of ['Unheard', 'Secret', 'invoice']) await t.rejects(resolved('file', named(name)), { word: 'template_not_found', message: `There is no template "${name}": GET /api/v1/templates lists those that you may use.` }, name)
+  t.equal((await resolved('file', named('Secret'), platform)).template?.id, 1002)
+})
+
+await t.test('a request without a template needs none, and a file needs no provider', async (t) => {
+  const { template, steps } = await resolved('sms', { sms: { phoneNumber: '+33612345678', message: 'Hello' } })
+  t.equal(template, undefined)
+  t.match(steps, [{ choice: { chosen: false } }])
+  t.same((await resolved('file', named('Invoice'))).steps, [{ service: 'file', fields: {} }])
+})

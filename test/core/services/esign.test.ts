@@ -1,0 +1,108 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { esign } from '../../../core/services/esign.ts'
+import { judge, template, type World } from '../pipeline/support.ts'
+
+const ada = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }
+const grace = { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }
+const alan = { email: 'alan@example.com', firstName: 'Alan', lastName: 'Turing' }
+
+const problems = (esign: object, world?: World): string[] => judge('esign', { template, esign: { signers: [ada], ...esign } }, world).problems
+const ordered = (...orders: (number | undefined)[]): object[] => orders.map((order, index) => ({ ...ada, email: `signer${index}@example.com`, ...(order === undefined ? {} : { order }) }))
+
+await t.test('signers may stand at the top or inside, and must not say two things', (t) => {
+  t.match(judge('esign', { template, signers: [ada] }).plan?.steps, [{ fields: { signers: [ada] } }])
+  t.match(judge('esign', { template, esign: { signers: [ada] } }).plan?.steps, [{ fields: { signers: [ada] } }])
+  t.same(judge('esign', { template, signers: [ada], esign: { signers: [{ lastName: 'Lovelace', firstName: 'Ada', email: 'ada@example.com' }] } }).problems, [], 'the order of the keys says nothing')
+  t.match(judge('esign', { template, signers: [ada], esign: { signers: [grace] } }), { word: 'validation_error', problems: ['/esign/signers contradiction'] })
+  t.match(judge('esign', { template }), { word: 'validation_error', problems: ['/signers required'] })
+  t.end()
+})
+
+await t.test('there is at least one signer, each with an e-mail address and both names', (t) => {
+  t.same(problems({ signers: [] }), ['/esign/signers too_few'])
+  t.same(problems({ signers: [{}] }), ['/esign/signers/0/email required', '/esign/signers/0/firstName required', '/esign/signers/0/lastName required'])
+  t.same(problems({ signers: [{ ...ada, email: 'ada' }] }), ['/esign/signers/0/email format'])
+  t.same(problems({ signers: [{ ...ada, firstName: ' ' }] }), ['/esign/signers/0/firstName pattern'])
+  t.same(problems({ signers: [{ ...ada, lastName: 'Lovelace\r\nBcc: x@example.com' }] }), ['/esign/signers/0/lastName pattern'])
+  t.same(problems({ signers: [{ ...ada, order: 0 }] }), ['/esign/signers/0/order too_small'])
+  t.same(problems({ signers: [{ ...ada, order: 1.5 }] }), ['/esign/signers/0/order type'])
+  t.same(problems({ signers: [{ ...ada, phone: '1' }] }), ['/esign/signers/0/phone unknown_field'])
+  t.end()
+})
+
+await t.test('orders count from 1 without a gap, equal ones sign at the same time', (t) => {
+  t.same(problems({ signers: ordered(1, 2, 3) }), [])
+  t.same(problems({ signers: ordered(2, 1, 1, 2) }), [])
+  t.same(problems({ signers: ordered(1, 3) }), ['/esign/signers/1/order order_gap'])
+  t.same(problems({ signers: ordered(2, 2) }), ['/esign/signers/0/order order_gap', '/esign/signers/1/order order_gap'])
+  t.same(judge('esign', { template, signers: ordered(2) }).problems, ['/signers/0/order order_gap'], 'told where the client wrote it')
+  t.end()
+})
+
+await t.test('either all signers have an order or none', (t) => {
+  t.same(problems({ signers: ordered(undefined, undefined) }), [])
+  t.same(problems({ signers: ordered(1, undefined, 2) }), ['/esign/signers/1/order order_missing'])
+  t.end()
+})
+
+await t.test('any list of orders passes exactly when its values are 1 to n', (t) => {
+  fc.assert(fc.property(fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 8 }), (orders) => {
+    const distinct = new Set(orders)
+    return (problems({ signers: ordered(...orders) }).length === 0) === (Math.max(...orders) === distinct.size)
+  }))
+  t.end()
+})
+
+await t.test('nobody signs twice, whatever the case of the address', (t) => {
+  t.same(problems({ signers: [ada, grace, { ...alan, email: 'ADA@Example.com' }] }), ['/esign/signers/2/email duplicate_signer'])
+  t.end()
+})
+
+await t.test('the signature type is one of three and one that the provider has; SIMPLE unless given', (t) => {
+  t.same(problems({ signatureType: 'simple' }), ['/esign/signatureType enum'])
+  t.same(problems({ signatureType: 'QUALIFIED' }), ['/esign/signatureType not_supported_by_provider'])
+  t.same(problems({ signatureType: 'QUALIFIED' }, { capabilities: { signatureTypes: ['QUALIFIED'] } }), [])
+  t.same(problems({}, { capabilities: { signatureTypes: ['QUALIFIED'] } }), ['/esign/signatureType not_supported_by_provider'])
+  t.end()
+})
+
+await t.test('a workflow ends after 1 to 365 days', (t) => {
+  for (const [expiresInDays, found] of [[1, []], [365, []], [0, ['/esign/expiresInDays too_small']], [366, ['/esign/expiresInDays too_large']], [1.5, ['/esign/expiresInDays type']]] as const) t.same(problems({ expiresInDays }), found)
+  t.end()
+})
+
+await t.test('the language is one that the provider writes', (t) => {
+  t.same(problems({ locale: 'fr' }), [])
+  t.same(problems({ locale: 'en-GB' }), [])
+  t.same(problems({ locale: 'FR' }), ['/esign/locale pattern'])
+  t.same(problems({ locale: 'fr' }, { capabilities: { locales: ['en', 'fr'] } }), [])
+  t.same(problems({ locale: 'de' }, { capabilities: { locales: ['en', 'fr'] } }), ['/esign/locale not_supported_by_provider'])
+  t.end()
+})
+
+await t.test('no more signers than the provider takes', (t) => {
+  t.same(problems({ signers: [ada, grace] }, { capabilities: { maxSigners: 2 } }), [])
+  t.same(problems({ signers: [ada, grace, alan] }, { capabilities: { maxSigners: 2 } }), ['/esign/signers not_supported_by_provider'])
+  t.end()
+})
+
+await t.test('the provider is asked with every default in its place', (t) => {
+  const document = { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf', contentType: 'application/pdf', size: 1, sha256: '0'.repeat(64) }
+  const signatures = [{ signer: 1, page: 1, x: 10, y: 20, width: 200, height: 60 }]
+  t.same(esign.request({ signers: [ada] }, { document, pages: 1, signatures, data: { number: 'C-1' }, metadata: { orderId: '1' } }), {
+    esign: { signers: [ada], signatureType: 'SIMPLE', expiresInDays: 30 },
+    document,
+    signatures,
+    data: { number: 'C-1' },
+    metadata: { orderId: '1' }
+  })
+  t.match(esign.request({ signers: [ada], signatureType: 'ADVANCED', expiresInDays: 5, locale: 'fr' }, { document, pages: 1, signatures, data: {}, metadata: {} }).esign, { signatureType: 'ADVANCED', expiresInDays: 5, locale: 'fr' })
+  t.end()
+})
+
+await t.test('the document is made for its signers, and the dispatch found by the first of them', (t) => {
+  t.same(esign.signers?.({ signers: [ada, grace] }), ['Ada Lovelace', 'Grace Hopper'])
+  t.same(esign.facts({ signers: [ada, grace] }, { number: 'C-1' }), { documentNumber: 'C-1', recipient: 'Ada Lovelace' })
+  t.end()
+})

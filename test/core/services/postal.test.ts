@@ -1,0 +1,106 @@
+import t from 'tap'
+import { withoutPostalCodes } from '../../../core/services/address.ts'
+import { checkPages, postal } from '../../../core/services/postal.ts'
+import { judge, template, type Judgement, type World } from '../pipeline/support.ts'
+
+const recipient = { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
+const without = (field: string): object => Object.fromEntries(Object.entries(recipient).filter(([name]) => name !== field))
+const judgeTo = (changes: object, world?: World): Judgement => judge('postal', { template, postal: { recipient: { ...recipient, ...changes } } }, world)
+const judgeMail = (fields: object, world?: World): Judgement => judge('postal', { template, postal: { recipient, ...fields } }, world)
+
+await t.test('an address is complete', (t) => {
+  for (const field of ['name', 'address', 'city', 'postalCode', 'country']) {
+    t.match(judge('postal', { template, postal: { recipient: without(field) } }), { word: 'validation_error', problems: [`/postal/recipient/${field} required`] }, field)
+    t.match(judgeTo({ [field]: '' }), { word: 'validation_error', problems: [new RegExp(`^/postal/recipient/${field} `)] }, `empty ${field}`)
+  }
+  t.same(judgeTo({ city: '  ' }).problems, ['/postal/recipient/city pattern'])
+  t.same(judgeTo({ company: 'Analytical Engines' }).problems, [])
+  t.match(judge('postal', { template }), { word: 'validation_error', problems: ['/postal/recipient required'] })
+  t.same(judgeTo({ zip: '75002' }).problems, ['/postal/recipient/zip unknown_field'])
+  t.end()
+})
+
+await t.test('an address may have several lines, a name has one', (t) => {
+  t.same(judgeTo({ address: 'Building B\n12 rue de la Paix' }).problems, [])
+  t.same(judgeTo({ address: '12 rue\u0007' }).problems, ['/postal/recipient/address pattern'])
+  t.same(judgeTo({ name: 'Ada\nLovelace' }).problems, ['/postal/recipient/name pattern'])
+  t.end()
+})
+
+await t.test('a country is an ISO 3166-1 alpha-2 code', (t) => {
+  t.match(judgeTo({ country: 'fr' }), { word: 'validation_error', problems: ['/postal/recipient/country pattern'] })
+  t.match(judgeTo({ country: 'FRA' }), { word: 'validation_error', problems: ['/postal/recipient/country pattern'] })
+  t.match(judgeTo({ country: 'XX' }), { word: 'validation_failed', problems: ['/postal/recipient/country unknown_country'] })
+  t.match(judgeTo({ country: 'UK' }), { word: 'validation_failed', problems: ['/postal/recipient/country unknown_country'] })
+  t.end()
+})
+
+await t.test('a postal code has the form of its country', (t) => {
+  const forms = [
+    ['FR', '75002', '7500'], ['DE', '10115', '1011'], ['GB', 'SW1A 1AA', '12345'], ['US', '10001-1234', '1000'], ['CA', 'K1A 0B1', '12345'],
+    ['NL', '1012 AB', '10125'], ['BE', '1000', '10000'], ['CH', '8001', '80010'], ['PL', '00-001', '00001'], ['JP', '100-0001', '10'], ['IE', 'D02 X285', '12345']
+  ] as const
+  for (const [country, good, bad] of forms) {
+    t.same(judgeTo({ country, postalCode: good }).problems, [], `${country} ${good}`)
+    t.match(judgeTo({ country, postalCode: bad }), { word: 'validation_failed', problems: ['/postal/recipient/postalCode format'] }, `${country} ${bad}`)
+  }
+  t.same(judgeTo({ country: 'VN', postalCode: '700000' }).problems, [], 'a form that is not known is not checked')
+  t.end()
+})
+
+await t.test('where there are no postal codes none is asked for, and one that is given is a warning', (t) => {
+  for (const country of ['AE', 'HK', 'QA']) {
+    t.match(judge('postal', { template, postal: { recipient: { ...without('postalCode'), country } } }), { problems: [], warnings: [] }, country)
+    t.match(judgeTo({ country }), { problems: [], warnings: ['/postal/recipient/postalCode no_postal_codes'] }, country)
+  }
+  t.same(withoutPostalCodes.filter((country) => judgeTo({ country }).problems.length > 0), [], 'every one of them is a country')
+  t.same(withoutPostalCodes, [...new Set(withoutPostalCodes)].sort())
+  t.end()
+})
+
+await t.test('the mail type is one of two and one that the provider has; SIMPLE unless given', (t) => {
+  t.same(judgeMail({ mailType: 'EXPRESS' }).problems, ['/postal/mailType enum'])
+  t.same(judgeMail({ mailType: 'REGISTERED' }).problems, ['/postal/mailType not_supported_by_provider'])
+  t.same(judgeMail({ mailType: 'REGISTERED' }, { capabilities: { mailTypes: ['REGISTERED'] } }).problems, [])
+  t.same(judgeMail({}, { capabilities: { mailTypes: ['REGISTERED'] } }).problems, ['/postal/mailType not_supported_by_provider'])
+  t.end()
+})
+
+for (const field of ['color', 'duplex']) {
+  await t.test(`${field} needs a provider that prints so`, (t) => {
+    t.same(judgeMail({ [field]: true }).problems, [`/postal/${field} not_supported_by_provider`])
+    t.same(judgeMail({ [field]: true }, { capabilities: { [field]: true } }).problems, [])
+    t.same(judgeMail({ [field]: false }).problems, [])
+    t.same(judgeMail({ [field]: 'yes' }).problems, [`/postal/${field} type`])
+    t.end()
+  })
+}
+
+await t.test('the country is one that the provider delivers to', (t) => {
+  t.same(judgeTo({}, { capabilities: { countries: ['FR', 'BE'] } }).problems, [])
+  t.same(judgeTo({}, { capabilities: { countries: ['BE'] } }).problems, ['/postal/recipient/country not_supported_by_provider'])
+  t.end()
+})
+
+const document = { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf', contentType: 'application/pdf', size: 1, sha256: '0'.repeat(64) }
+
+await t.test('a letter has no more pages than the provider takes, known once it is made', (t) => {
+  const acme = { code: 'acme', capabilities: { mailTypes: ['SIMPLE' as const], maxPages: 3 } }
+  t.same(checkPages(3, acme), [])
+  t.same(checkPages(4, acme), [{ path: '/template', code: 'not_supported_by_provider', message: 'The provider "acme" takes at most 3 pages, and this has 4.' }])
+  t.same(checkPages(4, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'] } }), [])
+  t.equal(postal.checkMade?.({ recipient }, { document, pages: 4, signatures: [], data: {}, metadata: {} }, acme).length, 1)
+  t.end()
+})
+
+await t.test('the provider is asked with every default in its place', (t) => {
+  const made = { document, pages: 1, signatures: [], data: {}, metadata: { orderId: '1' } }
+  t.same(postal.request({ recipient }, made), { postal: { recipient, mailType: 'SIMPLE', color: false, duplex: false }, document, metadata: { orderId: '1' } })
+  t.match(postal.request({ recipient, mailType: 'REGISTERED', color: true, duplex: true }, made).postal, { mailType: 'REGISTERED', color: true, duplex: true })
+  t.end()
+})
+
+await t.test('a dispatch is found by its recipient', (t) => {
+  t.same(postal.facts({ recipient }, { number: 'L-1' }), { documentNumber: 'L-1', recipient: 'Ada Lovelace' })
+  t.end()
+})

@@ -1,0 +1,74 @@
+import t from 'tap'
+import { createSweep } from '../../../core/work/poll.ts'
+import { hookService, until } from './support.ts'
+
+const hour = 3_600_000
+const clock = { time: Date.parse('2026-03-14T09:00:00.000Z') }
+const service = await hookService(t, { parts: { now: () => new Date(clock.time) } })
+const { accepted, delivery, vendor, house } = service
+await service.configure('seal-one', {})
+
+const questions = (id: string) => vendor.requests.filter(({ path }) => path === `/status/${id}`).length
+const idle = { ask: () => Promise.reject(new Error('The sweep asks nobody.')) }
+const sweep = createSweep({ database: house.get('database'), host: house.get('host'), queue: house.get('queue'), log: house.get('log'), now: house.get('now'), ...idle })
+const polledAt = async (stepId: string) => (await house.get('database').owner.selectFrom('steps').select('polled_at').where('step_id', '=', stepId).executeTakeFirstOrThrow()).polled_at?.getTime()
+
+await t.test('a step whose events never come is asked after an hour, then every six, until it is settled', async (t) => {
+  const { dispatchId, stepId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'p_1' })
+  vendor.on('GET /status/p_1', [{ json: { status: 'open' } }, { status: 500 }, { json: { status: 'odd' } }, { json: { status: 'finished' } }])
+  const asked = async (after: number, times: number) => {
+    clock.time += after
+    await sweep()
+    await sweep()
+    if (times > questions('p_1')) await until(`question ${String(times)}`, async () => await polledAt(stepId) === clock.time)
+    t.equal(questions('p_1'), times)
+  }
+  await asked(0.9 * hour, 0)
+  await asked(0.2 * hour, 1)
+  t.equal((await delivery(dispatchId)).status, 'started')
+  await asked(5.9 * hour, 1)
+  await asked(0.2 * hour, 2)
+  await asked(6.1 * hour, 3)
+  await asked(6.1 * hour, 4)
+  await until('the last answer counts', async () => (await delivery(dispatchId)).status === 'completed')
+  await asked(24 * hour, 4)
+  t.match((await delivery(dispatchId)).events, [
+    { kind: 'polled', actor: { kind: 'provider', code: 'seal-one' }, facts: { type: 'open', status: 'started', changed: true } },
+    { kind: 'polled', facts: { type: 'finished', status: 'completed', before: 'started' } }
+  ])
+})
+
+await t.test('nobody is asked for ever, nor about a service whose provider cannot tell', async (t) => {
+  await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'p_old' })
+  await accepted({ provider: 'post-one', service: 'postal', remoteId: 'p_mute' })
+  clock.time += 241 * hour
+  await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'p_new' })
+  clock.time += 2 * hour
+  vendor.on('GET /status/p_new', { json: { status: 'finished' } })
+  await sweep()
+  await until('the new one is asked after', () => questions('p_new') === 1)
+  t.equal(questions('p_old'), 0)
+  t.equal(questions('p_mute'), 0)
+})
+
+await t.test('a step whose configuration has gone is not asked after with another one', async (t) => {
+  const { dispatchId, stepId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'p_2', configuredBy: 'user' })
+  clock.time += 2 * hour
+  await sweep()
+  await until('it was tried', async () => await polledAt(stepId) === clock.time)
+  t.equal(questions('p_2'), 0)
+  t.equal((await delivery(dispatchId)).status, null)
+})
+
+await t.test('an event whose job was lost is found again', async (t) => {
+  const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'p_3' })
+  await house.get('database').owner.insertInto('inbound').values({
+    inbound_id: '0199a000-0000-7000-8000-000000000003', service: 'esign', provider_code: 'seal-one', digest: 'd', body: Buffer.from('{"transaction":"p_3","type":"viewed"}'),
+    received_at: new Date(clock.time - 3 * hour), state: 'waiting'
+  }).execute()
+  await sweep()
+  await until('it is applied', async () => (await delivery(dispatchId)).status === 'viewed')
+  clock.time += 31 * 24 * hour
+  await sweep()
+  t.same(await service.inbound(), [], 'after a month it is forgotten')
+})

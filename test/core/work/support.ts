@@ -1,0 +1,144 @@
+import { createPrivateKey, generateKeyPairSync, sign, constants, createHmac, randomUUID, type KeyObject } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { beginAttempt, openDispatch, settleStep } from '../../../core/store/dispatches.ts'
+import type { InboundState } from '../../../core/store/schema.ts'
+import { createVendor, vendorNetwork, type Vendor } from '../../../core/testing/vendor.ts'
+import type { Config } from '../../../plugins/config.ts'
+import type { Parts } from '../../../plugins/container.ts'
+import { directory, provide } from '../../fixtures/providers/folders.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+/** A key of a vendor, and its signatures. */
+export type VendorKey = { kid: string, jwk: object, sign: (body: string | Buffer, header?: object) => string }
+
+/** A detached compact JWS by hand, so that a test may put anything into its header. */
+export function vendorKey (kid: string): VendorKey {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return {
+    kid,
+    jwk: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'PS256', use: 'sig' },
+    sign: (body, header = {}) => jws({ alg: 'PS256', kid, ...header }, body, (input) => pss(privateKey, input))
+  }
+}
+
+export function jws (header: object, body: string | Buffer, signature: (input: string) => Buffer): string {
+  const head = Buffer.from(JSON.stringify(header)).toString('base64url')
+  return `${head}..${signature(`${head}.${Buffer.from(body).toString('base64url')}`).toString('base64url')}`
+}
+
+function pss (key: KeyObject, input: string): Buffer {
+  return sign('sha256', Buffer.from(input), { key: createPrivateKey(key.export({ format: 'pem', type: 'pkcs8' })), padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 })
+}
+
+export const hmac = (secret: string, body: string, time?: string): string => createHmac('sha256', secret).update(time === undefined ? body : `${time}.${body}`).digest('hex')
+
+/** One provider that has each kind of verifier, on its own services. */
+const source = (code: string, webhooks: string, more = '') => `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+const Event = Type.Object({ id: Type.Optional(Type.String()), transaction: Type.String(), type: Type.String() })
+const read = ({ id, transaction, type, ...rest }) => ({ ...(id === undefined ? {} : { eventId: id }), remoteId: transaction, type, ...rest })
+const events = { started: 'started', viewed: 'viewed', signed: 'signed', done: 'completed', refused: 'declined' }
+const letters = { accepted: 'accepted', printed: 'printed', posted: 'mailed', there: 'delivered', back: 'returned' }
+const dispatch = async () => ({ id: '1', status: 'sent' })
+const idempotency = { kind: 'none' }
+const sign = { signatureTypes: ['SIMPLE'], idempotency, dispatch }
+const post = { mailTypes: ['SIMPLE'], idempotency, dispatch }
+export default defineProvider({
+  code: '${code}', name: '${code}', hosts: ['api.vendor.example'],
+  settings: Type.Object({ hookUser: Type.Optional(Type.String()), hookPassword: Type.Optional(Secret()), hookSecret: Type.Optional(Secret()) }),
+  ${more}
+  webhooks: { ${webhooks} }
+})
+`
+
+const status = `async status ({ id }, { http }) { return http.get('https://api.vendor.example/status/' + id, {}, Type.Object({ status: Type.String() })) },
+    statuses: { open: 'started', finished: 'completed' }, poll: { after: 3600, every: 21600, until: 864000 }`
+
+export const jwksUrl = 'https://keys.vendor.example/jwks.json'
+
+const providers: Record<string, string> = {
+  'seal-one': source('seal-one', `esign: { verify: { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: '${jwksUrl}' }, body: Event, read, events, acknowledge: { received: true } }`, `services: { esign: { ...sign, ${status} } },`),
+  'post-one': source('post-one', 'postal: { verify: { kind: \'basic\', user: \'hookUser\', password: \'hookPassword\' }, body: Event, read, events: letters, acknowledge: \'OK\' }', 'services: { postal: post },'),
+  'mac-one': source('mac-one', 'postal: { verify: { kind: \'hmac\', header: \'x-mac-*\', algorithm: \'sha256\', encoding: \'hex\', prefix: \'sha256=\', secret: \'hookSecret\', timestamp: { header: \'x-mac-time\' } }, body: Event, read, events: letters }', 'services: { postal: post },'),
+  'ask-one': source('ask-one', 'esign: { verify: { kind: \'basic\' }, body: Event, read, events, confirm: true }', `services: { esign: { ...sign, ${status} } },`)
+}
+
+export const serverAuth = 'hook-user:hook-password'
+
+export type HookService = TestService & {
+  vendor: Vendor
+  companyId: number
+  /** Posts an event and answers what came back; a body that is no text is sent as JSON. */
+  post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<{ status: number, text: string, type: string | null }>
+  /** Records a step of the company that its provider accepted under this id. */
+  accepted: (step: { provider: string, service: 'esign' | 'postal', remoteId: string, companyId?: number, userId?: number, configuredBy?: 'user' | 'company', at?: Date }) => Promise<{ dispatchId: string, stepId: string }>
+  /** How the step of a dispatch stands, and what its timeline says of it. */
+  delivery: (dispatchId: string) => Promise<{ status: string | null, events: { kind: string, actor: any, facts: any }[] }>
+  /** All events that are kept. */
+  inbound: () => Promise<{ inbound_id: string, state: InboundState, note: string | null, parked: unknown, body: Buffer, company_id: number | null }[]>
+  configure: (code: string, settings: object, scope?: 'company' | 'my', login?: { email: string, password: string }) => Promise<string>
+}
+
+/** A service with those providers, a vendor behind every host name, and server-wide credentials for two of them. */
+export async function hookService (t: Test, { config = {}, parts = {}, databaseUrl }: { config?: Partial<Config>, parts?: Partial<Parts>, databaseUrl?: string } = {}): Promise<HookService> {
+  const folder = await directory(t)
+  for (const [name, text] of Object.entries(providers)) await provide(folder, name, { 'index.js': text })
+  const vendor = await createVendor()
+  t.teardown(vendor.close)
+  const service = await startService(t, {
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    config: { providerDirectories: [folder], webhookAuth: { POST_ONE: serverAuth, ASK_ONE: serverAuth }, ...config },
+    parts: { network: vendorNetwork(vendor), ...parts }
+  })
+  const database = service.house.get('database')
+  const now = service.house.get('now')
+  const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
+  return {
+    ...service,
+    vendor,
+    companyId,
+    async post (path, body, headers = {}) {
+      const response = await fetch(`${service.url}/api/webhooks/${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: typeof body === 'string' || body instanceof Uint8Array ? body as string : JSON.stringify(body) })
+      return { status: response.status, text: await response.text(), type: response.headers.get('content-type') }
+    },
+    async accepted ({ provider, service: name, remoteId, companyId: company = companyId, userId: user = userId, configuredBy = 'company', at = now() }) {
+      const [dispatchId, stepId] = [randomUUID(), randomUUID()]
+      await openDispatch(database, {
+        dispatchId, companyId: company, actor: { kind: 'user', userId: user }, requestId: 'r', data: {}, metadata: {}, template: { id: 1, version: 1 },
+        steps: [{ stepId, service: name, by: { providerCode: provider, providerVersion: '1.0.0', chosenBy: 'request', configuredBy }, sandbox: false, fields: {}, requestSettings: {}, price: 0 }]
+      }, at)
+      await beginAttempt(database, { companyId: company, dispatchId, stepId, provider: { code: provider, version: '1.0.0' } }, at)
+      await settleStep(database, { companyId: company, dispatchId, stepId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: remoteId, status: 'sent' } }, 'succeeded', at)
+      return { dispatchId, stepId }
+    },
+    async delivery (dispatchId) {
+      const step = await database.owner.selectFrom('steps').select('delivery_status').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
+      const events = await database.owner.selectFrom('events').select(['kind', 'actor', 'facts']).where('dispatch_id', '=', dispatchId).where('kind', 'in', ['webhook', 'polled']).orderBy('event_id').execute()
+      return { status: step.delivery_status, events }
+    },
+    inbound: () => database.owner.selectFrom('inbound').select(['inbound_id', 'state', 'note', 'parked', 'body', 'company_id']).orderBy('received_at').execute(),
+    async configure (code, settings, scope = 'company', login) {
+      const answer = await service.send('PUT', `/api/v1/${scope}/providers/${code}`, { body: { settings } }, login)
+      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+      return new URL(answer.body.webhookUrl as string).search
+    }
+  }
+}
+
+/** Waits until something is so; fails after ten seconds. */
+export async function until (what: string, is: () => Promise<boolean> | boolean): Promise<void> {
+  const end = Date.now() + 10_000
+  while (!await is()) {
+    if (Date.now() > end) throw new Error(`Not within ten seconds: ${what}.`)
+    await pause(20)
+  }
+}
+
+export const paths = {
+  seal: 'esign/providers/seal-one/endpoint.json',
+  post: 'postal/providers/post-one/endpoint.json',
+  mac: 'postal/providers/mac-one/endpoint.json',
+  ask: 'esign/providers/ask-one/endpoint.json'
+}
+
+export const basic = (credentials: string) => ({ authorization: `Basic ${Buffer.from(credentials).toString('base64')}` })

@@ -1,0 +1,245 @@
+import { createHmac } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import { statusOf, readEvent } from '../../core/host/webhook-read.ts'
+import { checkSettings } from '../../core/host/settings.ts'
+import { verifyHmac } from '../../core/host/signature.ts'
+import type { PostalDispatch } from '../../core/services/postal.ts'
+import type { Script } from '../../core/testing/vendor.ts'
+import { stateOf } from '../../providers/lob/states.ts'
+import { invoice } from '../fixtures/providers/call.ts'
+import { content, describesAll, stageOf } from '../support/provider-stage.ts'
+
+const settings = {
+  apiKey: 'live_0123456789abcdef0123456789abcdef',
+  senderName: 'Northwind Consulting',
+  senderAddress: '210 King St',
+  senderCity: 'San Francisco',
+  senderState: 'CA',
+  senderZip: '94107',
+  webhookSecret: 'a-webhook-secret'
+}
+const sandbox = { sandbox: true, settings: { ...settings, apiKey: 'test_0123456789abcdef0123456789abcdef' } }
+const ada = { name: 'Ada Lovelace', address: '185 Berry St\nSuite 6100', city: 'San Francisco', postalCode: '94107', country: 'US' }
+const paris = { name: 'Ada Lovelace', address: '10 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
+const letter = (more: Partial<PostalDispatch['postal']> = {}): PostalDispatch => {
+  const { document } = invoice()
+  return { postal: { recipient: ada, mailType: 'SIMPLE', color: false, duplex: false, ...more }, document: { ...document, size: content.length }, metadata: { order: 'A-1' } }
+}
+const made = { id: 'ltr_4868c3b754655f90', object: 'letter', carrier: 'USPS', status: 'processed', expected_delivery_date: '2026-03-21', tracking_number: null, tracking_events: [] }
+const accepted = { id: made.id, status: 'processed', expectedDeliveryDate: '2026-03-21' }
+const created = { status: 200, json: made }
+const error = (code: string, status = 422): Script => ({ status, json: { error: { code, message: `It is ${code}.`, status_code: status } } })
+
+await t.test('a letter goes out as one multipart request with its key', async (t) => {
+  const { vendor, dispatch } = await stageOf(t, 'lob', settings)
+  vendor.on('POST /v1/letters', created)
+  t.strictSame(await dispatch('postal', letter(), { idempotencyKey: 'key-1' }), { outcome: 'accepted', response: accepted })
+  const [request] = vendor.requests
+  t.equal(vendor.requests.length, 1)
+  t.equal(request?.host, 'api.lob.com')
+  t.match(request?.headers, { 'idempotency-key': 'key-1', 'lob-version': '2020-02-11', authorization: `Basic ${Buffer.from(`${settings.apiKey}:`).toString('base64')}` })
+  t.strictSame(request?.parts?.map(({ name, body }) => [name, body.toString()]), [
+    ['to[name]', 'Ada Lovelace'],
+    ['to[address_line1]', '185 Berry St'],
+    ['to[address_line2]', 'Suite 6100'],
+    ['to[address_city]', 'San Francisco'],
+    ['to[address_state]', 'CA'],
+    ['to[address_zip]', '94107'],
+    ['to[address_country]', 'US'],
+    ['from[name]', 'Northwind Consulting'],
+    ['from[address_line1]', '210 King St'],
+    ['from[address_city]', 'San Francisco'],
+    ['from[address_state]', 'CA'],
+    ['from[address_zip]', '94107'],
+    ['from[address_country]', 'US'],
+    ['color', 'false'],
+    ['double_sided', 'false'],
+    ['address_placement', 'insert_blank_page'],
+    ['use_type', 'operational'],
+    ['metadata[dispatch_reference]', 'step-1'],
+    ['file', content.toString()]
+  ])
+  t.match(request?.parts?.at(-1), { filename: 'F-1.pdf', contentType: 'application/pdf' })
+})
+
+await t.test('colour, duplex, mail and settings have their fields', async (t) => {
+  const { vendor, dispatch } = await stageOf(t, 'lob', settings)
+  vendor.on('POST /v1/letters', created)
+  const partsOf = async (more: Partial<PostalDispatch['postal']>, changes = {}): Promise<Record<string, string>> => {
+    await dispatch('postal', letter(more), { settings: { ...settings, ...changes } })
+    return Object.fromEntries(vendor.requests.at(-1)?.parts?.map(({ name, body }) => [name, body.toString()]) ?? [])
+  }
+  t.match(await partsOf({ color: true, duplex: true }), { color: 'true', double_sided: 'true', extra_service: undefined })
+  t.match(await partsOf({ mailType: 'REGISTERED' }), { extra_service: 'certified' })
+  t.match(await partsOf({ mailType: 'REGISTERED', recipient: { ...ada, postalCode: '00901', country: 'PR' } }), { extra_service: 'certified' })
+  t.match(await partsOf({ mailType: 'REGISTERED', recipient: paris }), { extra_service: 'registered' })
+  t.match(await partsOf({}, { useType: 'marketing', addressPlacement: 'top_first_page' }), { use_type: 'marketing', address_placement: 'top_first_page' })
+})
+
+await t.test('an address as Lob takes it', async (t) => {
+  const { vendor, dispatch, provider } = await stageOf(t, 'lob', settings)
+  vendor.on('POST /v1/letters', created)
+  const addresses: [string, PostalDispatch['postal']['recipient'], object][] = [
+    ['the state stands after the city', { ...ada, city: 'Kansas City, KS' }, { address_city: 'Kansas City', address_state: 'KS' }],
+    ['with or without a comma', { ...ada, city: 'Kansas City KS' }, { address_city: 'Kansas City', address_state: 'KS' }],
+    ['or follows from the ZIP code', { ...ada, city: 'Kansas City', postalCode: '64106-2818' }, { address_city: 'Kansas City', address_state: 'MO', address_zip: '64106-2818' }],
+    ['what is no state belongs to the city', { ...ada, city: 'Truth or Consequences XX', postalCode: '87901' }, { address_city: 'Truth or Consequences XX', address_state: 'NM' }],
+    ['a territory is a state to the USPS', { ...ada, city: 'San Juan', postalCode: '00901', country: 'PR' }, { address_state: 'PR', address_country: 'US' }],
+    ['other countries keep their own', paris, { address_line1: '10 rue de la Paix', address_city: 'Paris', address_zip: '75002', address_country: 'FR', address_state: undefined }],
+    ['where there are no postal codes the city is the region', { name: 'Ada', address: '1 Queen\'s Road', city: 'Hong Kong', country: 'HK' }, { address_city: 'Hong Kong', address_state: 'Hong Kong', address_zip: undefined }],
+    ['further lines make the second', { ...paris, address: ' Bâtiment B \n\nEscalier 2\n10 rue de la Paix' }, { address_line1: 'Bâtiment B', address_line2: 'Escalier 2, 10 rue de la Paix' }],
+    ['a company stands beside the name', { ...paris, company: 'Analytical Engines' }, { name: 'Ada Lovelace', company: 'Analytical Engines' }]
+  ]
+  for (const [name, recipient, expected] of addresses) {
+    t.match(await dispatch('postal', letter({ recipient })), { outcome: 'accepted' }, name)
+    const to = vendor.requests.at(-1)?.parts?.flatMap(({ name, body }) => name.startsWith('to[') ? [[name.slice(3, -1), body.toString()]] : []) ?? []
+    t.match(Object.fromEntries(to), expected, name)
+    t.ok(provider.manifest.services.postal?.capabilities.countries?.includes(recipient.country))
+  }
+})
+
+await t.test('what Lob would not print, or place, is refused before anything is sent', async (t) => {
+  const { vendor, dispatch } = await stageOf(t, 'lob', settings)
+  const tooLong: [string, PostalDispatch['postal']['recipient'], string][] = [
+    ['name', { ...ada, name: 'A'.repeat(41) }, 'Lob prints at most 40 characters of name, and this has 41.'],
+    ['company', { ...ada, company: 'A'.repeat(41) }, 'Lob prints at most 40 characters of company, and this has 41.'],
+    ['first line', { ...ada, address: 'A'.repeat(65) }, 'Lob prints at most 64 characters of address_line1, and this has 65.'],
+    ['second line', { ...ada, address: `1 A St\n${'A'.repeat(65)}` }, 'Lob prints at most 64 characters of address_line2, and this has 65.'],
+    ['line abroad', { ...paris, address: 'A'.repeat(201) }, 'Lob prints at most 200 characters of address_line1, and this has 201.']
+  ]
+  for (const [name, recipient, message] of tooLong) {
+    t.strictSame(await dispatch('postal', letter({ recipient })), { outcome: 'rejected', error: { word: 'provider_error', code: 'address_length_exceeds_limit', message } }, name)
+  }
+  t.match(await dispatch('postal', letter({ recipient: { ...ada, postalCode: '00101' } })), { outcome: 'rejected', error: { code: 'unknown_state' } })
+  t.equal(vendor.requests.length, 0)
+})
+
+await t.test('ZIP codes lie in their states', (t) => {
+  const zips = { '00501': 'NY', '02134': 'MA', '06390': 'NY', '06830': 'CT', 10001: 'NY', 20001: 'DC', 20171: 'VA', 30301: 'GA', 34001: 'AA', 60601: 'IL', 73301: 'TX', 75001: 'TX', 83001: 'WY', 83414: 'WY', 88510: 'TX', 90001: 'CA', 96201: 'AP', 96799: 'AS', 96910: 'GU', 99501: 'AK' }
+  for (const [zip, state] of Object.entries(zips)) t.equal(stateOf(zip), state, zip)
+  for (const zip of ['00000', '00499', '26900', '42800', '52900', '56800', '']) t.equal(stateOf(zip), undefined, zip)
+  t.end()
+})
+
+await t.test('the key belongs to the environment: nothing real from a sandbox, nothing pretended outside of it', async (t) => {
+  const { vendor, dispatch } = await stageOf(t, 'lob', settings)
+  vendor.on('POST /v1/letters', created)
+  t.match(await dispatch('postal', letter(), sandbox), { outcome: 'accepted' })
+  t.match(await dispatch('postal', letter(), { sandbox: true }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /sandbox configuration needs a test key/ } })
+  t.match(await dispatch('postal', letter(), { ...sandbox, sandbox: false }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /nothing is printed/ } })
+  t.equal(vendor.requests.length, 1)
+})
+
+await t.test('Lob\'s codes become words of the service', async (t) => {
+  const { vendor, dispatch, provider } = await stageOf(t, 'lob', settings)
+  for (const [code, word] of Object.entries({ ...provider.manifest.errors.map, pdf_encrypted: 'provider_error' })) {
+    vendor.on('POST /v1/letters', error(code))
+    const outcome = word === 'outcome_unknown' ? 'uncertain' : 'rejected'
+    t.strictSame(await dispatch('postal', letter()), { outcome, error: { word, code, message: `It is ${code}.` } })
+  }
+  const others: [Script, object][] = [
+    [error('rate_limit_exceeded', 429), { outcome: 'unavailable' }],
+    [error('internal_server_error', 500), { outcome: 'uncertain' }],
+    [error('service_unavailable', 503), { outcome: 'uncertain' }],
+    [{ cut: 'after-body' }, { outcome: 'uncertain' }],
+    [{ cut: 'in-reply' }, { outcome: 'uncertain' }],
+    [{ json: { id: null } }, { outcome: 'uncertain' }]
+  ]
+  for (const [script, expected] of others) {
+    vendor.on('POST /v1/letters', script)
+    t.match(await dispatch('postal', letter()), expected, JSON.stringify(script))
+  }
+})
+
+await t.test('a letter whose answer was lost is found by our reference, and sent again under the same key', async (t) => {
+  const { vendor, dispatch, ask, provider } = await stageOf(t, 'lob', settings)
+  t.strictSame(provider.manifest.services.postal?.idempotency, { kind: 'key', ttl: 86_400 })
+  vendor.on('POST /v1/letters', [{ cut: 'after-body' }, created])
+  vendor.on('GET /v1/letters', [{ json: { object: 'list', data: [made], count: 1 } }, { json: { object: 'list', data: [], count: 0 } }])
+  t.match(await dispatch('postal', letter()), { outcome: 'uncertain' })
+  t.strictSame(await ask('postal', 'lookup', { reference: 'step-1' }), { found: 'accepted', response: accepted })
+  t.strictSame(vendor.requests.at(-1)?.query, { 'metadata[dispatch_reference]': 'step-1', limit: '1' })
+  t.strictSame(await ask('postal', 'lookup', { reference: 'step-2' }), { found: 'absent' })
+  t.match(await dispatch('postal', letter()), { outcome: 'accepted' })
+  t.equal(new Set(vendor.requests.filter(({ method }) => method === 'POST').map(({ headers }) => headers['idempotency-key'])).size, 1)
+})
+
+await t.test('a letter is asked after, and its words are known', async (t) => {
+  const { vendor, ask, provider } = await stageOf(t, 'lob', settings)
+  const statuses = provider.manifest.services.postal?.statuses ?? {}
+  const words: [object, string, string | null][] = [
+    [{}, 'processed', 'accepted'],
+    [{ status: 'rendered' }, 'rendered', 'accepted'],
+    [{ status: undefined, tracking_events: null }, 'processed', 'accepted'],
+    [{ status: 'failed' }, 'failed', null],
+    [{ deleted: true, tracking_events: [{ name: 'Mailed' }] }, 'deleted', 'cancelled'],
+    ...([['Mailed', 'mailed', 'mailed'], ['In Transit', 'in_transit', 'in_transit'], ['In Local Area', 'in_local_area', 'in_transit'], ['Processed for Delivery', 'processed_for_delivery', 'in_transit'],
+      ['Pickup Available', 'pickup_available', 'in_transit'], ['Re-Routed', 're-routed', 'in_transit'], ['International Exit', 'international_exit', 'in_transit'], ['Delivered', 'delivered', 'delivered'],
+      ['Returned to Sender', 'returned_to_sender', 'returned'], ['Issue', 'issue', null]] as const)
+      .map(([name, word, status]): [object, string, string | null] => [{ tracking_events: [{ name: 'Mailed' }, { name }] }, word, status])
+  ]
+  for (const [more, word, status] of words) {
+    vendor.on(`GET /v1/letters/${made.id}`, { json: { ...made, ...more } })
+    t.strictSame(await ask('postal', 'status', { id: made.id }), { expectedDeliveryDate: '2026-03-21', status: word })
+    t.equal(statusOf(statuses, word), status, word)
+  }
+  vendor.on(`GET /v1/letters/${made.id}`, { json: { ...made, tracking_number: '92071902358909000011275538' } })
+  t.match(await ask('postal', 'status', { id: made.id }), { trackingNumber: '92071902358909000011275538' })
+})
+
+await t.test('a letter is cancelled while it can be', async (t) => {
+  const { vendor, ask } = await stageOf(t, 'lob', settings)
+  const cancelled = async (script: Script): Promise<unknown> => {
+    vendor.on(`DELETE /v1/letters/${made.id}`, script)
+    return await ask('postal', 'cancel', { id: made.id })
+  }
+  t.strictSame(await cancelled({ json: { id: made.id, deleted: true } }), { status: 'deleted' })
+  t.match(await cancelled(error('not_deletable')), { outcome: 'rejected', error: { code: 'not_deletable' } })
+  t.match(await cancelled({ json: { id: made.id, deleted: false } }), { outcome: 'rejected', error: { code: 'not_deletable' } })
+  t.match(await cancelled({ cut: 'after-body' }), { outcome: 'uncertain' })
+})
+
+await t.test('its events', async (t) => {
+  const { provider } = await stageOf(t, 'lob', settings)
+  const webhook = provider.manifest.webhooks?.postal
+  const body = (type: string): Buffer => Buffer.from(JSON.stringify({ id: 'evt_1', object: 'event', reference_id: made.id, event_type: { id: type, resource: 'letters', object: 'event_type' }, body: made }))
+
+  await t.test('are read, each known word as a status', async (t) => {
+    const words = ['created', 'rendered_pdf', 'deleted', ...['', 'certified.'].flatMap((kind) => ['mailed', 'in_transit', 'in_local_area', 'processed_for_delivery', 'pickup_available', 're-routed', 'international_exit', 'delivered', 'returned_to_sender'].map((word) => `${kind}${word}`))]
+    t.same(Object.keys(webhook?.events ?? {}).sort(), words.map((word) => `letter.${word}`).sort())
+    for (const type of [...Object.keys(webhook?.events ?? {}), 'letter.failed', 'letter.certified.issue']) {
+      t.strictSame(await readEvent(provider, 'postal', body(type)), { ok: true, reading: { eventId: 'evt_1', remoteId: made.id, type } })
+    }
+    t.equal(statusOf(webhook?.events ?? {}, 'letter.certified.issue'), null)
+    t.match(await readEvent(provider, 'postal', Buffer.from('{"id":"evt_1"}')), { ok: false })
+  })
+
+  await t.test('are signed over time and body with the secret of the configuration', (t) => {
+    if (webhook?.verify.kind !== 'hmac') throw new Error('Lob signs with HMAC.')
+    const at = new Date('2026-03-14T09:30:00Z')
+    const sign = (secret: string, time: number): Record<string, string> => ({
+      'lob-signature': createHmac('sha256', secret).update(`${time}.`).update(body('letter.mailed')).digest('hex'),
+      'lob-signature-timestamp': String(time)
+    })
+    const verdict = (headers: Record<string, string>): string => verifyHmac(webhook.verify as never, settings.webhookSecret, { headers, body: body('letter.mailed') }, at)
+    t.equal(webhook.verify.secret, 'webhookSecret')
+    t.equal(verdict(sign(settings.webhookSecret, at.getTime())), 'verified')
+    t.equal(verdict(sign('another', at.getTime())), 'wrong_signature')
+    t.equal(verdict(sign(settings.webhookSecret, at.getTime() - 301_000)), 'wrong_time')
+    t.end()
+  })
+})
+
+await t.test('its settings are a form; its README names every one of them', async (t) => {
+  const { provider: { manifest: { settings: form } } } = await stageOf(t, 'lob', settings)
+  const readme = await readFile(new URL('../../providers/lob/README.md', import.meta.url), 'utf8')
+  for (const [name, field] of Object.entries(form.properties)) {
+    t.match(field, { title: String, description: String }, name)
+    t.match(readme, `\`${name}\``)
+  }
+  t.same(checkSettings(form, settings), [])
+  for (const apiKey of ['', 'test_', 'sk_live_1', 'live-1']) t.match(checkSettings(form, { ...settings, apiKey }), [{ path: '/apiKey' }], apiKey)
+})
+
+await describesAll(t, 'lob')

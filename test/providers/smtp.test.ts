@@ -1,0 +1,150 @@
+import { realpath } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import type { SMTPServerOptions } from 'smtp-server'
+import t, { type Test } from 'tap'
+import type { DocumentHandle } from '../../core/contract/common.ts'
+import type { JsonObject } from '../../core/contract/json.ts'
+import { callDispatch, type CallContext, type Outcome } from '../../core/host/call.ts'
+import { loadProvider } from '../../core/host/load.ts'
+import { createNetwork } from '../../core/host/network.ts'
+import { checkSettings } from '../../core/host/settings.ts'
+import type { EmailDispatch } from '../../core/services/email.ts'
+import { createAuthority } from '../../core/testing/certificates.ts'
+import { callContext, outside } from '../fixtures/providers/call.ts'
+import { answer, mailServer, type MailServer } from '../support/smtp.ts'
+
+const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
+const email: EmailDispatch['email'] = { from: 'billing@acme.test', to: ['ada@example.com'], cc: [], bcc: [], subject: 'Your invoice', text: 'Hello.' }
+const pdf: DocumentHandle = { id: '01960000-0000-7000-8000-000000000001', filename: 'F-1.pdf', contentType: 'application/pdf', size: 8, sha256: 'c'.repeat(64) }
+
+const provider = await loadProvider(await realpath(new URL('../../providers/smtp', import.meta.url).pathname), 'as it is', 10)
+
+type More = Partial<Omit<CallContext, 'outside'>> & { email?: Partial<EmailDispatch['email']>, attachments?: DocumentHandle[] }
+type Stage = { server: MailServer, send: (more?: More) => Promise<Outcome> }
+
+/** The provider before a mail server; `ca` replaces the authority that it trusts. */
+async function begin (t: Test, options?: (cut: () => void) => SMTPServerOptions, ca?: string): Promise<Stage> {
+  const server = await mailServer(t, options)
+  const network = createNetwork({ loopback: 'allowed', ca: [ca ?? server.ca], route: server.route })
+  t.teardown(() => network.close())
+  const documents = { read: () => Promise.resolve(Readable.from([Buffer.from('%PDF-2.0')])), keep: () => Promise.reject(new Error('Nothing is kept.')) }
+  return {
+    server,
+    send: ({ email: other, attachments = [], ...more } = {}) => callDispatch(provider, 'email', { email: { ...email, ...other }, attachments, metadata: {} }, callContext({ settings, ...more, outside: outside({ network, documents }) }))
+  }
+}
+
+const failing = (code: number, words: string) => (_: unknown, _session: unknown, callback: (error: Error) => void): void => callback(answer(code, words))
+
+await t.test('an e-mail is sent: over TLS, signed in, with its attachments and our reference', async (t) => {
+  const { server, send } = await begin(t)
+  const sent = await send({ reference: 'step-7', email: { cc: ['cc@example.com'], bcc: ['bcc@example.com'], replyTo: 'reply@acme.test', html: '<p>Hello.</p>' }, attachments: [pdf] })
+  t.match(sent, { outcome: 'accepted', response: { id: /^<[^<>@]+@acme\.test>$/, status: 'sent', response: /^250 .*Queued\.$/, accepted: ['ada@example.com', 'cc@example.com', 'bcc@example.com'], rejected: [] } })
+  t.match(server.mails, [{ from: 'billing@acme.test', to: ['ada@example.com', 'cc@example.com', 'bcc@example.com'], secure: true, user: 'user' }])
+  const source = server.mails[0]?.source ?? ''
+  for (const line of [/^Subject: Your invoice$/m, /^Reply-To: reply@acme\.test$/m, /^Cc: cc@example\.com$/m, /^X-Dispatch-Reference: step-7$/m, /text\/plain/, /text\/html/, /filename=F-1\.pdf/]) t.match(source.replaceAll('\r', ''), line)
+  t.match(source, Buffer.from('%PDF-2.0').toString('base64'))
+})
+
+await t.test('the settings say how: TLS from the first byte, no sign-in', async (t) => {
+  const { server, send } = await begin(t, () => ({ secure: true, authOptional: true }))
+  t.match(await send({ settings: { host: settings.host, port: 2465, security: 'tls', allowedSenders: settings.allowedSenders } }), { outcome: 'accepted' })
+  t.match(server.mails, [{ secure: true, user: undefined }])
+})
+
+await t.test('connections are kept from one e-mail to the next', async (t) => {
+  const { server, send } = await begin(t)
+  await send()
+  await send()
+  t.equal(server.mails.length, 2)
+  t.equal(server.connections(), 1)
+})
+
+await t.test('recipients that the server refuses beside accepted ones are told, each with its code', async (t) => {
+  const { server, send } = await begin(t, () => ({
+    onRcptTo ({ address }, _session, callback) { callback(address.startsWith('no') ? answer(550, `5.1.1 ${'No such user. '.repeat(30)}`) : null) }
+  }))
+  const sent = await send({ email: { to: ['ada@example.com', 'nobody@example.com'], bcc: ['none@example.com'] } })
+  t.match(sent, { outcome: 'accepted', response: { status: 'partially_sent', accepted: ['ada@example.com'], rejected: [{ address: 'nobody@example.com', code: 550, message: /^550 5\.1\.1 No such user.{1,180}$/ }, { address: 'none@example.com', code: 550 }] } })
+  t.match(server.mails, [{ to: ['ada@example.com'] }])
+})
+
+await t.test('the longest answer that there can be is still one', async (t) => {
+  const { send } = await begin(t, () => ({
+    onRcptTo ({ address }, _session, callback) { callback(address.startsWith('a0-') ? null : answer(550, 'No such user. '.repeat(50))) }
+  }))
+  const many = (field: string): string[] => Array.from({ length: 50 }, (_, index) => `${field}${index}-${'x'.repeat(55)}@example.com`)
+  t.match(await send({ email: { to: many('a'), cc: many('b'), bcc: many('c') } }), { outcome: 'accepted', response: { status: 'partially_sent' } })
+})
+
+const refusals: [what: string, options: SMTPServerOptions, outcome: Outcome][] = [
+  ['the sender for good', { onMailFrom: failing(550, 'Not you.') }, { outcome: 'rejected', error: { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 Not you.' } }],
+  ['the only recipient for good', { onRcptTo: failing(550, '5.1.1 No such user') }, { outcome: 'rejected', error: { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 5.1.1 No such user' } }],
+  ['the message for good', { onData (stream, _session, callback) { stream.resume().once('end', () => callback(answer(552, 'Too large.'))) } }, { outcome: 'rejected', error: { word: 'distant_service_error', code: '552', message: '"mail.acme.test" answered: 552 Too large.' } }],
+  ['the message for now', { onData (stream, _session, callback) { stream.resume().once('end', () => callback(answer(452, 'Full.'))) } }, { outcome: 'unavailable', error: { word: 'provider_unavailable', code: '452', message: '"mail.acme.test" answered: 452 Full.' } }],
+  ['the recipient for now', { onRcptTo: failing(450, 'Mailbox busy') }, { outcome: 'unavailable', error: { word: 'provider_unavailable', code: '450', message: '"mail.acme.test" answered: 450 Mailbox busy' } }],
+  ['the sign-in for now', { onAuth: (_auth, _session, callback) => callback(answer(454, 'Try later.')) }, { outcome: 'unavailable', error: { word: 'provider_unavailable', code: '454', message: '"mail.acme.test" answered: 454 Try later.' } }]
+]
+
+for (const [what, options, outcome] of refusals) {
+  await t.test(`the server refuses ${what}: its code is in the message`, async (t) => {
+    const { server, send } = await begin(t, () => options)
+    t.strictSame(await send(), outcome)
+    t.strictSame(server.mails, [])
+  })
+}
+
+await t.test('a wrong password is the configuration\'s fault, and is not told', async (t) => {
+  const { server, send } = await begin(t)
+  const outcome = await send({ settings: { ...settings, password: 'not-the-password' } })
+  t.match(outcome, { outcome: 'rejected', error: { word: 'authentication_error', code: '535' } })
+  t.notMatch(JSON.stringify(outcome), /not-the-password/)
+  t.strictSame(server.mails, [])
+})
+
+await t.test('a server whose certificate nobody vouches for is sent nothing', async (t) => {
+  const { ca } = await createAuthority()
+  const { server, send } = await begin(t, undefined, ca)
+  t.match(await send(), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: /certificate/ } })
+  t.strictSame(server.mails, [])
+})
+
+await t.test('a server without STARTTLS is sent nothing', async (t) => {
+  const { server, send } = await begin(t, () => ({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] }))
+  t.match(await send(), { outcome: 'unavailable' })
+  t.strictSame(server.mails, [])
+})
+
+await t.test('a connection that is cut before the message: nothing was accepted', async (t) => {
+  for (const options of [(cut: () => void) => ({ onConnect: cut }), (cut: () => void) => ({ onMailFrom: cut }), (cut: () => void) => ({ onRcptTo: cut })]) {
+    const { send } = await begin(t, options)
+    t.match(await send(), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
+  }
+})
+
+await t.test('a connection that is cut after the message: it may have been accepted, and nobody can be asked', async (t) => {
+  const { send } = await begin(t, (cut) => ({ onData (stream) { stream.resume().once('end', cut) } }))
+  t.match(await send(), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
+  t.match(provider.manifest.services.email, { idempotency: { kind: 'none' }, verbs: ['dispatch'] })
+})
+
+await t.test('a sandbox dispatch sends nothing', async (t) => {
+  const { server, send } = await begin(t)
+  t.match(await send({ sandbox: true }), { outcome: 'rejected', error: { code: 'no_sandbox' } })
+  t.equal(server.connections(), 0)
+})
+
+await t.test('its settings are a form, and what cannot work is refused', (t) => {
+  const { settings: form } = provider.manifest
+  for (const [name, field] of Object.entries(form.properties)) t.match(field, { title: String, description: String }, name)
+  t.match(form.properties['password'], { 'x-secret': true })
+  t.match(form.properties['host'], { 'x-destination': true })
+  t.same(checkSettings(form, settings), [])
+  t.same(checkSettings(form, { ...settings, port: 2525, security: 'tls', allowedSenders: ['billing@acme.test', '@acme.test'] }), [])
+  const wrong: JsonObject[] = [{ allowedSenders: [] }, { allowedSenders: ['acme.test'] }, { allowedSenders: ['Ada <ada@acme.test>'] }, { port: 0 }, { port: 65_536 }, { security: 'none' }, { host: '' }, { password: '' }, { secure: true }]
+  for (const more of wrong) t.equal(checkSettings(form, { ...settings, ...more }).length, 1, JSON.stringify(more))
+  const { host, user, password, allowedSenders } = settings
+  for (const half of [{ user }, { password }]) t.equal(checkSettings(form, { host, allowedSenders, ...half }).length, 1, JSON.stringify(half))
+  t.equal(checkSettings(form, { host }).length, 1, 'somebody must be allowed to send')
+  t.end()
+})

@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import { checkSettings } from '../../core/host/settings.ts'
+import type { SmsDispatch } from '../../core/services/sms.ts'
+import { describesAll, stageOf } from '../support/provider-stage.ts'
+
+const accountSid = `AC${'0123456789abcdef'.repeat(2)}`
+const testAccountSid = `AC${'fedcba9876543210'.repeat(2)}`
+const settings = { accountSid, authToken: 'a'.repeat(32), from: '+15005550100', testAccountSid, testAuthToken: 'b'.repeat(32) }
+const messages = (account: string): string => `POST /2010-04-01/Accounts/${account}/Messages.json`
+const message: SmsDispatch = { sms: { phoneNumber: '+33612345678', message: 'Bonjour à tous' }, metadata: {} }
+const created = { status: 201, json: { sid: `SM${'1'.repeat(32)}`, status: 'queued', error_code: null } }
+
+await t.test('a message is sent from the sender of the settings', async (t) => {
+  const { vendor, dispatch } = await stageOf(t, 'twilio', settings)
+  vendor.on(messages(accountSid), created)
+  t.strictSame(await dispatch('sms', message), { outcome: 'accepted', response: { id: created.json.sid, status: 'queued' } })
+  const [request] = vendor.requests
+  t.equal(vendor.requests.length, 1)
+  t.equal(request?.host, 'api.twilio.com')
+  t.strictSame(request?.form, { To: '+33612345678', From: '+15005550100', Body: 'Bonjour à tous' })
+  t.equal(request?.headers['authorization'], `Basic ${Buffer.from(`${accountSid}:${settings.authToken}`).toString('base64')}`)
+})
+
+await t.test('the request may name the sender, the settings a messaging service', async (t) => {
+  const service = `MG${'2'.repeat(32)}`
+  const senders: [sender: string | undefined, from: string, sent: object][] = [
+    ['ACME', settings.from, { From: 'ACME' }],
+    [undefined, '38383', { From: '38383' }],
+    [undefined, 'MGM Studios', { From: 'MGM Studios' }],
+    [undefined, service, { MessagingServiceSid: service }],
+    ['ACME', service, { From: 'ACME' }]
+  ]
+  for (const [sender, from, sent] of senders) {
+    const { vendor, dispatch, provider } = await stageOf(t, 'twilio', { ...settings, from })
+    t.same(checkSettings(provider.manifest.settings, { ...settings, from }), [], from)
+    vendor.on(messages(accountSid), created)
+    await dispatch('sms', { ...message, sms: { ...message.sms, ...(sender !== undefined && { sender }) } })
+    t.strictSame(vendor.requests[0]?.form, { To: '+33612345678', ...sent, Body: 'Bonjour à tous' })
+  }
+})
+
+await t.test('a sandbox dispatch goes out with the test credentials, or not at all', async (t) => {
+  const { vendor, dispatch } = await stageOf(t, 'twilio', settings)
+  vendor.on(messages(testAccountSid), created)
+  t.match(await dispatch('sms', { ...message, sms: { ...message.sms, sender: 'ACME' } }, { sandbox: true }), { outcome: 'accepted' })
+  t.match(vendor.requests[0]?.form, { From: '+15005550006' })
+  const { accountSid, authToken, from } = settings
+  for (const without of [{ accountSid, authToken, from }, { accountSid, authToken, from, testAccountSid }]) {
+    t.match(await dispatch('sms', message, { sandbox: true, settings: without }), { outcome: 'rejected', error: { code: 'no_test_credentials' } })
+  }
+  t.equal(vendor.requests.length, 1)
+})
+
+await t.test('Twilio\'s codes become words of the service', async (t) => {
+  const { vendor, dispatch, provider } = await stageOf(t, 'twilio', settings)
+  const codes = { ...provider.manifest.errors.map, 99999: 'provider_error' }
+  for (const [code, word] of Object.entries(codes)) {
+    vendor.on(messages(accountSid), { status: 400, json: { code: Number(code), message: `It is ${code}.`, more_info: `https://www.twilio.com/docs/errors/${code}`, status: 400 } })
+    const outcome = word === 'provider_unavailable' ? 'unavailable' : 'rejected'
+    t.strictSame(await dispatch('sms', message), { outcome, error: { word, code, message: `It is ${code}.` } })
+  }
+})
+
+await t.test('what is not surely refused stays uncertain: nothing can be looked up, and no key protects a second try', async (t) => {
+  const { vendor, dispatch, provider } = await stageOf(t, 'twilio', settings)
+  t.strictSame(provider.manifest.services.sms?.idempotency, { kind: 'none' })
+  t.same(provider.manifest.services.sms?.verbs, ['dispatch'])
+  for (const script of [{ status: 500 }, { status: 503 }, { cut: 'after-body' }, { cut: 'in-reply' }, { status: 201, json: { sid: null } }] as const) {
+    vendor.on(messages(accountSid), script)
+    t.match(await dispatch('sms', message), { outcome: 'uncertain', error: { word: 'outcome_unknown' } }, JSON.stringify(script))
+  }
+  vendor.on(messages(accountSid), { status: 429, json: { code: 20429, message: 'Too many requests', status: 429 } })
+  t.match(await dispatch('sms', message), { outcome: 'unavailable' })
+  vendor.on(messages(accountSid), { status: 401, json: { code: 20003, message: 'Authenticate', status: 401 } })
+  t.match(await dispatch('sms', message), { outcome: 'rejected', error: { word: 'authentication_error' } })
+})
+
+await t.test('its settings are a form, and what cannot be an account or a sender is refused', async (t) => {
+  const { provider: { manifest } } = await stageOf(t, 'twilio', settings)
+  for (const [name, field] of Object.entries(manifest.settings.properties)) t.match(field, { title: String, description: String }, name)
+  for (const name of ['accountSid', 'authToken', 'from']) t.match(checkSettings(manifest.settings, { ...settings, [name]: undefined }), [{ path: `/${name}` }])
+  for (const from of ['', '0123456789', '+012', 'A name of twelve', 'MG12345678901']) t.match(checkSettings(manifest.settings, { ...settings, from }), [{ path: '/from' }], from)
+  for (const sid of ['', 'AC12', `SK${'0'.repeat(32)}`]) t.match(checkSettings(manifest.settings, { ...settings, accountSid: sid }), [{ path: '/accountSid' }], sid)
+})
+
+await t.test('it is at most 60 lines, and its README names every setting', async (t) => {
+  const folder = new URL('../../providers/twilio/', import.meta.url)
+  t.ok((await readFile(new URL('index.ts', folder), 'utf8')).split('\n').length <= 60)
+  const readme = await readFile(new URL('README.md', folder), 'utf8')
+  for (const name of Object.keys(settings)) t.match(readme, `\`${name}\``)
+})
+
+await describesAll(t, 'twilio')

@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { providedNames } from '@dispatch/core'
+import t from 'tap'
+import { scaffold } from '../../scripts/provider/scaffold.ts'
+import { fillIn } from '../support/scaffold.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+await t.test('new providers are sound TypeScript, before they are filled in and after', async (t) => {
+  // Among the dependencies, where the core is found by its name.
+  const cache = join(root, 'node_modules/.cache')
+  await mkdir(cache, { recursive: true })
+  const parent = await mkdtemp(join(cache, 'providers-'))
+  t.teardown(() => rm(parent, { recursive: true }))
+  for (const service of providedNames) {
+    await scaffold({ code: service, service, directory: parent })
+    await fillIn(await scaffold({ code: `${service}-filled`, service, directory: parent }))
+  }
+  await writeFile(join(parent, 'tsconfig.json'), JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions: { incremental: false, typeRoots: [join(root, 'node_modules/@types')] }, include: ['*/index.ts'], exclude: [] }))
+  // tap gives its loaders to every child process; the compiler does not run under them.
+  const { stdout, stderr } = await promisify(execFile)('sh', ['-c', 'NODE_OPTIONS= exec "$0" -p "$1"', join(root, 'node_modules/.bin/tsc'), parent]).catch((error: unknown) => error as { stdout: string, stderr: string })
+  t.equal(stdout + stderr, '')
+})

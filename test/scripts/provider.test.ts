@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { providedNames } from '@dispatch/core'
+import { runConformance } from '@dispatch/core/testing'
+import t, { type Test } from 'tap'
+import { scaffold } from '../../scripts/provider/scaffold.ts'
+import { directory } from '../fixtures/providers/folders.ts'
+import { fillIn } from '../support/scaffold.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+
+async function provider (t: Test, ...given: string[]): Promise<{ code: number, stdout: string, stderr: string }> {
+  const cwd = await directory(t)
+  try {
+    return { code: 0, ...await run(process.execPath, [join(root, 'scripts/provider.ts'), ...given], { cwd, env: { ...process.env, INIT_CWD: undefined } }) }
+  } catch (error) {
+    return error as { code: number, stdout: string, stderr: string }
+  }
+}
+
+for (const service of providedNames) {
+  await t.test(`a new provider of "${service}" lacks the vendor's call alone, and passes the kit once that is filled in`, async (t) => {
+    const folder = await scaffold({ code: 'acme', service, directory: await directory(t) })
+    const failed = async () => (await runConformance(folder)).cases.filter(({ status }) => status === 'failed').map(({ rule, name }) => `${rule}: ${name}`)
+    t.strictSame(await failed(), ['replay: send.accepted'])
+    await fillIn(folder)
+    t.strictSame(await failed(), [])
+  })
+}
+
+await t.test('a folder that is there, a bad code and an unknown service are refused with a sentence', async (t) => {
+  const parent = await directory(t)
+  const made = (code: string, service: string) => scaffold({ code, service, directory: parent })
+  await made('acme', 'sms')
+  await t.rejects(made('acme', 'sms'), /acme is there already/)
+  await t.rejects(made('Acme!', 'sms'), /"Acme!" is no code of a provider: lowercase letters/)
+  await t.rejects(made('../up', 'sms'), /no code of a provider/)
+  await t.rejects(made('other', 'fax'), /"fax" is no service that a provider does: invoicing, /)
+  await t.rejects(made('other', 'file'), /"file" is no service that a provider does/)
+  t.strictSame(await readdir(parent), ['acme'])
+})
+
+await t.test('what cannot be done is one line on the console, and exit code 2', async (t) => {
+  t.match(await provider(t, 'new', 'Acme!', '--service', 'sms'), { code: 2, stderr: /^"Acme!" is no code of a provider[^\n]*\n$/ })
+  t.match(await provider(t, 'new', 'other'), { code: 2, stderr: /npm run provider -- new <code> --service <service>/ })
+})
+
+await t.test('without "--" npm hands on the values of the options alone', async (t) => {
+  const parent = await directory(t)
+  t.equal((await provider(t, 'new', 'acme', 'sms', parent)).code, 0)
+  t.match(await readFile(join(parent, 'acme/index.ts'), 'utf8'), /sms: \{/)
+})
+
+await t.test('the report says what is wrong and where, and the exit code that something is', async (t) => {
+  const folder = await scaffold({ code: 'acme', service: 'sms', directory: await directory(t) })
+  const report = await provider(t, 'test', folder)
+  t.equal(report.code, 1)
+  t.match(report.stdout, /^acme\n/)
+  t.match(report.stdout, /✗ replay: .*\(0 of 1\)\n {4}✗ send\.accepted\n {8}Request 1: The JSON is \{\}; expected \{"to":"\+33612345678","text":"Hello"\}\./)
+  t.match(report.stdout, /\d+ passed, 1 failed, \d+ left out\n$/)
+  await fillIn(folder)
+  t.match(await provider(t, 'test', folder), { code: 0, stdout: /, 0 failed/ })
+})
+
+await t.test('single rules are tried alone; one that there is not is refused', async (t) => {
+  const healthy = join(root, 'test/fixtures/zoo/healthy')
+  const { code, stdout } = await provider(t, 'test', healthy, 'titles', 'secret')
+  t.equal(code, 0)
+  t.strictSame([...stdout.matchAll(/^✓ (\w+)/gm)].map(([, rule]) => rule), ['titles', 'secret'])
+  t.match(await provider(t, 'test', healthy, 'beauty'), { code: 2, stderr: /no rule beauty; there are manifest, / })
+})
+
+await t.test('a folder that is no provider is a failed case, not a crash', async (t) => {
+  const { code, stdout } = await provider(t, 'test', await directory(t))
+  t.equal(code, 1)
+  t.match(stdout, /✗ manifest: .*\n {4}✗ the folder\n {8}package\.json cannot be read/)
+})

@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { Received } from '../../core/testing/requests.ts'
+
+/** A vendor's own description of its API (OpenAPI 3.1); `problems` says what in a request does not fit it. */
+export type VendorApi = { problems: (request: Received) => string[] }
+
+type Parameter = { name: string, in: 'path' | 'query' | 'header', required?: boolean, schema: object }
+type Operation = { operationId: string, parameters?: (Parameter | { $ref: string })[], requestBody?: { required?: boolean, content: Record<string, { schema: object }> }, servers?: Server[] }
+type Server = { url: string }
+type PathItem = Record<string, Operation> & { parameters?: Operation['parameters'], servers?: Server[] }
+type Document = { servers: Server[], paths: Record<string, PathItem>, components: Record<string, Record<string, unknown>> }
+
+const folder = process.env['DISPATCH_VENDOR_APIS'] ?? new URL('../../../shared/vendor-apis', import.meta.url).pathname
+
+/** What a test says when it skips for want of a description. */
+export const absent = `There is no description of the vendor's API in ${process.env['DISPATCH_VENDOR_APIS'] === undefined ? '../shared/vendor-apis' : 'DISPATCH_VENDOR_APIS'}.`
+
+/**
+ * Reads a vendor's description; undefined where there is none. A schema that does not compile throws. `hosts` are names that
+ * the vendor serves the same paths under, beside those in the description.
+ */
+export async function vendorApi (vendor: string, hosts: readonly string[] = []): Promise<VendorApi | undefined> {
+  const file = join(folder, `${vendor}.json`)
+  return existsSync(file) ? describe(JSON.parse(await readFile(file, 'utf8')) as Document, hosts) : undefined
+}
+
+function describe (document: Document, hosts: readonly string[]): VendorApi {
+  // A form or a multipart body is text on the wire: it becomes what the schema asks for.
+  const [typed, texts] = [createAjv(document), createAjv(document, { coerceTypes: true })]
+  const check = (ajv: Ajv2020, schema: object, value: unknown, what: string): string[] => {
+    const validate = ajv.compile(referring(schema))
+    return validate(value) ? [] : (validate.errors ?? []).map(({ instancePath, message = '', params }) => `${what}${instancePath} ${message} ${JSON.stringify(params)}`)
+  }
+  return {
+    problems (request) {
+      const found = find(document, request, hosts)
+      if (found === undefined) return [`${request.method} https://${request.host}${request.path} is not in the description.`]
+      const { operation, parameters, values } = found
+      const query = nested(request.search)
+      const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
+      return [
+        ...Object.keys(query).filter((name) => !known.includes(name)).map((name) => `The query parameter "${name}" is not in the description.`),
+        ...parameters.flatMap(({ name, in: place, required = false, schema }) => {
+          const value = { path: values, query, header: request.headers }[place][place === 'header' ? name.toLowerCase() : name]
+          if (value === undefined) return required ? [`The parameter "${name}" is missing.`] : []
+          return check(texts, { type: 'object', properties: { [name]: schema } }, { [name]: value }, place)
+        }),
+        ...bodyProblems(operation, request, { typed, texts, check })
+      ]
+    }
+  }
+}
+
+function bodyProblems ({ operationId, requestBody }: Operation, request: Received, { typed, texts, check }: { typed: Ajv2020, texts: Ajv2020, check: (ajv: Ajv2020, schema: object, value: unknown, what: string) => string[] }): string[] {
+  if (request.body.length === 0) return requestBody?.required === true ? [`${operationId} needs a body.`] : []
+  const type = (request.headers['content-type'] ?? '').replace(/;.*$/, '')
+  const schema = requestBody?.content[type]?.schema
+  if (schema === undefined) return [`${operationId} takes no body of the type "${type}".`]
+  if (request.json !== undefined) return check(typed, schema, request.json, 'body')
+  const pairs = request.pairs ?? (request.parts ?? []).map(({ name, body }): [string, string] => [name, body.toString()])
+  return check(texts, schema, nested(pairs), 'body')
+}
+
+function find (document: Document, { method, host, path }: Received, hosts: readonly string[]): { operation: Operation, parameters: Parameter[], values: Record<string, unknown> } | undefined {
+  for (const [template, item] of Object.entries(document.paths)) {
+    const operation = item[method.toLowerCase()]
+    if (operation === undefined) continue
+    for (const { url } of operation.servers ?? item.servers ?? document.servers) {
+      const { hostname, pathname } = new URL(url)
+      const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+      const match = new RegExp(`^${pathname.replace(/\/$/, '')}${template.replaceAll(/\{\w+\}/g, '([^/]+)').replaceAll('.', '\\.')}$`).exec(path)
+      if (match === null || ![hostname, ...hosts].includes(host)) continue
+      const parameters = [...item.parameters ?? [], ...operation.parameters ?? []].map((parameter) => resolve(document, parameter))
+      return { operation, parameters, values: Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(match[index + 1] ?? '')])) }
+    }
+  }
+  return undefined
+}
+
+function resolve (document: Document, parameter: Parameter | { $ref: string }): Parameter {
+  if (!('$ref' in parameter)) return parameter
+  const [kind = '', name = ''] = parameter.$ref.split('/').slice(2)
+  return document.components[kind]?.[name] as Parameter
+}
+
+/** Bracketed keys as what they mean: `a[b]=1` is an object, `a[0]=1`, `a[]=1` and a repeated key are lists. */
+export function nested (pairs: readonly (readonly [string, string])[]): Record<string, unknown> {
+  const root: Record<string, unknown> = {}
+  for (const [key, value] of pairs) put(root, [...key.matchAll(/[^[\]]+|\[\]/g)].map(([token]) => token), value)
+  return listed(root) as Record<string, unknown>
+}
+
+function put (into: Record<string, unknown>, [token = '', ...rest]: string[], value: string): void {
+  const name = token === '[]' ? String(Object.keys(into).length) : token
+  if (rest.length > 0) put((into[name] ??= {}) as Record<string, unknown>, rest, value)
+  else into[name] = Object.hasOwn(into, name) ? [into[name], value].flat() : value
+}
+
+function listed (value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value).map(([key, field]) => [key, listed(field)] as const)
+  const isList = entries.length > 0 && entries.every(([key], index) => key === String(index))
+  return isList ? entries.map(([, field]) => field) : Object.fromEntries(entries)
+}
+
+const documentId = 'https://vendor.invalid/openapi.json'
+
+/** Strict: what it does not understand in a schema is an error, not a rule that is passed over. */
+function createAjv (document: Document, options: { coerceTypes?: boolean } = {}): Ajv2020 {
+  const ajv = new Ajv2020({ ...options, strict: true, strictRequired: false, strictTypes: false, allErrors: true, allowUnionTypes: true })
+  addFormats.default(ajv)
+  // Of the document itself, outside of its schemas.
+  ajv.addVocabulary(['openapi', 'info', 'servers', 'paths', 'components', 'security'])
+  ajv.addSchema(document, documentId)
+  return ajv
+}
+
+/** The schema with its references leading into the document. */
+function referring (schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${documentId}#/`)) as object
+}

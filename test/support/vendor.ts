@@ -1,0 +1,40 @@
+import type { Test } from 'tap'
+import { createHttp, type HttpOptions } from '../../core/host/http-client.ts'
+import type { Http } from '../../core/host/http-call.ts'
+import type { Log } from '../../core/host/log.ts'
+import type { Network, NetworkOptions } from '../../core/host/network.ts'
+import { createProgress } from '../../core/host/outcome.ts'
+import { createVendor, vendorNetwork, type Vendor } from '../../core/testing/vendor.ts'
+import { memoryLog, outside } from '../fixtures/providers/call.ts'
+
+/** A vendor and a network that leads to it, both gone when the test ends. */
+export async function vendorOf (t: Test, options: NetworkOptions = {}): Promise<{ vendor: Vendor, network: Network }> {
+  const vendor = await createVendor()
+  const network = vendorNetwork(vendor, options)
+  t.teardown(async () => {
+    await network.close()
+    await vendor.close()
+  })
+  return { vendor, network }
+}
+
+/** The `http` of one call, at the point of no return and free to reach api.acme.test, unless told otherwise. */
+export function httpOf ({ wire, tokens }: Pick<Network, 'wire' | 'tokens'>, more: Partial<HttpOptions> = {}): Http {
+  const log: Log = memoryLog()
+  return createHttp({
+    wire,
+    tokens,
+    account: 'company 1',
+    targets: { provider: 'acme', declared: ['api.acme.test'], chosen: [] },
+    documents: outside().documents,
+    errors: { map: {} },
+    notProcessed: [],
+    progress: createProgress({ passed: true }),
+    ended: new AbortController().signal,
+    limit: 10_000,
+    log,
+    conceal: () => undefined,
+    now: () => new Date('2026-03-14T09:30:00.000Z'),
+    ...more
+  })
+}
