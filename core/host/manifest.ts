@@ -4,6 +4,7 @@ import { deliveryServices, deliveryStatusesOf, isDeliveryService, type DeliveryS
 import type { Problem } from '../contract/errors.ts'
 import { compile, type Fit } from '../contract/schema.ts'
 import { isServiceName, providedNames, serviceNames, services, type ProvidedName, type ServiceName } from '../services/index.ts'
+import { senderProblems } from '../services/senders.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Idempotency, Poll } from './definition.ts'
 import { providerErrors, type ErrorReading } from './failure.ts'
@@ -122,6 +123,7 @@ export function readManifest (json: unknown): Fit<Manifest> {
   const problems = [
     ...formProblems(settings, '/settings'),
     ...formProblems(requestSettings, '/requestSettings'),
+    ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
     ...deliveryServices.flatMap((service) => webhooksOf(fit.value, service))
   ]

@@ -1,5 +1,6 @@
 import { Decimal } from 'decimal.js'
 import type { Json, JsonObject } from '../contract/json.ts'
+import { at } from './data.ts'
 
 /** Enough for any sum of money: the default of 20 digits would round large quantities × prices. */
 export const Money = Decimal.clone({ precision: 40 })
@@ -27,6 +28,11 @@ function readLine ({ quantity, unitPrice, taxRate, total }: JsonObject): LineAmo
 /** What is no line has no amounts, but keeps its place. */
 function linesOf ({ lines }: JsonObject): readonly JsonObject[] {
   return Array.isArray(lines) ? lines.map((line: Json) => typeof line === 'object' && line !== null && !Array.isArray(line) ? line as JsonObject : {}) : []
+}
+
+/** The number or decimal text at a JSON pointer, exactly. */
+export function decimalAt (data: Json, pointer: string): Decimal | undefined {
+  return decimal(at(data, pointer))
 }
 
 /** The sum over all lines, or undefined when there are none or one has no value. */

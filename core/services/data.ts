@@ -10,13 +10,19 @@ export function at (data: Json, pointer: string): Json | undefined {
   return value
 }
 
+/** The text or number at a JSON pointer, as a text. */
+export function textOf (data: Json, pointer: string): string | undefined {
+  const value = at(data, pointer)
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+}
+
 /** 200 characters: as many as can be asked for in a query, and far fewer than fit into an index of PostgreSQL. */
 const beginning = /^.{0,200}/su
 
 /** `{ [name]: text }` when a text or number stands at the pointer, with no more than its first 200 characters; `{}` when not. */
 export function textAt<Name extends string> (data: Json, pointer: string, name: Name): Partial<Record<Name, string>> {
-  const value = at(data, pointer)
-  if (typeof value !== 'string' && typeof value !== 'number') return {}
-  const [text = ''] = beginning.exec(String(value)) ?? []
+  const whole = textOf(data, pointer)
+  if (whole === undefined) return {}
+  const [text = ''] = beginning.exec(whole) ?? []
   return { [name]: text } as Record<Name, string>
 }

@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url'
+import type { Problem } from '../contract/errors.ts'
 import type { Json } from '../contract/json.ts'
 import { comparable } from '../contract/mailbox.ts'
 
@@ -10,4 +11,10 @@ export function isAllowedSender (address: string, allowedSenders: Json | undefin
   if (!Array.isArray(allowedSenders)) return false
   const own = comparable(address)
   return allowedSenders.some((allowed: Json) => typeof allowed === 'string' && (allowed.startsWith('@') ? own.endsWith(`@${domainToASCII(allowed.slice(1))}`) : own === comparable(allowed)))
+}
+
+/** What the settings of a provider of e-mails lack: the setting that says who may send. */
+export function senderProblems ({ properties }: { properties: Readonly<Record<string, unknown>> }): Problem[] {
+  if (properties['allowedSenders'] !== undefined) return []
+  return [{ path: '/settings/properties/allowedSenders', code: 'required', message: 'A provider of e-mails needs the setting "allowedSenders", without which nobody may send: write allowedSenders: AllowedSenders().' }]
 }

@@ -1,4 +1,4 @@
-import { at, refused, Secret, Type, type Context, type HttpCall, type Json, type Static } from '@dispatch/core/provider'
+import { at, failureOf, refused, Secret, Type, type Accepted, type Context, type Found, type HttpCall, type Json, type Static } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
   baseHost: Type.String({ title: 'Host', description: 'where the account is, such as eu.docusign.net: the base URI that Docusign shows beside the account ID, without https://', pattern: '^[a-z0-9][a-z0-9-]*\\.docusign\\.net$' }),
@@ -33,6 +33,10 @@ export function envelopePath (id: string): string {
   return `/${encodeURIComponent(id)}`
 }
 
+export const Envelope = Type.Object({ envelopeId: Type.String(), status: Type.String() })
+const Envelopes = Type.Object({ envelopes: Type.Optional(Type.Array(Envelope)) })
+const draftStatus = 'created'
+
 /** Whatever Docusign answers to a change. */
 export const Changed = Type.Unsafe<Json>({})
 
@@ -42,4 +46,33 @@ export function checkDone (changed: Json, ...parts: readonly string[]): void {
     const [code, message] = [at(changed, `${part}/errorDetails/errorCode`), at(changed, `${part}/errorDetails/message`)]
     if (typeof code === 'string' && code !== 'SUCCESS') throw refused(code, typeof message === 'string' ? message : code)
   }
+}
+
+/** Changes the status of an envelope. */
+export async function change (id: string, envelope: { status: string, voidedReason?: string }, call: Call): Promise<Accepted> {
+  const [url, signedIn] = envelopes(call, envelopePath(id))
+  checkDone(await call.http.put(url, { ...signedIn, json: envelope }, Changed))
+  return { id, status: envelope.status }
+}
+
+/** What became of a draft. */
+export async function find (draft: string, call: Call): Promise<Found> {
+  try {
+    return foundOf(await call.http.get(...envelopes(call, envelopePath(draft)), Envelope))
+  } catch (error) {
+    if (failureOf(error)?.code === 'ENVELOPE_DOES_NOT_EXIST') return { found: 'absent' }
+    throw error
+  }
+}
+
+/** What was sent of the envelopes that carry our key, which Docusign finds for seven days: a draft of which no record is left is as good as none. */
+export async function findTransaction (call: Call): Promise<Found> {
+  const [url, signedIn] = envelopes(call)
+  const { envelopes: found = [] } = await call.http.get(url, { ...signedIn, query: { transaction_ids: call.idempotencyKey } }, Envelopes)
+  const sent = found.find(({ status }) => status !== draftStatus)
+  return sent === undefined ? { found: 'absent' } : foundOf(sent)
+}
+
+function foundOf ({ envelopeId: id, status }: Static<typeof Envelope>): Found {
+  return status === draftStatus ? { found: 'draft' } : { found: 'accepted', response: { id, status } }
 }

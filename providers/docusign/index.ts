@@ -1,9 +1,7 @@
-import { defineProvider, failureOf, Type, type Accepted, type DocumentHandle, type Found, type ServiceContracts } from '@dispatch/core/provider'
-import { Changed, checkDone, envelopePath, envelopes, Settings, type Call } from './api.ts'
-import { documentId, locales, signersOf } from './signers.ts'
-
-const Created = Type.Object({ envelopeId: Type.String() })
-const Envelope = Type.Object({ envelopeId: Type.String(), status: Type.String() })
+import { defineProvider, draftFirst, Type } from '@dispatch/core/provider'
+import { change, Envelope, envelopePath, envelopes, find, findTransaction, Settings, type Call } from './api.ts'
+import { prepare } from './prepare.ts'
+import { locales } from './signers.ts'
 
 /** What envelopes are once they were sent, as delivery statuses. */
 const statuses = { sent: 'started', delivered: 'viewed', signed: 'signed', completed: 'completed', declined: 'declined', voided: 'cancelled' } as const
@@ -34,21 +32,16 @@ export default defineProvider({
       locales,
       // An envelope is read by its id, at once; a request that was cut off may be at work for as long as it can take.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
-      checkpoint: true,
       timeLimit: 100,
       statuses,
 
-      async dispatch (request, call) {
-        const { checkpointed } = call
-        const before = checkpointed === undefined ? undefined : await find(checkpointed, call)
-        if (before?.found === 'accepted') return before.response
-        const draft = checkpointed !== undefined && before?.found === 'draft' ? checkpointed : await prepare(request, call)
-        await call.checkpoint(draft)
-        return await change(draft, { status: 'sent' }, call)
-      },
-
-      // Before its checkpoint a dispatch has made nothing but drafts.
-      lookup: async ({ checkpoint }, call) => checkpoint === undefined ? { found: 'absent' } : await find(checkpoint, call),
+      // Nobody hears of a draft before it is sent.
+      ...draftFirst({
+        prepare,
+        find,
+        issue: (draft, _request, call: Call) => change(draft, { status: 'sent' }, call),
+        findUnrecorded: findTransaction
+      }),
 
       async status ({ id }, call) {
         const { status } = await call.http.get(...envelopes(call, envelopePath(id)), Envelope)
@@ -87,48 +80,3 @@ export default defineProvider({
     }
   }
 })
-
-/** A draft with the document and its signers, of which nobody has heard yet. */
-async function prepare (request: ServiceContracts['esign']['dispatch'], call: Call): Promise<string> {
-  const { esign: { expiresInDays }, document } = request
-  const emailSubject = call.settings.emailSubject ?? document.filename.slice(0, 100)
-  const signers = signersOf(request, emailSubject)
-
-  const [url, signedIn] = envelopes(call)
-  const { envelopeId } = await call.http.post(url, {
-    ...signedIn,
-    json: {
-      status: 'created',
-      emailSubject,
-      notification: { useAccountDefaults: 'false', expirations: { expireEnabled: 'true', expireAfter: String(expiresInDays), expireWarn: '0' } },
-      customFields: { textCustomFields: [{ name: 'dispatch_reference', value: call.reference, show: 'false', required: 'false' }] }
-    }
-  }, Created)
-  const [place] = envelopes(call, envelopePath(envelopeId))
-  checkDone(await call.http.put(`${place}/documents/${documentId}`, { ...signedIn, document, headers: { 'content-disposition': dispositionOf(document) } }, Changed))
-  checkDone(await call.http.post(`${place}/recipients`, { ...signedIn, json: { signers } }, Changed), ...signers.map((_, index) => `/signers/${index}`))
-  return envelopeId
-}
-
-/** Signers see the name; a header has ASCII alone. */
-function dispositionOf ({ filename }: DocumentHandle): string {
-  const plain = filename.normalize('NFKD').replaceAll(/\p{M}/gu, '').replaceAll(/[^\w .()-]/g, '_')
-  return `file; filename="${plain}"; documentid=${documentId}; fileExtension="pdf"`
-}
-
-async function change (id: string, envelope: { status: string, voidedReason?: string }, call: Call): Promise<Accepted> {
-  const [url, signedIn] = envelopes(call, envelopePath(id))
-  checkDone(await call.http.put(url, { ...signedIn, json: envelope }, Changed))
-  return { id, status: envelope.status }
-}
-
-async function find (checkpoint: string, call: Call): Promise<Found> {
-  try {
-    const { envelopeId: id, status } = await call.http.get(...envelopes(call, envelopePath(checkpoint)), Envelope)
-    return status === 'created' ? { found: 'draft' } : { found: 'accepted', response: { id, status } }
-  } catch (error) {
-    const { status, code } = failureOf(error) ?? {}
-    if (status === 404 || code === 'ENVELOPE_DOES_NOT_EXIST') return { found: 'absent' }
-    throw error
-  }
-}

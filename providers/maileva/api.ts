@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { failureOf, refused, Type, type Accepted, type Found, type HttpCall, type ServiceContracts, type Static } from '@dispatch/core/provider'
+import { failureOf, refused, Type, type Found, type HttpCall, type ServiceContracts, type Static } from '@dispatch/core/provider'
 import { fieldsOf, linesOf } from './address.ts'
 import type { Call } from './settings.ts'
 
-type Request = ServiceContracts['postal']['dispatch']
+export type Request = ServiceContracts['postal']['dispatch']
 export type Product = typeof products[keyof typeof products]
 
 /** Maileva's APIs of letters: alike, and each with sendings of its own. */
@@ -58,27 +58,20 @@ function customIdOf (reference: string): string {
   return short.length <= longestCustomId ? short : hash('sha256', reference).slice(0, longestCustomId)
 }
 
-/** Reads a sending of either product: its id does not say of which. Undefined where there is none. */
-export async function read (id: string, call: Call): Promise<{ product: Product, sending: Static<typeof Sending> } | undefined> {
-  for (const product of Object.values(products)) {
-    try {
-      return { product, sending: await call.http.get(...ask(call, product, pathOf(id)), Sending) }
-    } catch (error) {
-      if (failureOf(error)?.status !== 404) throw error
-    }
+/** A sending of either product: its id does not say of which. */
+export async function read (id: string, call: Call): Promise<Static<typeof Sending> & { product: Product }> {
+  const readOf = async (product: Product) => ({ product, ...await call.http.get(...ask(call, product, pathOf(id)), Sending) })
+  try {
+    return await readOf(products.SIMPLE)
+  } catch (error) {
+    if (failureOf(error)?.status === 404) return await readOf(products.REGISTERED)
+    throw error
   }
-  return undefined
 }
 
-/** What became of the sending at a checkpoint. */
-export async function find (checkpoint: string, call: Call): Promise<Found> {
-  const known = await read(checkpoint, call)
-  if (known === undefined) return { found: 'absent' }
-  const { id, status } = known.sending
+/** What became of a draft. */
+export async function find (draft: string, call: Call): Promise<Found> {
+  const { id, status } = await read(draft, call)
   if (status === 'DRAFT') return { found: 'draft' }
-  return status === 'REJECTED' ? { found: 'rejected', code: status, message: 'Maileva has rejected the sending.' } : { found: 'accepted', response: answer(id, status) }
-}
-
-export function answer (id: string, status: string): Accepted {
-  return { id, status }
+  return status === 'REJECTED' ? { found: 'rejected', code: status, message: 'Maileva has rejected the sending.' } : { found: 'accepted', response: { id, status } }
 }

@@ -1,5 +1,5 @@
-import { defineProvider, refused, Type } from '@dispatch/core/provider'
-import { answer, ask, find, pathOf, prepare, products, read } from './api.ts'
+import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
+import { ask, find, pathOf, prepare, products, read, type Request } from './api.ts'
 import { Settings } from './settings.ts'
 
 const hour = 3600
@@ -27,35 +27,26 @@ export default defineProvider({
       duplex: true,
       // What is read by its id is there at once; a submission that was cut off may be at work for as long as it can take.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
-      checkpoint: true,
       timeLimit: 100,
       statuses: { PENDING: 'accepted', ACCEPTED: 'accepted', PROCESSED: 'printed', DELETED: 'cancelled' },
       poll: { after: 6 * hour, every: 12 * hour, until: 30 * 24 * hour },
 
-      async dispatch (request, call) {
-        const { checkpointed } = call
-        const before = checkpointed === undefined ? undefined : await find(checkpointed, call)
-        if (before?.found === 'accepted') return before.response
-        if (before?.found === 'rejected') throw refused(before.code, before.message)
-        const draft = checkpointed !== undefined && before?.found === 'draft' ? checkpointed : await prepare(request, call)
-        await call.checkpoint(draft)
-        await call.http.post(...ask(call, products[request.postal.mailType], `${pathOf(draft)}/submit`), Type.Unknown())
-        return answer(draft, 'PENDING')
-      },
+      // A draft is never printed before it is submitted.
+      ...draftFirst({
+        prepare,
+        find,
+        async issue (id, { postal: { mailType } }: Request, call) {
+          await call.http.post(...ask(call, products[mailType], `${pathOf(id)}/submit`), Type.Unknown())
+          return { id, status: 'PENDING' }
+        }
+      }),
 
-      // Before its checkpoint a dispatch has made nothing but a draft, which is never printed.
-      lookup: async ({ checkpoint }, call) => checkpoint === undefined ? { found: 'absent' } : await find(checkpoint, call),
-
-      async status ({ id }, call) {
-        const known = await read(id, call)
-        if (known === undefined) throw refused('not_found', 'Maileva has no such sending.')
-        return { status: known.sending.status }
-      },
+      status: async ({ id }, call) => ({ status: (await read(id, call)).status }),
 
       async cancel ({ id }, call) {
-        const known = await read(id, call)
-        if (known?.sending.status !== 'DRAFT') throw refused('not_a_draft', 'Maileva deletes drafts alone, and this was submitted.')
-        await call.http.delete(...ask(call, known.product, pathOf(id)), Type.Unknown())
+        const { product, status } = await read(id, call)
+        if (status !== 'DRAFT') throw refused('not_a_draft', 'Maileva deletes drafts alone, and this was submitted.')
+        await call.http.delete(...ask(call, product, pathOf(id)), Type.Unknown())
         return { status: 'DELETED' }
       }
     }

@@ -1,4 +1,4 @@
-import { defineProvider, Host, refused, Secret, Type } from '@dispatch/core/provider'
+import { AllowedSenders, defineProvider, Host, refused, Secret, Type } from '@dispatch/core/provider'
 
 /** Characters of a server's words about one recipient: an answer for 150 of them has to fit. */
 const longestWords = 200
@@ -13,7 +13,7 @@ export default defineProvider({
     security: Type.Optional(Type.Enum(['starttls', 'tls'], { title: 'Security', description: 'STARTTLS, or TLS from the first byte. Both are required: nothing goes out in the clear.', default: 'starttls' })),
     user: Type.Optional(Type.String({ title: 'User', description: 'the name to sign in with; left out where the server asks for none', minLength: 1 })),
     password: Type.Optional(Secret({ title: 'Password', description: 'The password of that user.' })),
-    allowedSenders: Type.Array(Type.String({ pattern: '^[^\\s@]*@[^\\s@]+$', maxLength: 254 }), { title: 'Allowed senders', description: 'who e-mails may come from: whole addresses, or @example.com for everybody there', minItems: 1, maxItems: 100 })
+    allowedSenders: AllowedSenders()
   }, { dependentRequired: { user: ['password'], password: ['user'] } }),
   services: {
     email: {

@@ -1,4 +1,4 @@
-import { failureOf, Type, type Accepted, type Context, type Found, type HttpCall, type Static } from '@dispatch/core/provider'
+import { Type, type Accepted, type Context, type Found, type HttpCall, type Static } from '@dispatch/core/provider'
 import type { Settings } from './settings.ts'
 
 export type Call = Context<Static<typeof Settings>, object>
@@ -17,15 +17,10 @@ export const pathOf = (id: string): string => `transactions/${encodeURIComponent
 
 export const read = (id: string, call: Call): Promise<Transaction> => call.http.get(...ask(call, pathOf(id)), Transaction)
 
-/** What became of the transaction of a checkpoint: whatever is no draft any more was started. */
-export async function find (checkpoint: string, call: Call): Promise<Found> {
-  try {
-    const transaction = await read(checkpoint, call)
-    return transaction.state === 'draft' ? { found: 'draft' } : { found: 'accepted', response: answer(transaction) }
-  } catch (error) {
-    if (failureOf(error)?.status === 404) return { found: 'absent' }
-    throw error
-  }
+/** What became of a draft: whatever is none any more was started. */
+export async function find (draft: string, call: Call): Promise<Found> {
+  const transaction = await read(draft, call)
+  return transaction.state === 'draft' ? { found: 'draft' } : { found: 'accepted', response: answer(transaction) }
 }
 
 export function answer ({ id, state }: Transaction): Accepted {

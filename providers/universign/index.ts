@@ -1,4 +1,4 @@
-import { defineProvider, refused, Type } from '@dispatch/core/provider'
+import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
 import { answer, ask, find, pathOf, read, Transaction, WithDocuments } from './api.ts'
 import { prepare, signatureTypes } from './prepare.ts'
 import { Settings } from './settings.ts'
@@ -22,21 +22,15 @@ export default defineProvider({
       locales: ['bg', 'ca', 'de', 'en', 'es', 'fr', 'it', 'nl', 'pl', 'pt', 'ro'],
       // What is read by its id is there at once; a start that was cut off may be at work for as long as it can take.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
-      checkpoint: true,
       timeLimit: 100,
       statuses: { started: 'started', completed: 'completed', archived: 'completed', cancelled: 'cancelled', expired: 'expired' },
 
-      async dispatch (request, call) {
-        const { checkpointed } = call
-        const before = checkpointed === undefined ? undefined : await find(checkpointed, call)
-        if (before?.found === 'accepted') return before.response
-        const draft = checkpointed !== undefined && before?.found === 'draft' ? checkpointed : await prepare(request, call)
-        await call.checkpoint(draft)
-        return answer(await call.http.post(...ask(call, `${pathOf(draft)}/start`), Transaction))
-      },
-
-      // Before its checkpoint a dispatch has made nothing but a draft, which nobody is told of.
-      lookup: async ({ checkpoint }, call) => checkpoint === undefined ? { found: 'absent' } : await find(checkpoint, call),
+      // Nobody is told of a draft before it is started.
+      ...draftFirst({
+        prepare,
+        find,
+        issue: async (draft, _request, call) => answer(await call.http.post(...ask(call, `${pathOf(draft)}/start`), Transaction))
+      }),
 
       status: async ({ id }, call) => ({ status: (await read(id, call)).state }),
 

@@ -2,10 +2,12 @@ import type { ProvidedName } from '@dispatch/core'
 
 /**
  * What a new provider of a service begins with. `capabilities` are lines of its definition, `path` is a placeholder for the
- * vendor's; `request` is what the fixture dispatches, `filled` the code that makes `sends` of it, as `body`.
+ * vendor's; `request` is what the fixture dispatches, `filled` the code that makes `sends` of it, as `body`. `setting` is one that
+ * the service demands, what it is made by, and a value of it.
  */
 export type Outline = {
   capabilities: readonly string[]
+  setting?: { name: string, by: string, value: readonly string[] }
   path: string
   body: 'json' | 'multipart'
   request: object
@@ -54,6 +56,7 @@ export const outlines: Readonly<Record<ProvidedName, Outline>> = {
   },
   email: {
     capabilities: [],
+    setting: { name: 'allowedSenders', by: 'AllowedSenders', value: ['@example.com'] },
     path: '/v1/mails',
     body: 'json',
     request: { email: { from: 'billing@example.com', to: 'ada@example.org', subject: 'Your invoice', text: 'Here it is.' } },

@@ -23,9 +23,13 @@ export async function scaffold ({ code, service, directory }: Wish): Promise<str
   return folder
 }
 
-/** Placeholders, obviously: what an integrator puts the vendor's own in place of. */
-const settings = { apiKey: 'fake_key_5f2b8c91d04e7a63' }
-const webhookSettings = { ...settings, webhookSecret: 'fake_secret_c81d4e2fa6b09357' }
+/** A placeholder, obviously, in place of which an integrator puts the vendor's own; the webhook's secret is another. */
+const apiKey = 'fake_key_5f2b8c91d04e7a63'
+
+function settingsOf (service: ProvidedName): object {
+  const { events, setting } = outlines[service]
+  return { apiKey, ...(events !== undefined && { webhookSecret: 'fake_secret_c81d4e2fa6b09357' }), ...(setting !== undefined && { [setting.name]: setting.value }) }
+}
 
 function filesOf (code: string, service: ProvidedName): Record<string, string> {
   const { events } = outlines[service]
@@ -46,9 +50,9 @@ function filesOf (code: string, service: ProvidedName): Record<string, string> {
 }
 
 function definitionOf (code: string, service: ProvidedName): string {
-  const { capabilities, path, body, events } = outlines[service]
+  const { capabilities, path, body, events, setting } = outlines[service]
   const host = `api.${code}.example.com`
-  return `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+  return `import { ${setting === undefined ? '' : `${setting.by}, `}defineProvider, Secret, Type } from '@dispatch/core/provider'
 
 /** What the vendor answers to an accepted request, as far as it is read. */
 const Sent = Type.Object({ id: Type.String(), status: Type.String() })
@@ -63,7 +67,8 @@ export default defineProvider({
   hosts: ['${host}'],
   settings: Type.Object({
     apiKey: Secret({ title: 'API key', description: 'Where ${nameOf(code)} shows it.' })${events === undefined ? '' : `,
-    webhookSecret: Secret({ title: 'Signing secret of the webhook', description: 'Where ${nameOf(code)} shows it.' })`}
+    webhookSecret: Secret({ title: 'Signing secret of the webhook', description: 'Where ${nameOf(code)} shows it.' })`}${setting === undefined ? '' : `,
+    ${setting.name}: ${setting.by}()`}
   }),
   errors: { at: '/error/code', message: '/error/message', map: {} },
   services: {
@@ -93,13 +98,13 @@ function webhooksOf (service: ProvidedName, events: Readonly<Record<string, stri
 }
 
 function fixtureOf (code: string, service: ProvidedName): object {
-  const { path, body, request, sends, events } = outlines[service]
+  const { path, body, request, sends } = outlines[service]
   return {
     service,
-    settings: events === undefined ? settings : webhookSettings,
+    settings: settingsOf(service),
     request,
     exchange: [{
-      expect: { method: 'POST', url: `https://api.${code}.example.com${path}`, bearer: settings.apiKey, [body]: sends },
+      expect: { method: 'POST', url: `https://api.${code}.example.com${path}`, bearer: apiKey, [body]: sends },
       answer: { status: 201, json: { id: 'id_1', status: 'queued' } }
     }],
     result: { outcome: 'accepted', response: { id: 'id_1', status: 'queued' } }
@@ -109,7 +114,7 @@ function fixtureOf (code: string, service: ProvidedName): object {
 function eventOf (service: ProvidedName, word: string, status: string): object {
   return {
     service,
-    settings: webhookSettings,
+    settings: settingsOf(service),
     body: { id: `event_${status}`, type: word, about: { id: 'id_1' } },
     expect: { remoteId: 'id_1', type: word, status, eventId: `event_${status}` }
   }
@@ -117,14 +122,14 @@ function eventOf (service: ProvidedName, word: string, status: string): object {
 
 function readmeOf (code: string, service: ProvidedName): string {
   const { body, filled, events } = outlines[service]
-  const name = nameOf(code)
+  const [name, settings] = [nameOf(code), Object.keys(settingsOf(service)).map((setting) => `\`${setting}\``)]
   return `# ${name}
 
 Dispatches \`${service}\` through ${name}.
 
 ## What to configure
 
-At ${name}: where the API key is made${events === undefined ? '' : ', and where the address of the webhook is entered'}. Here: \`apiKey\`${events === undefined ? '' : ' and `webhookSecret`'}.
+At ${name}: where the API key is made${events === undefined ? '' : ', and where the address of the webhook is entered'}. Here: ${settings.join(', ')}.
 
 ## Still to be written
 

@@ -3,7 +3,7 @@
  * line below it compiles. The same mistakes, made in plain JavaScript, are refused when the provider is loaded.
  */
 import t from 'tap'
-import { defineProvider, Host, Secret, Type, type Accepted } from '../../../core/provider.ts'
+import { AllowedSenders, defineProvider, Host, Secret, Type, type Accepted } from '../../../core/provider.ts'
 import { deriveManifest } from '../../../core/host/derive.ts'
 import { callContext, invoice, nowhere } from '../../fixtures/providers/call.ts'
 
@@ -48,6 +48,13 @@ await t.test('a document type that the service does not know', (t) => {
 await t.test('a service that does not exist', (t) => {
   // @ts-expect-error no such service
   t.same(refusedAt(defineProvider({ ...facts, services: { fax: { idempotency: none, dispatch: sent } } })), ['/services/fax'])
+  t.end()
+})
+
+await t.test('a provider of e-mails without the setting that says who may send', (t) => {
+  const services = { email: { idempotency: none, dispatch: sent } }
+  t.same(refusedAt(defineProvider({ ...facts, services })), ['/settings/properties/allowedSenders'])
+  t.same(refusedAt(defineProvider({ ...facts, settings: Type.Object({ allowedSenders: AllowedSenders() }), services })), [])
   t.end()
 })
 

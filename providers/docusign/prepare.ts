@@ -1,0 +1,38 @@
+import { Type, type DocumentHandle, type ServiceContracts } from '@dispatch/core/provider'
+import { Changed, checkDone, envelopePath, envelopes, type Call } from './api.ts'
+import { documentId, signersOf } from './signers.ts'
+
+type Request = ServiceContracts['esign']['dispatch']
+
+const Created = Type.Object({ envelopeId: Type.String() })
+
+/** A draft with the document and its signers, of which nobody has heard yet. Resolves to its id. */
+export async function prepare (request: Request, call: Call): Promise<string> {
+  const emailSubject = call.settings.emailSubject ?? request.document.filename.slice(0, 100)
+  const signers = signersOf(request, emailSubject)
+
+  const [url, signedIn] = envelopes(call)
+  const { envelopeId } = await call.http.post(url, { ...signedIn, json: draftOf(request, emailSubject, call) }, Created)
+  const [place] = envelopes(call, envelopePath(envelopeId))
+  const { document } = request
+  checkDone(await call.http.put(`${place}/documents/${documentId}`, { ...signedIn, document, headers: { 'content-disposition': dispositionOf(document) } }, Changed))
+  checkDone(await call.http.post(`${place}/recipients`, { ...signedIn, json: { signers } }, Changed), ...signers.map((_, index) => `/signers/${index}`))
+  return envelopeId
+}
+
+/** The key is one of Docusign's transactions for seven days; the reference stands beside the envelope for as long as it is there. */
+function draftOf ({ esign: { expiresInDays } }: Request, emailSubject: string, { idempotencyKey, reference }: Call): object {
+  return {
+    status: 'created',
+    transactionId: idempotencyKey,
+    emailSubject,
+    notification: { useAccountDefaults: 'false', expirations: { expireEnabled: 'true', expireAfter: String(expiresInDays), expireWarn: '0' } },
+    customFields: { textCustomFields: [{ name: 'dispatch_reference', value: reference, show: 'false', required: 'false' }] }
+  }
+}
+
+/** Signers see the name; a header has ASCII alone. */
+function dispositionOf ({ filename }: DocumentHandle): string {
+  const plain = filename.normalize('NFKD').replaceAll(/\p{M}/gu, '').replaceAll(/[^\w .()-]/g, '_')
+  return `file; filename="${plain}"; documentid=${documentId}; fileExtension="pdf"`
+}
