@@ -1,17 +1,18 @@
 import {
-  answerOf, DispatchHeaders, DispatchResponse, refusal, requestSchema, serviceNames, services, ValidationResponse,
-  type Call, type DocumentUrl, type Pipeline, type ServiceName, type Templates
+  answerOf, DispatchHeaders, DispatchResponse, isServiceName, refusal, requestSchema, serviceNames, services, ValidationResponse,
+  type Call, type DocumentUrl, type Pipeline, type ServiceName, type StoredTemplate, type Templates
 } from '@dispatch/core'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest, FastifySchemaCompiler } from 'fastify'
 
+/** The pipeline reads its bodies itself, the same for every way in; a route's schema is only for the documentation. */
+export const validatorCompiler: FastifySchemaCompiler<object> = () => (value: unknown) => ({ value })
+
 /** `POST /api/{service}` and `POST /api/{service}/validate`, for every service of the core. */
 export const dispatchRoutes: FastifyPluginAsyncTypebox<{ pipeline: Pipeline, documentUrl: DocumentUrl, templates: Templates }> = async (app, { pipeline, documentUrl, templates }) => {
-  // The pipeline reads its bodies itself, the same for every way in; here they only get their place in the documentation.
-  const validatorCompiler: FastifySchemaCompiler<object> = () => (value: unknown) => ({ value })
-
+  const shared = await templates.listShared()
   for (const service of serviceNames.filter((name) => name !== 'upload')) {
-    const body: object = { ...requestSchema([service]), examples: await examplesOf(service, templates) }
+    const body: object = { ...requestSchema([service]), examples: examplesOf(service, shared) }
     const { summary } = services[service]
     const callOf = (request: FastifyRequest): Call => ({ actor: request.actor, services: [service], body: request.body, requestId: request.id })
 
@@ -41,13 +42,15 @@ export const dispatchRoutes: FastifyPluginAsyncTypebox<{ pipeline: Pipeline, doc
   }
 }
 
-/** A request for each shared template, with its own sample. */
-async function examplesOf (service: ServiceName, templates: Templates): Promise<object[]> {
-  const shared = await templates.listShared(service)
-  return shared.map(({ id, sample, source: { documentType } }) => ({
+/** A request for each shared template that was made for the service, or else for each that could be, with its own sample. */
+function examplesOf (service: ServiceName, shared: readonly StoredTemplate[]): object[] {
+  const { example, fields, content } = services[service]
+  const own = shared.filter(({ source }) => source.service === service)
+  const fitting = own.length > 0 ? own : shared.filter(({ source }) => isServiceName(source.service) && services[source.service].content === content)
+  return fitting.map(({ id, sample, source: { documentType } }) => ({
     template: { id, data: sample },
-    ...(documentType === undefined ? {} : { documentType }),
-    ...services[service].example,
+    ...(documentType === undefined || !('documentType' in fields.properties) ? {} : { documentType }),
+    ...example,
     metadata: { orderId: 'A-1001' }
   }))
 }

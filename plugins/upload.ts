@@ -2,21 +2,32 @@ import multipart from '@fastify/multipart'
 import { answerOf, DispatchError, DispatchHeaders, DispatchResponse, refusal, requireService, services, type DocumentUrl, type Pipeline, type Problem, type ReceivedFile, type Receive } from '@dispatch/core'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { dispatchErrors, idempotencyKeyOf } from './dispatch.ts'
+import { Type } from 'typebox'
+import { dispatchErrors, idempotencyKeyOf, validatorCompiler } from './dispatch.ts'
 
 /** Bytes of a file, and of each text beside it. */
 const largestFile = 50 * 1024 * 1024
 const largestField = 64 * 1024
-const textFields = ['metadata', 'providerName', 'callbackUrl', 'settings']
+
+/** The form as it is documented. */
+const UploadForm = Type.Object({
+  file: Type.String({ format: 'binary' }),
+  metadata: Type.Optional(Type.String({ description: 'A JSON object of texts.', examples: ['{"orderId":"A-1001"}'] })),
+  providerName: Type.Optional(Type.String()),
+  callbackUrl: Type.Optional(Type.String()),
+  settings: Type.Optional(Type.String({ description: 'A JSON object: runtime parameters of the provider, as it declares them.' }))
+})
+const textFields = Object.keys(UploadForm.properties).filter((name) => name !== 'file')
 
 /** `POST /api/upload`: a form with one file and texts, in any order. The file goes to the storage as it comes, before anything is dispatched. */
 export const uploadRoutes: FastifyPluginAsyncTypebox<{ pipeline: Pipeline, documentUrl: DocumentUrl, receive: Receive }> = async (app, { pipeline, documentUrl, receive }) => {
   await app.register(multipart, { limits: { fileSize: largestFile, fieldSize: largestField, fields: 20, files: 1, parts: 21, headerPairs: 50 }, throwFileSizeLimit: true })
 
   app.post('/api/upload', {
+    validatorCompiler,
     bodyLimit: largestFile + 1024 * 1024,
     config: { errors: dispatchErrors },
-    schema: { tags: ['Dispatch'], summary: services.upload.summary, consumes: ['multipart/form-data'], headers: DispatchHeaders, response: { 200: DispatchResponse } }
+    schema: { tags: ['Dispatch'], summary: services.upload.summary, consumes: ['multipart/form-data'], body: UploadForm, headers: DispatchHeaders, response: { 200: DispatchResponse } }
   }, async (request, reply) => {
     // Before a byte of the file is taken.
     requireService(request.actor, 'upload')

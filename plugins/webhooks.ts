@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Intake } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
 
 const mebibyte = 1024 * 1024
 const bytes = 'application/octet-stream'
@@ -29,7 +30,7 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: Intake }> = (
 
   app.post<Address>('/api/webhooks/:service/providers/:provider/endpoint.json', {
     config: { public: true, quiet: true, errors: [] },
-    schema: { tags: ['Webhooks'], summary: 'Takes an event of a vendor (service esign or postal). Always 200, also when it is refused.' }
+    schema: { tags: ['Webhooks'], summary: 'Takes an event of a vendor (service esign or postal). Always 200, also when it is refused.', response: { 200: Type.Unknown({ description: '{}, or what the provider declares as its acknowledgement.' }) } }
   }, async ({ params, query, headers, body }, reply) => {
     const delivery = { headers: singleHeaders(headers), body: body instanceof Uint8Array ? body : new Uint8Array() }
     return acknowledge(reply, await intake.take({ ...params, account: accountIn(query['account']), delivery }))

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { StartError, startEmbedded } from '@dispatch/core'
-import type { Logger } from 'pino'
+import { StartError, startEmbedded, type Embedded } from '@dispatch/core'
+import type { DestinationStream, Logger } from 'pino'
 import { createServer } from '../plugins/app.ts'
 import { readConfig, type Config } from '../plugins/config.ts'
 import { compose } from '../plugins/container.ts'
@@ -23,11 +23,11 @@ export async function runService (env: NodeJS.ProcessEnv): Promise<void> {
   try {
     await open(readConfig(await withFreePort(env)), opened, end)
     await ended
+    if (end.signal.reason instanceof Error) fail('go on', end.signal.reason)
   } catch (error) {
     // A signal to the whole process group ends a running initdb too: such a start was stopped, it has not failed.
-    if (!end.signal.aborted) fail('start', error)
+    if (!end.signal.aborted || end.signal.reason instanceof Error) fail('start', error)
   }
-  if (end.signal.reason instanceof Error) fail('go on', end.signal.reason)
   await opened.disposeAsync().catch((error: unknown) => { fail('stop', error) })
 }
 
@@ -36,12 +36,25 @@ function fail (task: string, error: unknown): void {
   process.exitCode = 1
 }
 
+type Starting = { opened: AsyncDisposableStack, end: AbortController, log: Logger, output: DestinationStream }
+
 /** What is opened goes on the stack, to be closed in the opposite order. */
 async function open (config: Config, opened: AsyncDisposableStack, end: AbortController): Promise<void> {
   const output = standardOutput()
-  const log = createLogger(config.logLevel, output)
+  const starting = { opened, end, output, log: createLogger(config.logLevel, output) }
   openDataDirectory(config.dataDirectory)
-  const databaseUrl = config.databaseUrl ?? await openDatabase(config, opened, end, log)
+  if (config.databaseUrl !== undefined) return serve(config, config.databaseUrl, starting)
+  const dir = join(config.dataDirectory, 'postgres')
+  const embedded = await openDatabase(dir, starting)
+  try {
+    await serve(config, embedded.url, starting)
+  } catch (error) {
+    // What misses its database fails in as many ways as it uses it.
+    throw await embedded.alive() ? error : hasEnded(dir)
+  }
+}
+
+async function serve (config: Config, databaseUrl: string, { opened, end, log, output }: Starting): Promise<void> {
   const house = await compose(config, { databaseUrl, log })
   opened.defer(house.close)
   await prepare(house)
@@ -52,12 +65,15 @@ async function open (config: Config, opened: AsyncDisposableStack, end: AbortCon
   if (config.environment === 'development') output.write(welcome(address, new Date()))
 }
 
-async function openDatabase ({ dataDirectory }: Config, opened: AsyncDisposableStack, end: AbortController, log: Logger): Promise<string> {
-  const dir = join(dataDirectory, 'postgres')
+async function openDatabase (dir: string, { opened, end, log }: Starting): Promise<Embedded> {
   const embedded = await startEmbedded({ dir, log: (line) => { log.info(line) } })
   opened.defer(() => embedded.stop())
   // Also where the process does not wait: at a second signal, or by an error that nobody caught.
   process.once('exit', () => { void embedded.stop() })
-  void embedded.lost.then(() => { end.abort(new StartError(`The embedded database server has ended; its log is ${dir}/postgres.log`)) })
-  return embedded.url
+  void embedded.lost.then(() => { end.abort(hasEnded(dir)) })
+  return embedded
+}
+
+function hasEnded (dir: string): StartError {
+  return new StartError(`The embedded database server has ended; its log is ${dir}/postgres.log`)
 }

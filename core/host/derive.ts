@@ -1,6 +1,6 @@
 import type { Fit } from '../contract/schema.ts'
 import { readManifest, type Manifest } from './manifest.ts'
-import { isVerb } from './verbs.ts'
+import { isVerb, verbNames } from './verbs.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -42,8 +42,12 @@ function serviceData (service: unknown, name: string): unknown {
     notProcessed,
     statuses,
     poll,
-    verbs: fields.filter(([, value]) => isVerb(value)).map(([name]) => name)
+    verbs: fields.filter(([, value]) => isVerb(value)).map(([name]) => name).sort((one, other) => orderOf(one) - orderOf(other))
   }
+}
+
+function orderOf (verb: string): number {
+  return verbNames.findIndex((name) => name === verb)
 }
 
 /** An invoicing provider that hands out documents of its own means them: the verb is the declaration. */

@@ -38,9 +38,9 @@ export async function matchSteps ({ owner }: Database, { service, providerCode, 
   return (scope.userId === null ? own.where('configured_by', '=', 'company') : own.where('configured_by', '=', 'user').where('user_id', '=', scope.userId)).execute()
 }
 
-/** One followed step, if it is accepted and not settled. */
-export async function findFollowed ({ owner }: Database, stepId: string): Promise<FollowedStep | undefined> {
-  return followed(owner).where('step_id', '=', stepId).where('delivery_settled', '=', false).executeTakeFirst()
+/** One followed step, if it is accepted, not settled, and was last asked after then (null: never). */
+export async function findFollowed ({ owner }: Database, { stepId, polledAt }: DueStep): Promise<FollowedStep | undefined> {
+  return followed(owner).where('step_id', '=', stepId).where('delivery_settled', '=', false).where('polled_at', 'is not distinct from', polledAt).executeTakeFirst()
 }
 
 /**
@@ -88,12 +88,15 @@ async function moveStep (queries: OwnerQueries, step: FollowedStep, { kind, stat
 /** When steps of a provider are asked after: those accepted before `since` for the first time, those asked before `again` once more, none accepted before `until`. */
 export type Due = { service: DeliveryService, providerCode: string, since: Date, again: Date, until: Date }
 
+/** A step that is to be asked after, and when it was last. */
+export type DueStep = { stepId: string, polledAt: Date | null }
+
 /** The followed steps of a provider that are due, the longest waiting first. */
-export async function listDue ({ owner }: Database, { service, providerCode, since, again, until }: Due): Promise<string[]> {
-  const { rows } = await sql<{ step_id: string }>`
-    select steps.step_id from steps, lateral (select max(answered_at) as accepted_at from attempts where attempts.step_id = steps.step_id) attempt
+export async function listDue ({ owner }: Database, { service, providerCode, since, again, until }: Due): Promise<DueStep[]> {
+  const { rows } = await sql<DueStep>`
+    select steps.step_id as "stepId", polled_at as "polledAt" from steps, lateral (select max(answered_at) as accepted_at from attempts where attempts.step_id = steps.step_id) attempt
     where provider_code = ${providerCode} and service = ${service} and service in ('esign', 'postal') and status = 'accepted' and not delivery_settled and remote_id is not null
       and accepted_at > ${until} and case when polled_at is null then accepted_at < ${since} else polled_at < ${again} end
     order by coalesce(polled_at, accepted_at) limit 1000`.execute(owner)
-  return rows.map((row) => row.step_id)
+  return rows
 }

@@ -23,6 +23,8 @@ export type Embedded = {
   adopted: boolean
   /** Resolves when the hold on the database is gone: by `stop`, or because the server died or restarted by itself. */
   lost: Promise<void>
+  /** Whether the server answers on the connection that holds it. */
+  alive (): Promise<boolean>
   /** Ends every connection and the server (a fast shutdown); resolves when no process is left. May be called again. */
   stop (): Promise<void>
 }
@@ -126,5 +128,6 @@ function describe ({ postmaster: { pid, port, socketDir }, client, socket }: Ser
   const lost = new Promise<void>(resolve => client.once('end', resolve))
   let stopped: Promise<void> | undefined
   const stop = () => stopped ??= stopServer(pid, dataOf(dir))
-  return { url: socketUrl({ socketDir, port }), socketDir, port, pid, adopted: pid !== launched, lost, stop }
+  const alive = () => client.query('select').then(() => true, () => false)
+  return { url: socketUrl({ socketDir, port }), socketDir, port, pid, adopted: pid !== launched, lost, alive, stop }
 }

@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts'
 import { applyPoll, findFollowed, listDue, type Due } from '../store/deliveries.ts'
 import { forgetInbound, listStranded } from '../store/inbound.ts'
 import type { Ask } from './ask.ts'
-import type { Queue } from './queue.ts'
+import type { Queue, Work } from './queue.ts'
 
 /** Seconds since the acceptance: the first question, the pause until the next one, the last one. A manifest may say otherwise. */
 export const usualPoll = { after: 3600, every: 6 * 3600, until: 60 * 24 * 3600 }
@@ -21,8 +21,8 @@ export function createSweep ({ database, host, queue, now }: Options): () => Pro
   return async () => {
     const time = now()
     for (const due of followedBy(host, time)) {
-      const stepIds = await listDue(database, due)
-      if (stepIds.length > 0) await queue.send('poll', stepIds.map((stepId) => ({ data: { stepId }, key: stepId })))
+      const steps = await listDue(database, due)
+      if (steps.length > 0) await queue.send('poll', steps.map(({ stepId, polledAt }) => ({ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId })))
     }
     const stranded = await listStranded(database, before(time, strandedAfter))
     if (stranded.length > 0) await queue.send('webhook', stranded.map((inboundId) => ({ data: { inboundId }, key: inboundId })))
@@ -40,10 +40,10 @@ function followedBy (host: Host, time: Date): Due[] {
   }))
 }
 
-/** Asks the vendor about one step and notes its answer. */
-export function createPolling ({ database, host, ask, log, now }: Options): (job: { stepId: string }) => Promise<void> {
-  return async ({ stepId }) => {
-    const step = await findFollowed(database, stepId)
+/** Asks the vendor about one step and notes its answer, unless it was asked since the job was made. */
+export function createPolling ({ database, host, ask, log, now }: Options): (job: Work['poll']) => Promise<void> {
+  return async ({ stepId, polledAt }) => {
+    const step = await findFollowed(database, { stepId, polledAt: polledAt === null ? null : new Date(polledAt) })
     const provider = step && host.find(step.providerCode)
     if (step === undefined || provider === undefined) return
     const answer = await ask(provider, step)

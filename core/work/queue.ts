@@ -7,8 +7,8 @@ import type { OwnerQueries } from '../store/database.ts'
 export type Work = {
   /** Handles an event of a vendor. */
   webhook: { inboundId: string }
-  /** Asks a vendor what became of a step. */
-  poll: { stepId: string }
+  /** Asks a vendor what became of a step that was last asked after then. */
+  poll: { stepId: string, polledAt: string | null }
   /** Finds steps to ask after, and events whose jobs were lost. */
   sweep: Record<string, never>
 }
@@ -46,8 +46,13 @@ export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, lo
   const boss = new PgBoss({ connectionString: databaseUrl, max: 4, schema: 'queue', useListenNotify: true, application_name: 'document-dispatch queue' })
   boss.on('error', (error) => log.warn({ reason: reasonOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
-  await boss.start()
-  for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, { policy, notify: true, ...life, ...patience })
+  try {
+    await boss.start()
+    for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, { policy, notify: true, ...life, ...patience })
+  } catch (error) {
+    await boss.stop({ graceful: false })
+    throw error
+  }
   return {
     async send (name, jobs, queries) {
       const rows = jobs.map(({ data, key, after }) => ({ data, ...(key === undefined ? {} : { singletonKey: key }), ...(after === undefined ? {} : { startAfter: after }) }))

@@ -5,7 +5,7 @@ import type { Storing } from './storing.ts'
 
 /** The work of this process beside its requests. */
 export type Worker = {
-  /** Takes no more work; resolves when what is under way has ended. */
+  /** Leaves the disk alone from now on; resolves when no event is being written. The queue ends by itself. */
   close: () => Promise<void>
 }
 
@@ -29,7 +29,6 @@ export async function startWorker (options: Options): Promise<Worker> {
     async close () {
       clearInterval(timer)
       await storing.settle()
-      await queue.close()
     }
   }
 }

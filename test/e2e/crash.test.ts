@@ -45,7 +45,7 @@ void t.test('a database that dies while the service starts is one sentence too',
   while (!service.stdout().includes('provider installed')) await pause(2)
   process.kill(Number(databasePid(folder)), 'SIGKILL')
   t.equal(await service.ended, 1)
-  t.equal(service.stderr(), `Document Dispatch could not go on: The embedded database server has ended; its log is ${folder}/postgres/postgres.log.\n`)
+  t.equal(service.stderr(), `Document Dispatch could not start: The embedded database server has ended; its log is ${folder}/postgres/postgres.log.\n`)
 })
 
 void t.test('an error that nobody catches ends the service with its database', async (t) => {
@@ -57,7 +57,7 @@ void t.test('an error that nobody catches ends the service with its database', a
   writeFileSync(join(simulator, 'index.ts'), `
     import { defineProvider, Type } from '@dispatch/core/provider'
     export default defineProvider({
-      code: 'simulator', name: 'Faulty', settings: Type.Object({}),
+      code: 'simulator', name: 'Faulty', settings: Type.Object({ allowedSenders: Type.Optional(Type.Array(Type.String())) }),
       services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, async dispatch () {
         queueMicrotask(() => { throw new Error('a bug of the provider') })
         return { id: '1', status: 'created' }
