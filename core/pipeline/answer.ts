@@ -9,20 +9,31 @@ import { storedDocument, type StoredDocument } from './run.ts'
 /** Gives a document the link under which it can be fetched without credentials. */
 export type DocumentUrl = (document: StoredDocument) => string
 
-/** What a dispatch of one service has come to: from a run that has just ended, or from its record. */
+/** What a dispatch has come to: from a run that has just ended, or from its record. `finishedAt` null: it goes on. */
 export type Result = {
   dispatchId: string
   status: DispatchStatus
   metadata: Readonly<Record<string, string>>
-  step: { service: string, providerName: string | null, status: StepStatus, response: ProviderResponse | null, document: StoredDocument | null, error: StepError | null }
+  steps: readonly StepResult[]
   createdAt: Date
-  finishedAt: Date
+  finishedAt: Date | null
+}
+
+/** What a step has come to; `charged` in credits. */
+export type StepResult = {
+  service: string
+  providerName: string | null
+  status: StepStatus
+  response: ProviderResponse | null
+  document: StoredDocument | null
+  error: StepError | null
+  charged: number
 }
 
 /** The body of a dispatch that succeeded; throws the error of one that did not. */
-export function answerOf ({ dispatchId, metadata, step, createdAt, finishedAt }: Result, documentUrl: DocumentUrl): DispatchResponse {
-  if (step.status !== 'accepted') {
-    const { word = 'internal_error', message = 'The dispatch failed.', details } = step.error ?? {}
+export function answerOf ({ dispatchId, metadata, steps: [step], createdAt, finishedAt }: Result, documentUrl: DocumentUrl): DispatchResponse {
+  if (step?.status !== 'accepted') {
+    const { word = 'internal_error', message = 'The dispatch failed.', details } = step?.error ?? {}
     throw new DispatchError(word, message, { dispatchId, ...(details === undefined ? {} : { details }) })
   }
   return {
@@ -34,28 +45,27 @@ export function answerOf ({ dispatchId, metadata, step, createdAt, finishedAt }:
     providerResponse: step.response,
     generatedDocument: step.document === null ? null : generatedDocument(step.document, documentUrl),
     metadata,
-    executionTime: (finishedAt.getTime() - createdAt.getTime()) / 1000
+    executionTime: ((finishedAt ?? createdAt).getTime() - createdAt.getTime()) / 1000
   }
 }
 
-/** The result of a recorded dispatch that is not running. */
+/** The result of a recorded dispatch, as far as it has come. */
 export function resultOf (record: DispatchRecord): Result {
-  const step = record.steps.find(({ status }) => status !== 'accepted') ?? record.steps.at(-1)
-  if (step === undefined) throw new Error(`The dispatch ${record.dispatch_id} has no steps.`)
   return {
     dispatchId: record.dispatch_id,
     status: record.status,
     metadata: record.metadata,
-    step: {
+    steps: record.steps.map((step) => ({
       service: step.service,
       providerName: step.provider_code,
       status: step.status,
       response: step.response,
       document: step.document === undefined ? null : storedDocument(step.document),
-      error: step.error
-    },
+      error: step.error,
+      charged: step.charged
+    })),
     createdAt: record.created_at,
-    finishedAt: record.finished_at ?? record.created_at
+    finishedAt: record.finished_at
   }
 }
 

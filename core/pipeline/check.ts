@@ -5,6 +5,7 @@ import { checkSettings } from '../host/settings.ts'
 import { services } from '../services/index.ts'
 import { checkInvoice } from '../services/invoice.ts'
 import type { Facts, Findings, Subject } from '../services/service.ts'
+import type { StoredTemplate } from '../store/templates.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
 import type { TemplateChecks } from './template-checks.ts'
 
@@ -16,25 +17,22 @@ export type Rules = { templateChecks: TemplateChecks, prices: Readonly<Record<st
  * a kind together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
  */
 export function check (draft: Draft, { templateChecks, prices, now }: Rules): Plan {
-  const { request, template, steps } = draft
-  const data = request.template?.data ?? {}
+  const { request, steps } = draft
   const today = now().toISOString().slice(0, 10)
   const found = [
     checkChoices(steps),
     checkCallback(draft),
     checkRequestSettings(draft),
-    checkTemplate(draft, data, templateChecks, today),
-    ...steps.map((step) => checkStep(draft, step, data, today))
+    ...steps.flatMap((step) => [checkTemplate(step, templateChecks, today), checkStep(draft, step, today)].map((findings) => placed(findings, step)))
   ]
-  const all = (kind: keyof Findings): Problem[] => distinct(placed(found.flatMap((findings) => findings[kind] ?? []), draft))
+  const all = (kind: keyof Findings): Problem[] => distinct(found.flatMap((findings) => findings[kind] ?? []))
   const [expectations, problems] = [all('expectations'), all('problems')]
   if (expectations.length > 0) throw refusal('expectation_failed', expectations)
   if (problems.length > 0) throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
   return {
     request,
-    ...(template === undefined ? {} : { template }),
     steps: steps.map((step) => planned(step, prices)),
-    facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, data), ...facts }), {}),
+    facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, step.template?.data ?? {}), ...facts }), {}),
     warnings: presentable(all('warnings'))
   }
 }
@@ -56,25 +54,26 @@ function checkRequestSettings ({ request: { settings, providerName }, steps }: D
   return { warnings: unused.map((field) => ({ path: `/${field}`, code: 'unused_field', message: 'No provider is needed here.' })) }
 }
 
-function checkTemplate ({ template }: Draft, data: JsonObject, templateChecks: TemplateChecks, today: string): Findings {
-  if (template === undefined) return {}
+function checkTemplate ({ template: content }: DraftStep, templateChecks: TemplateChecks, today: string): Findings {
+  if (content === undefined) return {}
+  const { template, data } = content
   const { fits, unused } = templateChecks(template)
   const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? checkInvoice({ data, template: subjectOf(template), today }) : {}
   return { problems: [...fits(data), ...problems], warnings: [...warnings, ...unused(data)] }
 }
 
-function checkStep ({ request, template }: Draft, { service, fields, choice }: DraftStep, data: JsonObject, today: string): Findings {
+function checkStep ({ request }: Draft, { service, fields, choice, template: content }: DraftStep, today: string): Findings {
   return services[service].check({
     fields,
     at: (field) => request.at(service, field),
-    data,
-    template: template === undefined ? {} : subjectOf(template),
+    data: content?.data ?? {},
+    template: content === undefined ? {} : subjectOf(content.template),
     provider: providerOf(service, choice),
     today
   })
 }
 
-function subjectOf ({ source: { documentType, vocabulary, currency } }: NonNullable<Draft['template']>): Subject<never, never>['template'] {
+function subjectOf ({ source: { documentType, vocabulary, currency } }: StoredTemplate): Subject<never, never>['template'] {
   return {
     ...(documentType === undefined ? {} : { documentType }),
     ...(vocabulary === undefined ? {} : { vocabulary }),
@@ -89,19 +88,21 @@ function providerOf (service: DraftStep['service'], choice: DraftStep['choice'])
   return { code: choice.provider.code, capabilities, ...(choice.chosen ? { settings: choice.configuration.settings.plain } : {}) }
 }
 
-function planned ({ service, fields, choice }: DraftStep, prices: Rules['prices']): PlannedStep {
+function planned ({ service, fields, settings, template: content, choice }: DraftStep, prices: Rules['prices']): PlannedStep {
   const price = prices[service] ?? services[service].price
-  if (choice?.chosen !== true) return { service, fields, price }
+  const step = { service, fields, requestSettings: settings, ...(content === undefined ? {} : { content: { template: content.template, data: content.data } }) }
+  if (choice?.chosen !== true) return { ...step, price }
   const { provider, chosenBy, configuration: { userId, sandbox } } = choice
-  return { service, fields, price: sandbox ? 0 : price, by: { provider, chosenBy, configuredBy: userId === null ? 'company' : 'user', sandbox } }
+  return { ...step, price: sandbox ? 0 : price, by: { provider, chosenBy, configuredBy: userId === null ? 'company' : 'user', sandbox } }
 }
 
 const usualPlace = '/template/data'
 
 /** Rules speak of data where it usually stands; it may stand elsewhere in the request. */
-function placed (problems: readonly Problem[], { request: { template } }: Draft): readonly Problem[] {
-  if (template === undefined || template.path === usualPlace) return problems
-  return problems.map((problem) => problem.path.startsWith(`${usualPlace}/`) || problem.path === usualPlace ? { ...problem, path: template.path + problem.path.slice(usualPlace.length) } : problem)
+function placed (findings: Findings, { template }: DraftStep): Findings {
+  if (template === undefined || template.path === usualPlace) return findings
+  const place = (problem: Problem): Problem => problem.path.startsWith(`${usualPlace}/`) || problem.path === usualPlace ? { ...problem, path: template.path + problem.path.slice(usualPlace.length) } : problem
+  return Object.fromEntries(Object.entries(findings).map(([kind, problems]) => [kind, problems.map(place)]))
 }
 
 /** The schema of the data and the business rules may find the same fault: it is told once. */

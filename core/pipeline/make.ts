@@ -21,7 +21,7 @@ type Making = Pick<Parts, 'renderer' | 'files' | 'newId' | 'now'>
 export async function makeContent (parts: Making, run: Run, step: RunStep): Promise<MadeContent> {
   const service = services[step.service]
   const content = await makers[service.content](parts, run, step)
-  const made: Made = { data: run.data, metadata: run.metadata, ...content.content }
+  const made: Made = { data: step.template?.data ?? {}, metadata: run.metadata, ...content.content }
   const capabilities = step.by?.provider.manifest.services[step.service]?.capabilities
   const provider = step.by === undefined || capabilities === undefined ? undefined : { code: step.by.provider.code, capabilities }
   const problems = service.checkMade?.(step.fields, made, provider) ?? []
@@ -37,7 +37,7 @@ const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: 
   async document (parts, run, step) {
     const { document, made } = step.content
     if (document !== undefined) return { content: { document: plainHandle(document), pages: document.pages ?? 1, signatures: placesIn(made) }, document }
-    const { bytes, contentType, pages, signatures } = await render(parts, run, step, 'pdf')
+    const { bytes, contentType, pages, signatures } = await render(parts, step, 'pdf')
     const fresh = await storeDocument(parts, run, step, { bytes, contentType, pages })
     const handle = handleOf(fresh)
     return {
@@ -48,16 +48,16 @@ const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: 
   },
 
   async message (parts, run, step) {
-    if (run.template === undefined) return { content: { attachments: [] } }
+    if (step.template === undefined) return { content: { attachments: [] } }
     const stored = step.content.made
-    const { html, text } = stored === undefined ? await renderMessage(parts, run, step) : { html: textIn(stored, 'html'), text: textIn(stored, 'text') }
+    const { html, text } = stored === undefined ? await renderMessage(parts, step) : { html: textIn(stored, 'html'), text: textIn(stored, 'text') }
     return { content: { html, text, attachments: [] }, ...(stored === undefined ? { fresh: { made: { html, text } } } : {}) }
   },
 
   async text (parts, run, step) {
-    if (run.template === undefined) return { content: {} }
+    if (step.template === undefined) return { content: {} }
     const stored = step.content.made
-    const { text } = stored === undefined ? await render(parts, run, step, 'text') : { text: textIn(stored, 'text') }
+    const { text } = stored === undefined ? await render(parts, step, 'text') : { text: textIn(stored, 'text') }
     return { content: { text }, ...(stored === undefined ? { fresh: { made: { text } } } : {}) }
   },
 
@@ -67,15 +67,15 @@ const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: 
   }
 }
 
-async function render<F extends Format> ({ renderer, now }: Making, { template, data }: Run, { service, fields }: RunStep, format: F): Promise<Rendered<F>> {
-  if (template === undefined) throw new Error('There is no template to render.')
-  const { id, version, digest, source } = template
+async function render<F extends Format> ({ renderer, now }: Making, { service, fields, template: content }: RunStep, format: F): Promise<Rendered<F>> {
+  if (content === undefined) throw new Error('There is no template to render.')
+  const { template: { id, version, digest, source }, data } = content
   const signers = services[service].signers?.(fields)
   return renderer.render({ template: { id, version, digest, source }, data, format, now: now().toISOString(), ...(signers === undefined ? {} : { signers }) })
 }
 
-async function renderMessage (parts: Making, run: Run, step: RunStep): Promise<{ html: string, text: string }> {
-  const { html, text, inline } = await render(parts, run, step, 'html')
+async function renderMessage (parts: Making, step: RunStep): Promise<{ html: string, text: string }> {
+  const { html, text, inline } = await render(parts, step, 'html')
   if (inline.length > 0) throw new RenderError([{ path: '', code: 'not_supported', message: 'The template shows pictures, which e-mails cannot carry yet.' }])
   return { html, text }
 }
@@ -90,7 +90,7 @@ async function storeDocument ({ files, newId, now }: Making, run: Run, step: Run
   await files.put(storageKey, bytes)
   return {
     documentId,
-    filename: services[step.service].filename?.(step.fields) ?? filenameOf(run),
+    filename: services[step.service].filename?.(step.fields) ?? filenameOf(run, step),
     contentType,
     size: bytes.byteLength,
     sha256: hash('sha256', bytes),
@@ -111,8 +111,8 @@ export function expiryOf (time: Date): Date {
 }
 
 /** `<template>-<number>.pdf`, in characters that every file system takes. */
-function filenameOf ({ template, documentNumber, dispatchId }: Run): string {
-  const name = `${template?.name ?? 'document'}-${documentNumber ?? dispatchId}`
+function filenameOf ({ documentNumber, dispatchId }: Run, { template }: RunStep): string {
+  const name = `${template?.template.name ?? 'document'}-${documentNumber ?? dispatchId}`
   // The cut may leave half of a surrogate pair.
   return `${name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')}.pdf`
 }

@@ -22,18 +22,20 @@ export function requireServices (actor: Actor, services: readonly ServiceName[])
 /** Finds what a request names: its template, if it has one, and a provider with a configuration for each service that needs one. Throws `template_not_found`. */
 export async function resolve (catalogs: Catalogs, actor: Actor, request: DispatchRequest): Promise<Draft> {
   const { companyId } = actor
-  const template = request.template && await findTemplate(catalogs, companyId, request.template)
+  const template = request.template && { ...request.template, template: await findTemplate(catalogs, companyId, request.template) }
   const chooser: Chooser = {
     host: catalogs.host,
     company: await catalogs.configurations.of(companyId),
     problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)
   }
-  const steps = request.services.map((service) => ({
+  const steps = request.services.map((service, index) => ({
     service,
     fields: request.fields[service] ?? {},
+    settings: request.settings,
+    ...(template === undefined || index > 0 ? {} : { template }),
     ...(needsProvider(service) ? { choice: chooseProvider(chooser, actor, service, request.providerName) } : {})
   }))
-  return { request, ...(template === undefined ? {} : { template }), steps }
+  return { request, steps }
 }
 
 async function findTemplate ({ templates }: Catalogs, companyId: number, reference: TemplateReference): Promise<StoredTemplate> {

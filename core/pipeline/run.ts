@@ -6,7 +6,7 @@ import type { DispatchRecord, StepRecord } from '../store/dispatch-views.ts'
 import type { NewDispatch, NewDocument } from '../store/dispatches.ts'
 import type { EventActor } from '../store/schema.ts'
 import type { StoredTemplate } from '../store/templates.ts'
-import type { Plan } from './plan.ts'
+import type { Plan, TemplateContent } from './plan.ts'
 
 /** A recorded dispatch under way: what every stage after the check works on, whether it begins or goes on. */
 export type Run = {
@@ -14,8 +14,6 @@ export type Run = {
   companyId: number
   /** Who began it: their configuration holds, whoever lets it go on. */
   actor: Extract<EventActor, { kind: 'user' }>
-  template?: StoredTemplate
-  data: JsonObject
   metadata: Readonly<Record<string, string>>
   /** What names the document, if the data has it. */
   documentNumber?: string
@@ -29,6 +27,8 @@ export type RunStep = {
   service: ServiceName
   fields: JsonObject
   requestSettings: JsonObject
+  /** What is made for it. */
+  template?: TemplateContent
   /** Not of a service that is done here. */
   by?: { provider: Installed, configuredBy: 'user' | 'company', sandbox: boolean }
   content: StoredContent
@@ -46,13 +46,13 @@ export type StoredDocument = DocumentHandle & { pages?: number, expiresAt: Date 
 export type Beginning = { companyId: number, actor: Run['actor'], requestId: string, newId: () => string, now: Date, file?: NewDocument }
 
 /** The run of a new dispatch, and the record that goes before it. */
-export function beginRun ({ request, template, facts, ...plan }: Plan, { companyId, actor, requestId, newId, now, file }: Beginning): { run: Run, record: NewDispatch } {
-  const steps = plan.steps.map((step) => ({ ...step, stepId: newId(), requestSettings: request.settings, sandbox: step.by?.sandbox ?? false }))
-  const shared = { dispatchId: newId(), companyId, actor, data: request.template?.data ?? {}, metadata: request.metadata }
+export function beginRun ({ request, facts, ...plan }: Plan, { companyId, actor, requestId, newId, now, file }: Beginning): { run: Run, record: NewDispatch } {
+  const steps = plan.steps.map(({ content, ...step }) => ({ ...step, stepId: newId(), sandbox: step.by?.sandbox ?? false, ...(content === undefined ? {} : { template: content }) }))
+  const shared = { dispatchId: newId(), companyId, actor, metadata: request.metadata }
+  const template = steps[0]?.template
   return {
     run: {
       ...shared,
-      ...(template === undefined ? {} : { template }),
       ...(facts.documentNumber === undefined ? {} : { documentNumber: facts.documentNumber }),
       createdAt: now,
       steps: steps.map((step, index) => ({ ...step, content: file !== undefined && index === 0 ? { document: handleOf(file) } : {} }))
@@ -61,7 +61,8 @@ export function beginRun ({ request, template, facts, ...plan }: Plan, { company
       ...shared,
       ...facts,
       requestId,
-      ...(template === undefined ? {} : { template: { id: template.id, version: template.version } }),
+      data: template?.data ?? {},
+      ...(template === undefined ? {} : { template: { id: template.template.id, version: template.template.version } }),
       ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl }),
       ...(file === undefined ? {} : { document: file }),
       steps: steps.map(({ by, ...step }) => ({ ...step, ...(by === undefined ? {} : { by: { ...by, providerCode: by.provider.code, providerVersion: by.provider.version } }) }))
@@ -75,8 +76,6 @@ export function resumeRun (record: DispatchRecord, { template, data, providerOf 
     dispatchId: record.dispatch_id,
     companyId: record.company_id,
     actor: { kind: 'user', userId: record.user_id, ...(record.impersonator_id === null ? {} : { impersonatorId: record.impersonator_id }) },
-    ...(template === undefined ? {} : { template }),
-    data,
     metadata: record.metadata,
     createdAt: record.created_at,
     ...(record.document_number === null ? {} : { documentNumber: record.document_number }),
@@ -85,6 +84,7 @@ export function resumeRun (record: DispatchRecord, { template, data, providerOf 
       service: step.service as ServiceName,
       fields: step.fields,
       requestSettings: step.request_settings,
+      ...(template === undefined || step.position > 0 ? {} : { template: { template, data } }),
       ...byOf(step, providerOf(step)),
       content: { ...(step.document === undefined ? {} : { document: storedDocument(step.document) }), ...(step.made === null ? {} : { made: step.made }) }
     }))

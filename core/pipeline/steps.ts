@@ -60,14 +60,15 @@ function resultOf ({ now }: Pick<Parts, 'now'>, run: Run, step: RunStep, settlem
     dispatchId,
     status: statusAfter[settlement.outcome],
     metadata,
-    step: {
+    steps: [{
       service: step.service,
       providerName: step.by?.provider.code ?? null,
       status: settlement.outcome,
       response: accepted ? settlement.response : null,
       document,
-      error: accepted ? null : settlement.error
-    },
+      error: accepted ? null : settlement.error,
+      charged: 0
+    }],
     createdAt,
     finishedAt: now()
   }

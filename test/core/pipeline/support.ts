@@ -65,7 +65,7 @@ function shown ({ path, code }: Problem): string {
 }
 
 function stepOf (service: ServiceName, { fields }: DispatchRequest, { capabilities = {}, settings = { allowedSenders: ['@example.com'] } }: World): DraftStep {
-  const step = { service, fields: fields[service] ?? {} }
+  const step = { service, fields: fields[service] ?? {}, settings: {} }
   if (!needsProvider(service)) return step
   const provider = providerOf(service, { ...least[service], ...capabilities })
   if (settings === null) return { ...step, choice: { chosen: false, provider, problem: { path: '/providerName', code: 'configuration_missing', message: 'The provider "acme" has no configuration.' } } }

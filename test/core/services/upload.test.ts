@@ -8,7 +8,7 @@ const document = { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf'
 
 await t.test('a file needs no fields, and no template', (t) => {
   t.match(judgeFields({}), { problems: [], plan: { request: { services: ['upload'], metadata: {}, settings: {} } } })
-  t.equal(judgeFields({}).plan?.template, undefined)
+  t.equal(judgeFields({}).plan?.steps[0]?.content, undefined)
   t.end()
 })
 
