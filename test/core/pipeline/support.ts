@@ -49,8 +49,9 @@ const readers = new Map<ServiceName, RequestReader>()
 export function judgeRequest (read: () => DispatchRequest, { source = {}, schema = {}, prices = {}, ...world }: World = {}): Judgement {
   try {
     const request = read()
-    const steps = request.services.map((service) => stepOf(service, request, world))
-    const draft = { request, steps, ...(request.template === undefined ? {} : { template: templateOf(source, schema) }) }
+    const template = request.template && { ...request.template, template: templateOf(source, schema) }
+    const steps = request.services.map((service, index) => ({ ...stepOf(service, request, world), ...(template === undefined || index > 0 ? {} : { template }) }))
+    const draft = { request, steps }
     const plan = check(draft, { templateChecks: createTemplateChecks(), prices, now: () => new Date('2026-03-14T09:30:00.000Z') })
     return { problems: [], details: [], warnings: plan.warnings.map(shown), plan }
   } catch (error) {
