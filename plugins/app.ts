@@ -47,7 +47,9 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(configurationRoutes, { configuring: get('configuring') })
   await app.register(webhookRoutes, { intake: get('intake') })
   await app.register(healthRoutes, shared)
-  if (get('config').environment === 'development') await app.register(simulatorRoutes, shared)
+  if (get('config').environment === 'development') {
+    await app.register(simulatorRoutes, { ...shared, host: get('host'), configurations: get('configurations'), keyring: get('keyring'), vendor: get('simulatedVendor'), now: get('now'), newId: get('newId') })
+  }
 }
 
 const mebibyte = 1024 * 1024
