@@ -17,6 +17,7 @@ import { openapiPlugin } from './openapi.ts'
 import { providersRoutes } from './providers.ts'
 import { parseQuery } from './queries.ts'
 import { simulatorRoutes } from './simulator.ts'
+import { supportPage } from './support-page.ts'
 import { templatesRoutes } from './templates.ts'
 import { answerUnreadable, transportPlugin } from './transport.ts'
 import { uploadRoutes } from './upload.ts'
@@ -42,10 +43,13 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(creditsRoutes, shared)
   await app.register(templatesRoutes, shared)
   await app.register(providersRoutes, { host: get('host'), breakers: get('breakers') })
+  await app.register(supportPage, { host: get('host') })
   await app.register(configurationRoutes, { configuring: get('configuring') })
   await app.register(webhookRoutes, { intake: get('intake') })
   await app.register(healthRoutes, shared)
-  if (get('config').environment === 'development') await app.register(simulatorRoutes, shared)
+  if (get('config').environment === 'development') {
+    await app.register(simulatorRoutes, { ...shared, host: get('host'), configurations: get('configurations'), keyring: get('keyring'), vendor: get('simulatedVendor'), now: get('now'), newId: get('newId') })
+  }
 }
 
 const mebibyte = 1024 * 1024

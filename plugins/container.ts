@@ -11,6 +11,7 @@ import {
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
+import { createSimulatedVendor, type SimulatedVendor } from './simulated-vendor.ts'
 
 /** Every part of the service, by the name under which the container has it. */
 export type Parts = {
@@ -44,6 +45,8 @@ export type Parts = {
   pipeline: Pipeline
   queue: Queue
   fetchJson: FetchJson
+  /** In development only. */
+  simulatedVendor: SimulatedVendor
   verifying: Verifying
   eventSpool: EventSpool
   storing: Storing
@@ -74,12 +77,13 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   links: (get) => createLinks({ key: get('linkKey'), now: get('now') }),
   documentUrl: (get) => ({ id, expiresAt }) => `${get('config').publicUrl}/d/${get('links').sign(id, expiresAt)}`,
   fetchJson: (get) => createFetchJson(get('network')),
+  simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
   verifying: (get) => createVerifying({
     database: get('database'),
     freshness: get('freshness'),
     keyring: get('keyring'),
     keys: createKeySources({ fetchJson: get('fetchJson'), now: get('now'), onError: (err, url) => get('log').warn({ err, url }, 'the keys of a vendor could not be read') }),
-    endpointAuth: get('config').webhookAuth
+    ...get('config').environment === 'development' ? get('simulatedVendor').endpoints : { endpointAuth: get('config').webhookAuth }
   }),
   storing: (get) => createStoring({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
   intake: (get) => createIntake({ host: get('host'), verifying: get('verifying'), storing: get('storing'), keyring: get('keyring'), log: get('log'), now: get('now'), newId: get('newId') }),
@@ -113,8 +117,10 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
   const put = <Name extends keyof Parts>(name: Name, part: Parts[Name]): void => { house.registerInstance(name, part) }
 
   for (const name of Object.keys(makers) as (keyof Parts)[]) house.register(name, { useFactory: instanceCachingFactory(() => makers[name]?.(get)) })
-  const database = openDatabase({ connectionString: databaseUrl }, { onError: (error) => log.warn({ err: error }, 'a database connection was lost') })
+  const opened = new AsyncDisposableStack()
   try {
+    const database = openDatabase({ connectionString: databaseUrl }, { onError: (error) => log.warn({ err: error }, 'a database connection was lost') })
+    opened.defer(database.close)
     const now = replacements.now ?? (() => new Date())
     await database.ping().catch(unusable)
     await migrate(database)
@@ -130,22 +136,18 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     put('database', database)
     put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId'), log }))
     for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
-    put('queue', await openQueue({ databaseUrl, log }))
+    opened.defer(() => get('network').close())
+    opened.defer(() => get('renderer').close())
+    opened.defer(() => get('pipeline').drain())
+    const queue = await openQueue({ databaseUrl, log })
+    opened.defer(queue.close)
+    put('queue', queue)
+    opened.adopt(await beginWork(get), (worker) => worker.close())
   } catch (error) {
-    await database.close()
+    await opened.disposeAsync()
     throw error
   }
-  const worker = await beginWork(get)
-  return {
-    get,
-    async close () {
-      await worker.close()
-      await get('pipeline').drain()
-      await get('renderer').close()
-      await get('network').close()
-      await database.close()
-    }
-  }
+  return { get, close: () => opened.disposeAsync() }
 }
 
 /** A name that stands for several addresses has an error for each. */

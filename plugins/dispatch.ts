@@ -63,7 +63,7 @@ export const dispatchErrors = [
 ] as const
 
 /** Who asks for the queue must not get a synchronous answer in its place. */
-function refuseAsynchronous ({ query }: FastifyRequest): void {
+export function refuseAsynchronous ({ query }: FastifyRequest): void {
   const { async = 'false' } = query as Record<string, unknown>
   if (async !== 'false') throw refusal('validation_failed', [{ path: '/query/async', code: 'not_supported', message: 'Asynchronous mode is not there yet: leave "async" out and wait for the answer.' }])
 }

@@ -27,6 +27,7 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
         description: 'Takes a template and its data, makes the document and dispatches it through a provider.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
       },
+      externalDocs: { url: `${publicUrl}/docs/providers`, description: 'What each provider supports' },
       servers: [{ url: publicUrl }],
       security: [{ basic: [] }, { bearer: [] }],
       components: {

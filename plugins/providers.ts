@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
-import { page, ProviderView, requireRole, type Breakers, type Entry, type Host } from '@dispatch/core'
+import { page, providedNames, ProviderView, requireRole, type Breakers, type Entry, type Host, type Manifest } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { supportOf } from './support.ts'
 
 /** The providers that are installed, and reading their directories again. */
 export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breakers: Breakers }> = (app, { host, breakers }, done) => {
@@ -36,7 +37,7 @@ function viewOf (entry: Entry, pathless: (reason: string) => string, isFailing: 
   if (entry.state === 'refused') {
     return { state: 'refused', folder, ...(entry.code === undefined ? {} : { code: entry.code }), health: { state: 'refused', reason: pathless(entry.reason) } }
   }
-  const { code, name, version, docs, services, settings, requestSettings } = entry.manifest
+  const { code, name, version, docs, settings, requestSettings } = entry.manifest
   return {
     state: 'installed',
     folder,
@@ -44,9 +45,16 @@ function viewOf (entry: Entry, pathless: (reason: string) => string, isFailing: 
     name,
     version,
     ...(docs === undefined ? {} : { docs }),
-    services: Object.fromEntries(Object.entries(services)),
+    services: servicesOf(entry.manifest),
     settings,
     requestSettings,
     health: isFailing(code) ? { state: 'failing', reason: 'The vendor failed again and again; its calls are held back for a while.' } : { state: 'ok' }
   }
+}
+
+function servicesOf (manifest: Manifest): NonNullable<ProviderView['services']> {
+  return Object.fromEntries(providedNames.flatMap((name) => {
+    const support = supportOf(manifest, name)
+    return support === undefined ? [] : [[name, support]]
+  }))
 }

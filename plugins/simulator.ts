@@ -1,11 +1,74 @@
-import { AnyJsonObject, listProviderState, page, type Database, type JsonObject } from '@dispatch/core'
+import {
+  AnyJsonObject, createProviderState, deliveryStatuses, deliveryStatusesOf, demo, findDispatch, isDeliveryService, listProviderState, openConfiguration, page, refusal, Uuid,
+  type Configurations, type Database, type DeliveryService, type DispatchRecord, type Host, type JsonObject, type Keyring
+} from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { missing } from './paths.ts'
+import type { SimulatedVendor } from './simulated-vendor.ts'
 
-/** Development only: what the simulator has "sent" for the company. */
-export const simulatorRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
+const code = demo.provider
+
+const EventBody = Type.Object({
+  dispatchId: Uuid,
+  status: Type.Enum([...deliveryStatuses], { description: 'What has become of the dispatch, as its service calls it.' })
+}, { additionalProperties: false })
+
+const SentEvent = Type.Object({
+  url: Type.String({ description: 'Where it was sent: the address of the webhook, with the name of the configuration.' }),
+  event: AnyJsonObject
+})
+
+type Options = { database: Database, host: Host, configurations: Configurations, keyring: Keyring, vendor: SimulatedVendor, now: () => Date, newId: () => string }
+
+/** Development only: what the simulator has "sent" for the company, and events of it as a vendor's. */
+export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, host, configurations, keyring, vendor, now, newId }, done) => {
+  /** The configuration that a step was dispatched with, as far as events need it. */
+  async function addressee (companyId: number, userId: number | null): Promise<{ search: string, settings: JsonObject }> {
+    const stored = (await configurations.latest(companyId)).configurations.find((configuration) => configuration.providerCode === code && configuration.userId === userId)
+    return stored === undefined ? { search: '', settings: {} } : { search: `?account=${stored.account}`, settings: openConfiguration(keyring, companyId, stored) }
+  }
+
   app.get('/api/v1/simulator/outbox', {
     config: { errors: [] },
     schema: { tags: ['Simulator'], summary: 'Lists what the simulator has sent for the company, the newest first, at most 100 (development only).', response: { 200: page(AnyJsonObject) } }
-  }, async ({ actor }) => ({ data: await listProviderState(database, actor.companyId, 'simulator', 'outbox:', 100) as JsonObject[], nextCursor: null }))
+  }, async ({ actor }) => ({ data: await listProviderState(database, actor.companyId, code, 'outbox:', 100) as JsonObject[], nextCursor: null }))
+
+  app.post('/api/v1/simulator/events', {
+    config: { errors: ['not_found', 'validation_failed'] },
+    schema: { tags: ['Simulator'], summary: 'Has the simulator send the event of an esign or postal dispatch, signed and by way of the webhook (development only).', body: EventBody, response: { 200: SentEvent } }
+  }, async ({ actor: { companyId }, body: { dispatchId, status } }) => {
+    const record = await findDispatch(database, companyId, dispatchId)
+    if (record === undefined) throw missing('dispatch', dispatchId)
+    const { service, remoteId, owner } = stepFor(record, status)
+    const webhook = host.find(code)?.manifest.webhooks?.[service]
+    if (webhook === undefined) throw notFollowed()
+
+    // A vendor knows before it tells: the verb `status` answers the same from now on.
+    await createProviderState(database, companyId, code, now).put(`delivery:${remoteId}`, status)
+    const { search, settings } = await addressee(companyId, owner)
+    const url = `/api/webhooks/${service}/providers/${code}/endpoint.json${search}`
+    const event = { id: newId(), type: status, transaction: remoteId }
+    const payload = Buffer.from(JSON.stringify(event))
+    await app.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json', ...vendor.sign(webhook, payload, settings) } })
+    return { url, event }
+  })
   done()
+}
+
+type FollowedStep = { service: DeliveryService, remoteId: string, owner: number | null }
+
+/** The step that the simulator tells about with a status. Throws `validation_failed` when there is none. */
+function stepFor ({ steps, user_id: userId }: DispatchRecord, status: string): FollowedStep {
+  const followed = steps.flatMap(({ service, provider_code: provider, remote_id: remoteId, configured_by: configuredBy }): FollowedStep[] =>
+    provider === code && remoteId !== null && isDeliveryService(service) ? [{ service, remoteId, owner: configuredBy === 'user' ? userId : null }] : [])
+  const [first] = followed
+  if (first === undefined) throw notFollowed()
+  const step = followed.find(({ service }) => deliveryStatusesOf(service).some((name) => name === status))
+  if (step === undefined) throw refusal('validation_failed', [{ path: '/status', code: 'not_of_service', message: `"${status}" is no status of ${first.service}, which has ${deliveryStatusesOf(first.service).join(', ')}.` }])
+  return step
+}
+
+function notFollowed (): Error {
+  return refusal('validation_failed', [{ path: '/dispatchId', code: 'not_followed', message: 'The simulator has accepted nothing of this dispatch that is to be signed or posted.' }])
 }

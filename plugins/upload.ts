@@ -1,9 +1,10 @@
-import multipart from '@fastify/multipart'
+import { Readable } from 'node:stream'
+import multipart, { type MultipartValue } from '@fastify/multipart'
 import { answerOf, DispatchError, DispatchHeaders, DispatchResponse, refusal, requireService, services, type DocumentUrl, type Pipeline, type Problem, type ReceivedFile, type Receive } from '@dispatch/core'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { dispatchErrors, idempotencyKeyOf, validatorCompiler } from './dispatch.ts'
+import { dispatchErrors, idempotencyKeyOf, refuseAsynchronous, validatorCompiler } from './dispatch.ts'
 
 /** Bytes of a file, and of each text beside it. */
 const largestFile = 50 * 1024 * 1024
@@ -31,6 +32,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<{ pipeline: Pipeline, docum
   }, async (request, reply) => {
     // Before a byte of the file is taken.
     requireService(request.actor, 'upload')
+    refuseAsynchronous(request)
     const idempotencyKey = idempotencyKeyOf(request)
     const { fields, file } = await readForm(request, receive)
     const { result, replayed } = await pipeline.dispatch({
@@ -53,21 +55,23 @@ async function readForm (request: FastifyRequest, receive: Receive): Promise<For
     return { fields, file: received.file }
   } catch (error) {
     await received.file?.discard()
-    throw formError(error)
+    throw formErrorIn(error) ?? error
   }
 }
 
 async function readParts (request: FastifyRequest, receive: Receive, received: { file?: ReceivedFile }): Promise<Record<string, string>> {
   const fields: Record<string, string> = {}
   const problems: Problem[] = []
-  for await (const part of request.parts()) {
+  for await (const part of piecesOf(request.parts())) {
     if (part.type === 'file' && part.fieldname === 'file' && received.file === undefined) {
-      received.file = await receive(request.actor.companyId, { bytes: part.file, filename: part.filename, contentType: part.mimetype })
+      received.file = await receive(request.actor.companyId, { bytes: Readable.from(piecesOf(part.file), { objectMode: false }), filename: part.filename, contentType: part.mimetype })
     } else if (part.type === 'file') {
       part.file.resume()
-      problems.push({ path: `/${part.fieldname}`, code: 'unknown_field', message: 'One file is sent, in the part "file".' })
+      problems.push(oneFile)
     } else if (textFields.includes(part.fieldname) && !Object.hasOwn(fields, part.fieldname)) {
-      fields[part.fieldname] = String(part.value)
+      fields[part.fieldname] = textOf(part)
+    } else if (part.fieldname === 'file') {
+      problems.push({ path: '/file', code: 'type', message: 'A text, not a file: give the part a filename.' })
     } else {
       problems.push({ path: `/${part.fieldname.slice(0, 60)}`, code: 'unknown_field', message: `Known once each are: ${textFields.join(', ')}, file.` })
     }
@@ -76,11 +80,40 @@ async function readParts (request: FastifyRequest, receive: Receive, received: {
   return fields
 }
 
-/** The form reader's own errors, by their code. */
-const tooLarge = new Set(['FST_REQ_FILE_TOO_LARGE', 'FST_PARTS_LIMIT', 'FST_FILES_LIMIT', 'FST_FIELDS_LIMIT'])
+const oneFile: Problem = { path: '/file', code: 'too_many', message: 'One file is sent, in the part "file".' }
+const tooLarge = 'The form is larger than its limits: one file of 50 MiB, texts of 64 KiB.'
 
-function formError (error: unknown): unknown {
-  if (error instanceof DispatchError || !(error instanceof Error)) return error
-  if ('code' in error && tooLarge.has(String(error.code))) return new DispatchError('payload_too_large', 'The form is larger than its limits: one file of 50 MiB, texts of 64 KiB.', { cause: error })
-  return refusal('validation_error', [{ path: '', code: 'unreadable', message: 'The form cannot be read to its end.' }])
+/** A text as it was sent; the form reader parses what says that it is JSON. */
+function textOf ({ value, valueTruncated }: MultipartValue): string {
+  if (valueTruncated) throw new DispatchError('payload_too_large', tooLarge)
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** The pieces of the form. What breaks it off is put into words here, apart from what goes wrong in the storage. */
+async function * piecesOf<Piece> (form: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  try {
+    yield * form
+  } catch (cause) {
+    throw formError(cause)
+  }
+}
+
+/** The form reader's own errors, by their code. */
+const formErrors: Record<string, (cause: Error) => DispatchError> = {
+  FST_REQ_FILE_TOO_LARGE: (cause) => new DispatchError('payload_too_large', tooLarge, { cause }),
+  FST_PARTS_LIMIT: (cause) => new DispatchError('payload_too_large', tooLarge, { cause }),
+  FST_FIELDS_LIMIT: (cause) => new DispatchError('payload_too_large', tooLarge, { cause }),
+  FST_FILES_LIMIT: () => refusal('validation_error', [oneFile]),
+  FST_INVALID_JSON_FIELD_ERROR: () => refusal('validation_error', [{ path: '', code: 'json', message: 'A part of the type application/json is not JSON.' }])
+}
+
+function formError (error: unknown): DispatchError {
+  const known = error instanceof Error && 'code' in error ? formErrors[String(error.code)]?.(error) : undefined
+  return known ?? refusal('validation_error', [{ path: '', code: 'unreadable', message: 'The form cannot be read to its end.' }])
+}
+
+/** The error of the form behind that of the storage, which could not take the rest of it. */
+function formErrorIn (error: unknown): DispatchError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof DispatchError) return cause
+  return undefined
 }

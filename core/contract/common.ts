@@ -28,7 +28,7 @@ export type Metadata = Static<typeof Metadata>
 /** Where status events go. */
 export const CallbackUrl = Type.String({
   maxLength: 2048,
-  pattern: '^https://[^\\s/?#@]+(?:[/?#]\\S*)?$',
+  format: 'https-url',
   description: 'an https:// URL without user name or password'
 })
 

@@ -7,8 +7,9 @@ export type Mailbox = { name?: string, address: string }
 /**
  * A display name before an address (RFC 5322, 3.4): a quoted text, or words without the characters that would begin
  * something else, because a name that is not quoted could smuggle a second address in. No control characters in either.
+ * Nothing in it can match in two ways: a text is judged before its length is, and must not take longer than it is long.
  */
-const named = /^(?:"(?<quoted>(?:[^"\\\p{Cc}]|\\["\\])*)"|(?<words>[^"()<>[\]:;@\\,\p{Cc}]*?)) *<(?<address>[^<>]+)>$/u
+const named = /^(?:"(?<quoted>(?:[^"\\\p{Cc}]|\\["\\])*)" *|(?<words>[^"()<>[\]:;@\\,\p{Cc}]*))<(?<address>[^<>]+)>$/u
 
 /** Reads `ada@example.com` or `Ada Lovelace <ada@example.com>`; undefined when a text is not exactly one of them. */
 export function readMailbox (text: string): Mailbox | undefined {

@@ -58,6 +58,7 @@ const formatNames: Record<string, string> = {
   email: 'e-mail address',
   mailbox: 'e-mail address (ada@example.com, or Ada Lovelace <ada@example.com>)',
   'mailbox-or-none': 'e-mail address (ada@example.com, or Ada Lovelace <ada@example.com>)',
+  'https-url': 'https:// URL without user name or password',
   uri: 'URL',
   uuid: 'UUID'
 }
@@ -91,7 +92,7 @@ function isRecord (value: unknown): value is Record<string, unknown> {
 }
 
 function helpOf (schema: unknown): string | undefined {
-  return isRecord(schema) && typeof schema['description'] === 'string' ? `Expected: ${schema['description']}` : undefined
+  return isRecord(schema) && typeof schema['description'] === 'string' ? `Expected: ${schema['description'].replace(/\.$/, '')}.` : undefined
 }
 
 function text (params: Params, name: string): string {

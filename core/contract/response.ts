@@ -185,7 +185,9 @@ export const ProviderView = Type.Object({
     capabilities: AnyJsonObject,
     idempotency: AnyJsonObject,
     timeLimit: Type.Optional(Type.Number()),
-    verbs: Type.Array(Type.String())
+    verbs: Type.Array(Type.String()),
+    webhook: Type.Optional(Type.Enum(['jws', 'basic', 'hmac'], { description: 'The vendor reports by itself; how its events are verified.' })),
+    statuses: Type.Optional(Type.Array(Type.String(), { description: 'The delivery statuses that it tells.' }))
   }))),
   settings: Type.Optional(JsonSchema),
   requestSettings: Type.Optional(JsonSchema),

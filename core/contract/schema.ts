@@ -15,6 +15,9 @@ const isRfcTime = formatCheck('date-time')
 /** RFC 3339 also knows leap seconds and ajv-formats shorter offsets: a `Date`, which all times become, reads neither. */
 const isDateTime = (text: string): boolean => isRfcTime(text) && !Number.isNaN(Date.parse(text))
 
+/** Stricter than the parser of URLs, which forgives white space and takes a user name. */
+const httpsUrl = /^https:\/\/[^\s/?#@]+(?:[/?#]\S*)?$/
+
 /** The compiler of the service's schemas: all problems at once, nothing removed. */
 function createAjv (options: Options): Ajv2020 {
   const ajv = new Ajv2020({ ...common, ...options })
@@ -23,6 +26,7 @@ function createAjv (options: Options): Ajv2020 {
   ajv.addFormat('iso-8601', (text) => isDate(text) || isDateTime(text))
   ajv.addFormat('mailbox', isMailbox)
   ajv.addFormat('mailbox-or-none', (text) => text === '' || isMailbox(text))
+  ajv.addFormat('https-url', (text) => httpsUrl.test(text) && URL.canParse(text))
   // Without the "urn:uuid:" that ajv-formats allows and PostgreSQL does not.
   ajv.addFormat('uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i)
   return ajv

@@ -11,7 +11,7 @@ export type Redactor = {
 
 const marker = '[redacted]'
 
-/** A redactor of these secrets: as they are, percent-encoded, and inside base64 (as in a Basic header). */
+/** A redactor of these secrets: as they are, inside JSON, a URL, a form, and base64 (as in a Basic header). */
 export function createRedactor (secrets: readonly string[]): Redactor {
   const known = new Set(secrets)
   let forms = formsOfAll(known)
@@ -67,7 +67,8 @@ const shortestSecret = 4
 const shortestInner = 6
 
 function formsOf (secret: string): string[] {
-  return [...new Set([secret, encodeURIComponent(secret.toWellFormed()), ...innerBase64(secret)])]
+  const plain = secret.toWellFormed()
+  return [...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURI(plain), encodeURIComponent(plain), new URLSearchParams({ _: plain }).toString().slice(2), ...innerBase64(secret)])]
 }
 
 /** The characters of base64 that a secret alone determines, for each of the three places where it can begin in a group of three bytes. */

@@ -14,10 +14,11 @@ export type KeySet = { readonly keys: readonly JsonObject[] }
  * How the core makes sure that an event comes from the vendor; `Setting` are the names of the provider's settings.
  *
  * `jws`: a compact JWS in a header whose payload, the raw body, is detached (RFC 7515, appendix F). `jwks` is a URL or the
- * keys themselves. `basic`: the credentials of the server's configuration, or those of one configuration where `user` and
- * `password` name its settings. `hmac`: HMAC-SHA256 of the raw body under the secret of one configuration; a header that
- * ends with `*` stands for those with 1 to 100 in its place. With `timestamp` what is signed is `<time>.<body>`, and the
- * time (in seconds unless told) may differ from ours by `tolerance` seconds, 300 unless told.
+ * keys themselves; while there are none, only those count that the server has for the provider. `basic`: the credentials of
+ * the server's configuration, or those of one configuration where `user` and `password` name its settings. `hmac`:
+ * HMAC-SHA256 of the raw body under the secret of one configuration; a header that ends with `*` stands for those with 1 to
+ * 100 in its place. With `timestamp` what is signed is `<time>.<body>`, and the time (in seconds unless told) may differ from
+ * ours by `tolerance` seconds, 300 unless told.
  */
 export type Verifier<Setting extends string = string> =
   | { kind: 'jws', header: string, algorithm: 'PS256', jwks: string | KeySet }
@@ -69,7 +70,7 @@ const verifiers: Record<Verifier['kind'], TSchema> = {
     kind: Type.Literal('jws'),
     header: Header,
     algorithm: Type.Literal('PS256'),
-    jwks: Type.Union([Type.String({ pattern: '^https://' }), Type.Object({ keys: Type.Array(AnyJsonObject, { minItems: 1 }) })])
+    jwks: Type.Union([Type.String({ pattern: '^https://' }), Type.Object({ keys: Type.Array(AnyJsonObject) })])
   }, closed),
   basic: Type.Object({ kind: Type.Literal('basic'), user: Type.Optional(Setting), password: Type.Optional(Setting) }, closed),
   hmac: Type.Object({

@@ -29,7 +29,7 @@ export const EmailFields = Type.Object({
   bcc: Type.Optional(Recipients),
   replyTo: Type.Optional(EmailAddress),
   subject: Line(500, { description: 'a text of one line, sent as it is' }),
-  body: Type.Optional(Type.String({ minLength: 1, maxLength: longestBody, description: 'HTML or plain text, sent as it is; in place of a template.' })),
+  body: Type.Optional(Type.String({ pattern: '\\S', maxLength: longestBody, description: 'HTML or plain text that is not blank, sent as it is; in place of a template' })),
   attachGenerated: Type.Optional(Type.Boolean({ default: true, description: 'Attach the document that was made before.' }))
 }, { additionalProperties: false })
 export type EmailFields = Static<typeof EmailFields>

@@ -15,7 +15,7 @@ const defaults = { mailType: 'SIMPLE', color: false, duplex: false } as const
 const Recipient = Type.Object({
   name: Line(100),
   company: Type.Optional(Line(100)),
-  address: Type.String({ minLength: 1, maxLength: 300, pattern: '^(?!\\s+$)(?:[^\\p{Cc}]|\\n)*$', description: 'the street and what else stands above the city, on one or more lines' }),
+  address: Type.String({ minLength: 1, maxLength: 300, pattern: '^(?!\\s+$)(?:[^\\p{Cc}]|\\n)*$', description: 'the street and what else stands above the city, on one line or several with "\\n" between them' }),
   city: Line(100),
   postalCode: Type.Optional(Line(20)),
   country: CountryCode

@@ -14,7 +14,7 @@ const manySegments = 5
 /** The fields of the sms service. */
 export const SmsFields = Type.Object({
   phoneNumber: Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'an E.164 phone number, with + and country code, such as +33612345678', examples: ['+33612345678'] }),
-  message: Type.Optional(Type.String({ minLength: 1, maxLength: longestMessage, description: 'The text; without it, that of the template.' })),
+  message: Type.Optional(Type.String({ pattern: '\\S', maxLength: longestMessage, description: 'a text that is not blank; without one, that of the template' })),
   sender: Type.Optional(Type.String({ pattern: '^(?=.*[A-Za-z])[A-Za-z0-9]{1,11}$', description: '1 to 11 letters and digits, at least one letter', examples: ['ACME'] }))
 }, { additionalProperties: false })
 export type SmsFields = Static<typeof SmsFields>

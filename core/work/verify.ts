@@ -8,7 +8,7 @@ import type { Delivery, SignatureFault, SignatureVerdict } from '../host/signatu
 import { judgeDelivery } from '../host/verdict.ts'
 import { withTimeLimit } from '../host/time-limit.ts'
 import type { KeySources } from '../host/webhook-keys.ts'
-import type { Verifier } from '../host/webhook.ts'
+import type { KeySet, Verifier } from '../host/webhook.ts'
 import type { Owner } from '../store/configurations.ts'
 import type { Database } from '../store/database.ts'
 import { createFreshCache } from '../store/fresh-cache.ts'
@@ -34,14 +34,24 @@ export type Verifying = {
 /** Credentials of the server's configuration, `user:password`, by the provider's code in capitals, `_` for `-`. */
 export type EndpointAuth = Readonly<Record<string, string>>
 
-type Options = { database: Database, freshness: Freshness, keyring: Keyring, keys: KeySources, endpointAuth: EndpointAuth }
+/** Public keys that the server itself has for a provider, in place of those that it declares. */
+export type EndpointKeys = (code: string) => KeySet | undefined
+
+type Options = { database: Database, freshness: Freshness, keyring: Keyring, keys: KeySources, endpointAuth: EndpointAuth, endpointKeys?: EndpointKeys }
 
 /** Milliseconds that the database may take; together with the storing of an event it must stay below a second. */
 const readingLimit = 250
 
 /** Verifies events by the kinds that providers declare, before anything of a provider runs. */
-export function createVerifying ({ database, freshness, keyring, keys, endpointAuth }: Options): Verifying {
+export function createVerifying ({ database, freshness, keyring, keys, endpointAuth, endpointKeys }: Options): Verifying {
   const accounts = createFreshCache<string, Account | undefined>(freshness, (_, account) => account?.companyId ?? 0)
+
+  function verifierOf ({ provider, service }: Incoming): Verifier {
+    const webhook = provider.manifest.webhooks?.[service]
+    if (webhook === undefined) throw new TypeError(`The provider "${provider.code}" has no webhook for "${service}".`)
+    const { verify } = webhook
+    return verify.kind === 'jws' ? { ...verify, jwks: endpointKeys?.(provider.code) ?? verify.jwks } : verify
+  }
 
   /** The configuration that an address names; undefined when there is none, or it is another provider's. */
   async function accountOf ({ provider, account }: Incoming): Promise<Account | undefined> {
@@ -91,12 +101,6 @@ export function createVerifying ({ database, freshness, keyring, keys, endpointA
 }
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
-
-function verifierOf ({ provider, service }: Incoming): Verifier {
-  const webhook = provider.manifest.webhooks?.[service]
-  if (webhook === undefined) throw new TypeError(`The provider "${provider.code}" has no webhook for "${service}".`)
-  return webhook.verify
-}
 
 /** The name under which the server's configuration has something for a provider. */
 function variableOf (code: string): string {

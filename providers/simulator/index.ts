@@ -1,4 +1,5 @@
 import { at, defineProvider } from '@dispatch/core/provider'
+import { cancel, Event, mailing, read, signedCopy, signing, status } from './deliveries.ts'
 import { claimNumber, invoiceAnswer } from './invoicing.ts'
 import { magicNumber, magicWord } from './magic.ts'
 import { lookup, send } from './send.ts'
@@ -28,6 +29,10 @@ export default defineProvider({
     esign: {
       ...findable,
       signatureTypes: ['SIMPLE', 'ADVANCED', 'QUALIFIED'],
+      statuses: signing,
+      status,
+      cancel,
+      document: signedCopy,
       dispatch ({ esign, document, signatures, metadata }, call) {
         const word = magicWord(...esign.signers.map(({ email }) => email))
         return send({ service: 'esign', esign, document, signatures: signatures.map((place) => ({ ...place })), metadata }, word, call, (id) => ({ status: 'started', url: `https://simulator.invalid/sign/${id}` }))
@@ -39,6 +44,9 @@ export default defineProvider({
       mailTypes: ['SIMPLE', 'REGISTERED'],
       color: true,
       duplex: true,
+      statuses: mailing,
+      status,
+      cancel,
       dispatch ({ postal, document, metadata }, call) {
         return send({ service: 'postal', postal, document, metadata }, magicWord(postal.recipient.name), call, () => ({ status: 'accepted' }))
       }
@@ -64,6 +72,22 @@ export default defineProvider({
       dispatch ({ document, metadata }, call) {
         return send({ service: 'upload', document, metadata }, magicWord(document.filename.replace(/\.\w+$/, '')), call, (id) => ({ status: 'stored', url: `https://simulator.invalid/files/${id}` }))
       }
+    }
+  },
+  webhooks: {
+    esign: {
+      // A key that stands here would have its private half in public, and anybody could forge an event. The server has one of
+      // its own in development, where it sends the events too; in production there is none, and none is believed.
+      verify: { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: { keys: [] } },
+      body: Event,
+      read,
+      events: signing
+    },
+    postal: {
+      verify: { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
+      body: Event,
+      read,
+      events: mailing
     }
   }
 })

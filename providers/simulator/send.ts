@@ -1,6 +1,6 @@
 import { outcomeUnknown, type Accepted, type Found, type JsonObject } from '@dispatch/core/provider'
 import { perform, type Word } from './magic.ts'
-import { record, recorded } from './outbox.ts'
+import { idOf, record, recorded } from './outbox.ts'
 import type { Call } from './settings.ts'
 
 /** What is sent: under the name of its service, with whatever else the request has. */
@@ -11,7 +11,7 @@ export async function send (sent: Sent, word: Word | undefined, call: Call, answ
   const before = await recorded(call.reference, call)
   if (before !== undefined) return before
   await perform(word, call)
-  const id = `sim-${call.reference}`
+  const id = idOf(call.reference)
   const response = { id, ...await answer(id) }
   await record(sent, response, call)
   if (word === 'uncertain') throw outcomeUnknown('The simulator accepted the request, and its answer was lost.')

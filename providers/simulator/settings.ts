@@ -1,17 +1,20 @@
-import { Type, type Context, type Static } from '@dispatch/core/provider'
+import { AllowedSenders, Secret, Type, type Context, type Static } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
-  allowedSenders: Type.Optional(Type.Array(Type.String({ minLength: 3, maxLength: 254 }), {
-    title: 'Allowed senders',
-    description: 'Addresses, or domains such as @example.com, that e-mails may come from.',
-    maxItems: 100
-  })),
+  allowedSenders: Type.Optional(AllowedSenders()),
   slowSeconds: Type.Optional(Type.Number({
     title: 'Seconds of a slow answer',
     description: 'How long a request with the magic word "slow" takes; 5 unless set.',
     minimum: 0,
     maximum: 30
-  }))
+  })),
+  webhookUser: Type.Optional(Type.String({
+    title: 'Webhook user',
+    description: 'The user name with which events of letters come; unset, that of the server\'s configuration.',
+    minLength: 1,
+    pattern: '^[^:]+$'
+  })),
+  webhookPassword: Type.Optional(Secret({ title: 'Webhook password', description: 'The password with which events of letters come.' }))
 })
 
 export const RequestSettings = Type.Object({

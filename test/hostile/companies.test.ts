@@ -84,7 +84,8 @@ const matrix: Record<string, Row> = {
   'PUT /api/v1/company/providers/:code': { roles: ['admin'], request: at('/api/v1/company/providers/sample', configuration) },
   'DELETE /api/v1/company/providers/:code': { roles: ['admin'], request: at('/api/v1/company/providers/sample'), ok: [204, 404] },
   'GET /healthz': { roles: everyone, request: at('/healthz') },
-  'GET /api/v1/simulator/outbox': { roles: everyone, request: at('/api/v1/simulator/outbox') }
+  'GET /api/v1/simulator/outbox': { roles: everyone, request: at('/api/v1/simulator/outbox') },
+  'POST /api/v1/simulator/events': { roles: everyone, request: ({ dispatchId }) => ({ path: '/api/v1/simulator/events', sending: { body: { dispatchId, status: 'viewed' } } }), ok: [422], foreign: 'not_found' }
 }
 
 /** Every other route: nothing in them is a company's, or a signature stands in for the credentials. */

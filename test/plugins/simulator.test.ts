@@ -1,5 +1,13 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createProviderState, createVendorKey, signDelivery } from '@dispatch/core'
 import t from 'tap'
-import { invoiceRequest, startService, type Answer } from '../support/service.ts'
+import { callStatus } from '../../core/host/status.ts'
+import { basic, until } from '../core/work/support.ts'
+import { callContext } from '../fixtures/providers/call.ts'
+import { invoiceRequest, shippedProviders, startService, type Answer, type Login, type TestService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { parts: { renderer: quickRenderer } })
@@ -111,7 +119,138 @@ await t.test('the outbox shows what was sent, with the document by name and not 
   })
 })
 
-await t.test('the outbox is not there in production', async (t) => {
+const recipient = { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
+const followed = { esign: { id: 40, fields: { signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }] } }, postal: { id: 30, fields: { postal: { recipient } } } }
+type Followed = keyof typeof followed
+
+/** Dispatches something of which the simulator tells what became; resolves to the dispatch and the simulator's own id. */
+const accepted = async (name: Followed, { login, at = service, more = {} }: { login?: Login, at?: TestService, more?: object } = {}): Promise<{ dispatchId: string, id: string }> => {
+  const { id, fields } = followed[name]
+  const { body: { sample } } = await at.send('GET', `/api/v1/templates/${String(id)}`, {}, login)
+  const { body } = await at.send('POST', `/api/${name}`, { body: { template: { id, data: sample }, providerName: 'simulator', ...fields, ...more } }, login)
+  return { dispatchId: body.dispatchId, id: body.providerResponse?.id }
+}
+const tell = (dispatchId: unknown, status: unknown, login?: Login): Promise<Answer> => service.send('POST', '/api/v1/simulator/events', { body: { dispatchId, status } }, login)
+const deliveryStatus = async (dispatchId: string): Promise<string | null> => (await read(dispatchId)).steps[0].deliveryStatus
+const webhooks = async (dispatchId: string): Promise<any[]> => (await timeline(dispatchId)).filter(({ kind }) => kind === 'webhook')
+const inbound = async (transaction: string, at = service) => (await at.house.get('database').owner.selectFrom('inbound').selectAll().execute()).filter(({ body }) => body.toString().includes(transaction))
+const endpoint = (name: Followed): string => `/api/webhooks/${name}/providers/simulator/endpoint.json`
+
+const jws = { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: { keys: [] } } as const
+
+const courses: [Followed, string[]][] = [
+  ['esign', ['started', 'viewed', 'signed', 'completed']],
+  ['esign', ['declined']],
+  ['esign', ['expired']],
+  ['esign', ['cancelled']],
+  ['postal', ['accepted', 'printed', 'mailed', 'in_transit', 'delivered', 'returned']],
+  ['postal', ['cancelled']]
+]
+for (const [name, statuses] of courses) {
+  await t.test(`events of ${name}: ${statuses.join(', ')}`, async (t) => {
+    const provider = service.house.get('host').find('simulator')
+    if (provider === undefined) throw new Error('There is no simulator.')
+    const { dispatchId, id } = await accepted(name)
+    const { companyId } = await service.house.get('database').owner.selectFrom('dispatches').select('company_id as companyId').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
+    const state = createProviderState(service.house.get('database'), companyId, 'simulator', () => new Date())
+    t.equal(await deliveryStatus(dispatchId), null)
+    for (const status of statuses) {
+      const { status: code, body } = await tell(dispatchId, status)
+      t.equal(code, 200)
+      t.match(body, { url: /^\/api\/webhooks\/(esign|postal)\/providers\/simulator\/endpoint\.json\?account=[\da-f-]{36}$/, event: { id: String, type: status, transaction: id } })
+      await until(status, async () => await deliveryStatus(dispatchId) === status)
+      t.match(await callStatus(provider, name, { id }, callContext({ state })), { ok: true, reported: { status } }, 'the simulator itself says the same')
+    }
+    t.match(await webhooks(dispatchId), statuses.map((status) => ({ service: name, actor: { kind: 'provider', code: 'simulator' }, facts: { type: status, status, changed: true } })))
+  })
+}
+
+await t.test('an event that comes too late stands in the timeline and changes nothing', async (t) => {
+  const { dispatchId } = await accepted('esign')
+  for (const [index, status] of ['completed', 'viewed'].entries()) {
+    await tell(dispatchId, status)
+    await until(status, async () => (await webhooks(dispatchId)).length === index + 1)
+  }
+  t.equal(await deliveryStatus(dispatchId), 'completed')
+})
+
+await t.test('an event goes to the configuration that its dispatch went through, and counts for its owner alone', async (t) => {
+  const { companyId, member } = await service.company('sealed')
+  const settings = { webhookUser: 'hook', webhookPassword: 'hook-password' }
+  await service.send('PUT', '/api/v1/my/providers/simulator', { body: { settings } }, member)
+  const { dispatchId, id } = await accepted('postal', { login: member })
+  const address = new URL((await service.send('GET', '/api/v1/my/config', {}, member)).body.user.providers[0].webhookUrl)
+  const { body: { url } } = await tell(dispatchId, 'printed', member)
+  t.equal(url, `${endpoint('postal')}${address.search}`)
+  await until('it is applied', async () => (await inbound(id))[0]?.state === 'applied')
+  t.match(await inbound(id), [{ company_id: companyId, account: address.searchParams.get('account') }])
+
+  await service.send('DELETE', '/api/v1/my/providers/simulator', {}, member)
+  t.match((await tell(dispatchId, 'mailed', member)).body, { url: endpoint('postal') }, 'without it, the server\'s own credentials serve')
+  await until('that is applied too', async () => (await inbound(id)).every(({ state }) => state === 'applied') && (await inbound(id)).length === 2)
+})
+
+await t.test('what is forged is refused', async (t) => {
+  const [contract, letter] = [await accepted('esign'), await accepted('postal')]
+  await tell(contract.dispatchId, 'started')
+  await until('it is applied', async () => await deliveryStatus(contract.dispatchId) === 'started')
+  const [known] = service.house.get('simulatedVendor').endpoints.endpointKeys('simulator')?.keys ?? []
+  const intake = service.house.get('intake')
+  const before = intake.refusals()
+
+  const completed = JSON.stringify({ id: 'forged', type: 'completed', transaction: contract.id })
+  const signed = (kid: string): Record<string, string> => signDelivery(jws, Buffer.from(completed), { key: createVendorKey(kid), settings: {}, endpoint: '' }, new Date()).headers as Record<string, string>
+  for (const headers of [signed('another'), signed(known?.['kid'] as string), {}]) await service.send('POST', endpoint('esign'), { body: completed, headers }, null)
+  const mailed = JSON.stringify({ id: 'forged', type: 'mailed', transaction: letter.id })
+  for (const headers of [basic('simulator:simulator'), basic('simulator:'), {}]) await service.send('POST', endpoint('postal'), { body: mailed, headers }, null)
+
+  t.same(intake.refusals(), { ...before, 'esign simulator unknown_key': 1, 'esign simulator wrong_signature': 1, 'esign simulator no_signature': 1, 'postal simulator wrong_signature': 2, 'postal simulator no_signature': 1 })
+  t.strictSame([await inbound('forged'), await deliveryStatus(contract.dispatchId), await deliveryStatus(letter.dispatchId)], [[], 'started', null])
+})
+
+await t.test('what has no event is told why', async (t) => {
+  const { dispatchId } = await accepted('esign')
+  const invoice = (await dispatch('unfollowed')).body.dispatchId
+  const refused = (await service.send('POST', '/api/postal', { body: { template: { id: 30, data: (await service.send('GET', '/api/v1/templates/30')).body.sample }, postal: { recipient: { ...recipient, name: 'reject' } } } })).body.dispatchId
+  const unfollowed = { status: 422, body: { error: 'validation_failed', details: [{ path: '/dispatchId', code: 'not_followed' }] } }
+  t.match(await tell(invoice, 'signed'), unfollowed)
+  t.match(await tell(refused, 'mailed'), unfollowed)
+  t.match(await tell(dispatchId, 'mailed'), { status: 422, body: { error: 'validation_failed', details: [{ path: '/status', code: 'not_of_service', message: '"mailed" is no status of esign, which has started, viewed, signed, completed, declined, expired, cancelled.' }] } })
+  t.match(await tell(dispatchId, 'singed'), { status: 400, body: { error: 'validation_error', details: [{ path: '/status', code: 'enum', message: /did you mean "signed"/ }] } })
+  t.match(await tell('none', 'signed'), { status: 400, body: { details: [{ path: '/dispatchId', code: 'format' }] } })
+  t.match(await tell(crypto.randomUUID(), 'signed'), { status: 404, body: { error: 'not_found' } })
+  t.strictSame(await webhooks(dispatchId), [])
+})
+
+await t.test('a dispatch of another company is not there', async (t) => {
+  const { member } = await service.company('stranger')
+  const { dispatchId, id } = await accepted('esign')
+  t.match(await tell(dispatchId, 'signed', member), { status: 404, body: { error: 'not_found' } })
+  t.strictSame(await inbound(id), [])
+})
+
+await t.test('the examples of its README do what they say', async (t) => {
+  const { dispatchId } = await accepted('esign')
+  const page = await readFile(join(shippedProviders, 'simulator/README.md'), 'utf8')
+  const commands = [...page.matchAll(/^```sh run\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text.replaceAll('http://127.0.0.1:3000', service.url))
+  t.equal(commands.length, 1)
+  for (const command of commands) {
+    const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { ...process.env, dispatchId } })
+    t.match(JSON.parse(stdout), { event: { type: 'signed' } })
+  }
+  await until('it is signed', async () => await deliveryStatus(dispatchId) === 'signed')
+})
+
+await t.test('in production the routes are not there, and no event of the simulator is believed', async (t) => {
   const production = await startService(t, { config: { environment: 'production' }, parts: { renderer: quickRenderer } })
   t.equal((await production.send('GET', '/api/v1/simulator/outbox')).status, 404)
+  const { dispatchId, id } = await accepted('esign', { at: production })
+  t.equal((await production.send('POST', '/api/v1/simulator/events', { body: { dispatchId, status: 'signed' } })).status, 404)
+  const event = JSON.stringify({ id: '1', type: 'signed', transaction: id })
+  for (const [name, verify] of [['esign', jws], ['postal', { kind: 'basic' }]] as const) {
+    const headers = service.house.get('simulatedVendor').sign({ verify }, Buffer.from(event), {}) as Record<string, string>
+    await production.send('POST', endpoint(name), { body: event, headers }, null)
+  }
+  t.same(production.house.get('intake').refusals(), { 'esign simulator unknown_key': 1, 'postal simulator no_secret': 1 })
+  t.strictSame(await inbound(id, production), [])
 })

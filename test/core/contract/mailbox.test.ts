@@ -44,6 +44,13 @@ await t.test('a mailbox holds one address', (t) => {
   t.end()
 })
 
+await t.test('a text of a million characters is judged like any other', (t) => {
+  for (const text of [' ', 'a', '\\"', 'a.'].map((piece) => piece.repeat(1_000_000))) {
+    for (const long of [text, `${text}<`, `"${text}`, `"${text}"`, `ada@${text}`, `${text} <ada@example`]) t.equal(isMailbox(long), false)
+  }
+  t.end()
+})
+
 await t.test('addresses are compared without their names, and their domains in ASCII and lower case', (t) => {
   t.equal(comparable('Ada <Ada@Example.COM>'), 'Ada@example.com')
   t.equal(comparable('ada@BÜCHER.example'), 'ada@xn--bcher-kva.example')

@@ -19,6 +19,16 @@ await t.test('no secret remains in JSON, in keys, texts or numbers', (t) => {
   t.end()
 })
 
+await t.test('a secret is found as JSON, a URL or a form writes it', (t) => {
+  const odd = 'pass "word"\n+1/é'
+  const { text } = createRedactor([odd])
+  t.equal(text(JSON.stringify({ a: odd })), '{"a":"[redacted]"}')
+  t.equal(text(`/a/${encodeURI(odd)}/b`), '/a/[redacted]/b')
+  t.equal(text(`?a=${encodeURIComponent(odd)}&b`), '?a=[redacted]&b')
+  t.equal(text(new URLSearchParams({ a: odd, b: 'c' }).toString()), 'a=[redacted]&b=c')
+  t.end()
+})
+
 await t.test('a secret in a Basic header is found, whatever the user name\'s length', (t) => {
   for (const user of ['', 'a', 'ab', 'abc', 'abcd']) {
     const header = Buffer.from(`${user}:correct horse battery`).toString('base64')

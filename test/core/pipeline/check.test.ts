@@ -17,7 +17,7 @@ await t.test('a callback is for what goes on after it was dispatched: esign and 
 
 await t.test('a callback goes to an https URL without credentials', (t) => {
   for (const url of ['http://hooks.example.com', 'ftp://hooks.example.com', 'hooks.example.com', 'https://', 'https://user:password@hooks.example.com', 'https://hooks.example.com/a b', '']) {
-    t.match(judge('esign', { template, signers, callbackUrl: url }), { word: 'validation_error', problems: ['/callbackUrl pattern'] }, url)
+    t.match(judge('esign', { template, signers, callbackUrl: url }), { word: 'validation_error', problems: ['/callbackUrl format'] }, url)
   }
   t.end()
 })

@@ -26,7 +26,7 @@ await t.test('the body is a template or the field body, not both', (t) => {
   t.match(judge('email', fields), { word: 'validation_error', problems: ['/template required'] })
   t.match(judge('email', { template, ...fields, body: 'Hello' }), { word: 'validation_error', problems: ['/body contradiction'] })
   t.match(judge('email', { template, email: { ...fields, body: 'Hello' } }), { word: 'validation_error', problems: ['/email/body contradiction'] })
-  t.same(judge('email', { ...fields, body: '' }).problems, ['/body too_short'])
+  for (const body of ['', ' \n']) t.same(judge('email', { ...fields, body }).problems, ['/body pattern'])
   t.same(judge('email', { ...fields, body: 'a'.repeat(1_000_001) }).problems, ['/body too_long'])
   t.end()
 })

@@ -22,7 +22,7 @@ await t.test('metadata and settings are JSON texts', (t) => {
 await t.test('everything that is wrong with the fields is told together', (t) => {
   t.match(judgeFields({ metadata: '{"orderId":', settings: '[]', providerName: 'ACME', callbackUrl: 'http://example.com', folder: 'x' }), {
     word: 'validation_error',
-    problems: ['/metadata json', '/folder unknown_field', '/providerName pattern', '/settings type', '/callbackUrl pattern']
+    problems: ['/metadata json', '/folder unknown_field', '/providerName pattern', '/settings type', '/callbackUrl format']
   })
   t.end()
 })

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
+import { deliveryServices, deliveryStatuses, deliveryStatusesOf } from '../../../core/contract/delivery.ts'
 import { callDispatch, type CallContext, type Outcome } from '../../../core/host/call.ts'
 import { createHost } from '../../../core/host/host.ts'
+import { invoke } from '../../../core/host/invoke.ts'
 import { checkSettings } from '../../../core/host/settings.ts'
 import type { InvoicingDispatch } from '../../../core/services/invoicing.ts'
 import simulator from '../../../providers/simulator/index.ts'
@@ -200,8 +202,71 @@ await t.test('a look-up of what never came finds nothing', async (t) => {
   t.strictSame(await lookup(contextOf('1')), { found: 'absent' })
 })
 
-await t.test('its README names every magic word and every setting', async (t) => {
+await t.test('what becomes of what was accepted', async (t) => {
+  const company = memoryState()
+  const document = invoice().document
+  const signer = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', order: 1 }
+  const letter = { recipient: { name: 'Ada', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }, mailType: 'SIMPLE' as const, color: false, duplex: false }
+  await callDispatch(provider, 'esign', { esign: { signers: [signer], signatureType: 'SIMPLE', expiresInDays: 30 }, document, signatures: [], data: {}, metadata: {} }, contextOf('contract', company))
+  await callDispatch(provider, 'postal', { postal: letter, document, metadata: {} }, contextOf('letter', company))
+  const ask = async (service: 'esign' | 'postal', verb: 'status' | 'cancel' | 'document', id: string): Promise<unknown> => {
+    const called = await invoke(provider, service, verb, { id }, contextOf('', company))
+    return 'returned' in called ? called.returned : called.error.code
+  }
+  const tell = (id: string, word: string): Promise<void> => company.put(`delivery:${id}`, word)
+
+  await t.test('is what was answered first, until an event says otherwise', async (t) => {
+    t.strictSame([await ask('esign', 'status', 'sim-contract'), await ask('postal', 'status', 'sim-letter')], [{ status: 'started' }, { status: 'accepted' }])
+    await tell('sim-letter', 'printed')
+    t.strictSame(await ask('postal', 'status', 'sim-letter'), { status: 'printed' })
+    t.equal(await ask('esign', 'status', 'sim-nothing'), 'not_found')
+  })
+
+  await t.test('the signed copy is there once everybody has signed', async (t) => {
+    for (const word of ['started', 'signed', 'declined']) {
+      await tell('sim-contract', word)
+      t.equal(await ask('esign', 'document', 'sim-contract'), 'not_completed', word)
+    }
+    await tell('sim-contract', 'completed')
+    t.strictSame(await ask('esign', 'document', 'sim-contract'), document)
+  })
+
+  const cancelling: ['esign' | 'postal', string[], string[]][] = [
+    ['esign', ['started', 'viewed', 'signed', 'cancelled'], ['completed', 'declined', 'expired']],
+    ['postal', ['accepted', 'printed', 'cancelled'], ['mailed', 'in_transit', 'delivered', 'returned']]
+  ]
+  for (const [service, early, late] of cancelling) {
+    await t.test(`${service} can be cancelled until it is too late`, async (t) => {
+      const id = service === 'esign' ? 'sim-contract' : 'sim-letter'
+      for (const word of late) {
+        await tell(id, word)
+        t.equal(await ask(service, 'cancel', id), 'too_late', word)
+        t.strictSame(await ask(service, 'status', id), { status: word })
+      }
+      for (const word of early) {
+        await tell(id, word)
+        t.strictSame(await ask(service, 'cancel', id), { status: 'cancelled' }, word)
+        t.strictSame(await ask(service, 'status', id), { status: 'cancelled' })
+      }
+    })
+  }
+})
+
+await t.test('it has a word for every delivery status, and no key of which anybody could have the other half', (t) => {
+  const { services, webhooks } = provider.manifest
+  for (const service of deliveryServices) {
+    const words = Object.fromEntries(deliveryStatusesOf(service).map((status) => [status, status]))
+    t.strictSame([services[service]?.statuses, webhooks?.[service]?.events], [words, words], service)
+  }
+  t.strictSame(webhooks?.esign?.verify, { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: { keys: [] } })
+  t.strictSame(webhooks?.postal?.verify, { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' })
+  t.end()
+})
+
+await t.test('its README names every service, magic word, setting and status', async (t) => {
   const readme = await readFile(`${directory}/simulator/README.md`, 'utf8')
-  const { settings, requestSettings } = provider.manifest
-  for (const name of ['reject', 'unavailable', 'uncertain', 'slow', ...Object.keys(settings.properties), ...Object.keys(requestSettings.properties)]) t.match(readme, `\`${name}\``)
+  const { services, settings, requestSettings } = provider.manifest
+  const numbers = ['+15005550001', '+15005550002', '+15005550003', '+15005550004']
+  const names = [...Object.keys(services), 'reject', 'unavailable', 'uncertain', 'slow', ...numbers, ...Object.keys(settings.properties), ...Object.keys(requestSettings.properties), ...deliveryStatuses]
+  for (const name of names) t.ok(readme.includes(`\`${name}\``), name)
 })

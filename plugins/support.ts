@@ -1,0 +1,21 @@
+import { deliveryStatusesOf, isDeliveryService, type Manifest, type ProvidedName } from '@dispatch/core'
+
+/** What a provider does for one service, as far as clients are shown it. */
+export type Support = NonNullable<ReturnType<typeof supportOf>>
+
+/** What a provider's manifest says of a service; undefined when it does not offer it. */
+export function supportOf ({ services, webhooks }: Manifest, name: ProvidedName) {
+  const service = services[name]
+  if (service === undefined) return undefined
+  const { capabilities, idempotency, timeLimit, verbs, statuses = {} } = service
+  const webhook = isDeliveryService(name) ? webhooks?.[name] : undefined
+  const told = [...Object.values(statuses), ...Object.values(webhook?.events ?? {})]
+  return {
+    capabilities,
+    idempotency,
+    ...(timeLimit === undefined ? {} : { timeLimit }),
+    verbs,
+    ...(webhook === undefined ? {} : { webhook: webhook.verify.kind }),
+    ...(isDeliveryService(name) ? { statuses: deliveryStatusesOf(name).filter((status) => told.includes(status)) } : {})
+  }
+}

@@ -1,0 +1,45 @@
+import { refused, Type, type DocumentHandle, type EventReading, type Reported, type Static } from '@dispatch/core/provider'
+import { recorded, referenceOf, sentDocument } from './outbox.ts'
+import type { Call } from './settings.ts'
+
+/** What becomes of what is signed and of what is posted: the simulator's words are ours. */
+export const signing = { started: 'started', viewed: 'viewed', signed: 'signed', completed: 'completed', declined: 'declined', expired: 'expired', cancelled: 'cancelled' } as const
+export const mailing = { accepted: 'accepted', printed: 'printed', mailed: 'mailed', in_transit: 'in_transit', delivered: 'delivered', returned: 'returned', cancelled: 'cancelled' } as const
+
+/** As long as not everybody has signed, and until it is in the post; once more changes nothing. */
+const cancellable: readonly string[] = ['started', 'viewed', 'signed', 'accepted', 'printed', 'cancelled']
+
+const text = Type.String({ minLength: 1, maxLength: 200 })
+
+/** One format for both services: the id of the event, one of the words, the id that was answered to the dispatch. */
+export const Event = Type.Object({ id: text, type: text, transaction: text })
+
+export function read ({ id: eventId, type, transaction: remoteId }: Static<typeof Event>): EventReading {
+  return { eventId, remoteId, type }
+}
+
+/** Where the state keeps the word that was sent last, by the id that was answered. */
+const keyOf = (id: string): string => `delivery:${id}`
+
+/** What was said about it last, in its event or in the answer to its dispatch. */
+export async function status ({ id }: { id: string }, call: Call): Promise<Reported> {
+  const accepted = await recorded(referenceOf(id), call)
+  if (accepted === undefined) throw refused('not_found', 'The simulator has accepted nothing under this id.')
+  const told = await call.state.get(keyOf(id))
+  return { status: typeof told === 'string' ? told : accepted.status }
+}
+
+/** Takes back what was accepted, which sends no event. */
+export async function cancel ({ id }: { id: string }, call: Call): Promise<Reported> {
+  const before = await status({ id }, call)
+  if (!cancellable.includes(before.status)) throw refused('too_late', `It cannot be cancelled any more: it is ${before.status}.`)
+  await call.state.put(keyOf(id), 'cancelled')
+  return { status: 'cancelled' }
+}
+
+/** Nobody really signs: once it is completed, the signed copy is the document as it was sent. */
+export async function signedCopy ({ id }: { id: string }, call: Call): Promise<DocumentHandle> {
+  const { status: reached } = await status({ id }, call)
+  if (reached !== 'completed') throw refused('not_completed', `Not everybody has signed: it is ${reached}.`)
+  return await sentDocument(referenceOf(id), call)
+}

@@ -1,0 +1,82 @@
+import { hash } from 'node:crypto'
+import t from 'tap'
+import { provide } from '../fixtures/providers/folders.ts'
+import { operator, startService } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+import { testProviders } from './support/providers.ts'
+
+const providers = await testProviders(t)
+const [, folder = ''] = providers.directories
+const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer } })
+const read = async (): Promise<string> => (await service.send('GET', '/docs/providers', {}, null)).body
+
+/** The cells of a provider's row in the table of a service, by the titles of their columns. */
+function rowOf (page: string, name: string, code: string): Record<string, string> | undefined {
+  const [section = ''] = new RegExp(`<section aria-labelledby="${name}">[^]*?</section>`).exec(page) ?? []
+  const titles = [...section.matchAll(/<th scope="col">(.*?)<\/th>/g)].map(([, title = '']) => title)
+  const row = section.split('\n').find((line) => line.startsWith('<tr>') && line.includes(`<small>${code}</small>`))
+  return row === undefined ? undefined : Object.fromEntries([...row.matchAll(/<t[hd].*?<\/t[hd]>/g)].map(([cell], index) => [titles[index] ?? '', cell]))
+}
+
+const text = (cell = ''): string => cell.replaceAll(/<[^>]*>/g, '')
+
+await t.test('a page under /docs has a table for each service of what every provider supports', async (t) => {
+  const page = await read()
+  const shown = (name: string, code: string): object => Object.fromEntries(Object.entries(rowOf(page, name, code) ?? {}).map(([title, cell]) => [title, text(cell)]))
+  t.match(shown('invoicing', 'stripe'), { provider: 'Stripestripe', 'document types': 'INVOICE, QUOTE, CREDIT', 'send by email': 'INVOICE', document: 'theirs', idempotency: 'look-up' })
+  t.match(shown('invoicing', 'simulator'), { document: 'ours', 'send by email': 'yes' })
+  t.match(shown('postal', 'maileva'), { 'mail types': 'SIMPLE, REGISTERED', color: 'yes', duplex: 'yes', countries: '—', 'max pages': '—', webhook: 'basic', 'delivery tracking': /printed.*mailed|mailed/ })
+  t.match(shown('postal', 'lob'), { 'max pages': '58', idempotency: 'key for 1 day', webhook: 'hmac', countries: /^\d{3}US, / })
+  t.match(shown('esign', 'universign'), { webhook: 'jws', verbs: /^dispatch, lookup, status/ })
+  t.match(shown('sms', 'twilio'), { 'alphanumeric sender': 'yes', 'max segments': '—', idempotency: 'no', verbs: 'dispatch' })
+  t.match(shown('email', 'smtp'), { verbs: 'dispatch' })
+  t.match(shown('upload', 'disk'), { idempotency: 'key for 365 days' })
+  t.equal(rowOf(page, 'sms', 'stripe'), undefined)
+})
+
+await t.test('the table shows what the list of providers shows', async (t) => {
+  const page = await read()
+  const { body } = await service.send('GET', '/api/v1/providers')
+  for (const { code, services } of body.data) {
+    for (const [name, { verbs, webhook, statuses }] of Object.entries<any>(services)) {
+      const row = rowOf(page, name, code)
+      t.equal(text(row?.['verbs']), verbs.join(', '), `${code} ${name}`)
+      if (statuses === undefined) t.notOk(row !== undefined && 'webhook' in row)
+      else t.strictSame([text(row?.['webhook']), text(row?.['delivery tracking'])], [webhook ?? 'no', statuses.length === 0 ? 'no' : statuses.join(', ')])
+    }
+  }
+  t.match(body.data.find(({ code }: { code: string }) => code === 'universign').services.esign, { webhook: 'jws', statuses: Array })
+})
+
+await t.test('the page is for everybody, brings its style along and lets nothing else in', async (t) => {
+  const { status, headers, body } = await service.send('GET', '/docs/providers', {}, null)
+  t.equal(status, 200)
+  t.equal(headers.get('content-type'), 'text/html; charset=utf-8')
+  const [, style = ''] = /<style>([^]*?)<\/style>/.exec(body) ?? []
+  t.equal(headers.get('content-security-policy'), `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`)
+  t.notMatch(body, /<(script|link|img|iframe|object)|style="|\son\w+=|@import|url\(/)
+  const documentation = await service.send('GET', '/openapi.json', {}, null)
+  t.equal(documentation.body.externalDocs.url, 'https://dispatch.example.com/docs/providers')
+})
+
+await t.test('what a provider says of itself is text, whatever it is; a reload shows; a refused folder does not', async (t) => {
+  const name = '</th><script>alert(1)</script> "\'&'
+  await provide(folder, 'broken', { 'index.js': 'throw new Error("on load")' })
+  await provide(folder, 'hostile', {
+    'index.js': `import { defineProvider, Type } from '@dispatch/core/provider'
+export default defineProvider({
+  code: 'hostile',
+  name: ${JSON.stringify(name)},
+  docs: "https://example.com/'onclick=alert(1)",
+  settings: Type.Object({}),
+  services: { invoicing: { documentTypes: ['INVOICE'], requires: ['/<img src=x onerror=alert(1)>'], idempotency: { kind: 'none' }, dispatch () {} } }
+})`
+  })
+  t.equal(rowOf(await read(), 'invoicing', 'hostile'), undefined)
+  await service.send('POST', '/api/v1/providers/reload', {}, operator)
+  const page = await read()
+  const row = rowOf(page, 'invoicing', 'hostile')
+  t.match(row?.['provider'], '&lt;/th&gt;&lt;script&gt;alert(1)&lt;/script&gt; &quot;&#39;&amp;')
+  t.match(row?.['requires'], '/&lt;img src=x onerror=alert(1)&gt;')
+  t.notMatch(page, /<script|<img|='onclick|broken|on load/)
+})
