@@ -36,7 +36,7 @@ await t.test('a PDF is made unless another format is asked for; DOCX and XLSX ca
 })
 
 await t.test('no provider is needed, and what is meant for one is a warning', (t) => {
-  t.same(judge('file', { template }).plan?.steps, [{ service: 'file', fields: {}, price: 0 }])
+  t.match(judge('file', { template }).plan?.steps, [{ service: 'file', fields: {}, price: 0, by: undefined }])
   t.match(judge('file', { template, providerName: 'acme', settings: { label: 'x' } }), { problems: [], warnings: ['/providerName unused_field', '/settings unused_field'] })
   t.end()
 })
