@@ -99,19 +99,9 @@ await t.test('an address as Lob takes it', async (t) => {
   }
 })
 
-await t.test('what Lob would not print, or place, is refused before anything is sent', async (t) => {
+await t.test('a ZIP code that is in no state is refused before anything is sent', async (t) => {
   const { vendor, dispatch } = await stageOf(t, 'lob', settings)
-  const tooLong: [string, PostalDispatch['postal']['recipient'], string][] = [
-    ['name', { ...ada, name: 'A'.repeat(41) }, 'Lob prints at most 40 characters of name, and this has 41.'],
-    ['company', { ...ada, company: 'A'.repeat(41) }, 'Lob prints at most 40 characters of company, and this has 41.'],
-    ['first line', { ...ada, address: 'A'.repeat(65) }, 'Lob prints at most 64 characters of address_line1, and this has 65.'],
-    ['second line', { ...ada, address: `1 A St\n${'A'.repeat(65)}` }, 'Lob prints at most 64 characters of address_line2, and this has 65.'],
-    ['line abroad', { ...paris, address: 'A'.repeat(201) }, 'Lob prints at most 200 characters of address_line1, and this has 201.']
-  ]
-  for (const [name, recipient, message] of tooLong) {
-    t.strictSame(await dispatch('postal', letter({ recipient })), { outcome: 'rejected', error: { word: 'provider_error', code: 'address_length_exceeds_limit', message } }, name)
-  }
-  t.match(await dispatch('postal', letter({ recipient: { ...ada, postalCode: '00101' } })), { outcome: 'rejected', error: { code: 'unknown_state' } })
+  t.match(await dispatch('postal', letter({ recipient: { ...ada, postalCode: '00101' } })), { outcome: 'rejected', error: { code: 'unknown_state', message: /00101 is in no state/ } })
   t.equal(vendor.requests.length, 0)
 })
 
@@ -127,13 +117,14 @@ await t.test('the key belongs to the environment: nothing real from a sandbox, n
   vendor.on('POST /v1/letters', created)
   t.match(await dispatch('postal', letter(), sandbox), { outcome: 'accepted' })
   t.match(await dispatch('postal', letter(), { sandbox: true }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /sandbox configuration needs a test key/ } })
-  t.match(await dispatch('postal', letter(), { ...sandbox, sandbox: false }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /nothing is printed/ } })
+  t.match(await dispatch('postal', letter(), { ...sandbox, sandbox: false }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /not real/ } })
   t.equal(vendor.requests.length, 1)
 })
 
 await t.test('Lob\'s codes become words of the service', async (t) => {
   const { vendor, dispatch, provider } = await stageOf(t, 'lob', settings)
-  for (const [code, word] of Object.entries({ ...provider.manifest.errors.map, pdf_encrypted: 'provider_error' })) {
+  const refusals = ['address_length_exceeds_limit', 'failed_deliverability_strictness', 'invalid_file_dimensions', 'pdf_encrypted']
+  for (const [code, word] of Object.entries({ ...provider.manifest.errors.map, ...Object.fromEntries(refusals.map((code) => [code, 'provider_error'])) })) {
     vendor.on('POST /v1/letters', error(code))
     const outcome = word === 'outcome_unknown' ? 'uncertain' : 'rejected'
     t.strictSame(await dispatch('postal', letter()), { outcome, error: { word, code, message: `It is ${code}.` } })
