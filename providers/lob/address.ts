@@ -4,11 +4,8 @@ import { stateOf, states } from './states.ts'
 type Recipient = ServiceContracts['postal']['dispatch']['postal']['recipient']
 
 /** An address as Lob takes it: https://docs.lob.com/#tag/Addresses. */
-export type Address = {
-  name: string, company?: string
-  address_line1: string, address_line2?: string
-  address_city: string, address_state?: string, address_zip?: string, address_country: string
-}
+export type Address = Record<'name' | 'address_line1' | 'address_city' | 'address_country', string> &
+  Partial<Record<'company' | 'address_line2' | 'address_state' | 'address_zip', string>>
 
 /** Countries of their own in ISO 3166-1, states to the USPS. */
 const usTerritories = ['AS', 'FM', 'GU', 'MH', 'MP', 'PR', 'PW', 'VI']
@@ -20,17 +17,26 @@ export const countries: string[] = ['US', ...usTerritories, ...`
   LS LT LU LV LY MA MC MD ME MG MK ML MM MN MO MR MS MT MU MV MW MX MY MZ NA NE NF NG NI NL NO NP NR NU NZ OM PA PE PG PH PK PL PN PT PY QA RO RS RU RW SA SB SC SD SE SG SH SI
   SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UY UZ VA VC VE VG VN VU WS YE ZA ZM ZW`.trim().split(/\s+/)]
 
-/** The recipient as Lob takes it. Throws a refusal when no state can be told. */
+/** Characters that Lob prints, in the United States and elsewhere. */
+const longest = { name: 40, company: 40, address_line1: 64, address_line2: 64 }
+const longestAbroad = { ...longest, address_line1: 200, address_line2: 200 }
+
+/** The recipient as Lob takes it. Throws a refusal when Lob would not print all of it, or no state can be told. */
 export function addressOf ({ name, company, address, city, postalCode, country }: Recipient): Address {
   const [line = '', ...lines] = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
   const isDomestic = country === 'US' || usTerritories.includes(country)
-  return {
+  const whole: Address = {
     name,
     ...(company !== undefined && { company }),
     address_line1: line,
     ...(lines.length > 0 && { address_line2: lines.join(', ') }),
     ...(isDomestic ? domesticPlace(city, postalCode ?? '', country) : foreignPlace(city, postalCode, country))
   }
+  for (const [field, most] of Object.entries(isDomestic ? longest : longestAbroad)) {
+    const { length } = whole[field as keyof Address] ?? ''
+    if (length > most) throw refused('address_length_exceeds_limit', `Lob prints at most ${most} characters of ${field}, and this has ${length}.`)
+  }
+  return whole
 }
 
 /** The return address of the settings. */

@@ -36,19 +36,13 @@ const Deleted = Type.Object({ deleted: Type.Optional(Type.Boolean()) })
 type Call = Context<Static<typeof Settings>, object>
 
 export default defineProvider({
-  code: 'lob',
-  name: 'Lob',
-  docs: 'https://docs.lob.com/#tag/Letters',
+  code: 'lob', name: 'Lob', docs: 'https://docs.lob.com/#tag/Letters',
   hosts: ['api.lob.com'],
   settings: Settings,
   errors: {
     at: '/error/code',
     message: '/error/message',
     map: {
-      invalid_api_key: 'authentication_error',
-      publishable_key_not_allowed: 'authentication_error',
-      unauthorized: 'authentication_error',
-      unauthorized_token: 'authentication_error',
       // Said of a key whose first request is still at work, too.
       conflict: 'outcome_unknown',
       request_timeout: 'outcome_unknown'

@@ -99,9 +99,19 @@ await t.test('an address as Lob takes it', async (t) => {
   }
 })
 
-await t.test('a ZIP code that is in no state is refused before anything is sent', async (t) => {
+await t.test('what Lob would not print, or place, is refused before anything is sent', async (t) => {
   const { vendor, dispatch } = await stageOf(t, 'lob', settings)
-  t.match(await dispatch('postal', letter({ recipient: { ...ada, postalCode: '00101' } })), { outcome: 'rejected', error: { code: 'unknown_state', message: /00101 is in no state/ } })
+  const tooLong: [string, PostalDispatch['postal']['recipient'], string][] = [
+    ['name', { ...ada, name: 'A'.repeat(41) }, 'Lob prints at most 40 characters of name, and this has 41.'],
+    ['company', { ...ada, company: 'A'.repeat(41) }, 'Lob prints at most 40 characters of company, and this has 41.'],
+    ['first line', { ...ada, address: 'A'.repeat(65) }, 'Lob prints at most 64 characters of address_line1, and this has 65.'],
+    ['second line', { ...ada, address: `1 A St\n${'A'.repeat(65)}` }, 'Lob prints at most 64 characters of address_line2, and this has 65.'],
+    ['line abroad', { ...paris, address: 'A'.repeat(201) }, 'Lob prints at most 200 characters of address_line1, and this has 201.']
+  ]
+  for (const [name, recipient, message] of tooLong) {
+    t.strictSame(await dispatch('postal', letter({ recipient })), { outcome: 'rejected', error: { word: 'provider_error', code: 'address_length_exceeds_limit', message } }, name)
+  }
+  t.match(await dispatch('postal', letter({ recipient: { ...ada, postalCode: '00101' } })), { outcome: 'rejected', error: { code: 'unknown_state' } })
   t.equal(vendor.requests.length, 0)
 })
 
@@ -130,6 +140,8 @@ await t.test('Lob\'s codes become words of the service', async (t) => {
     t.strictSame(await dispatch('postal', letter()), { outcome, error: { word, code, message: `It is ${code}.` } })
   }
   const others: [Script, object][] = [
+    ...['invalid_api_key', 'unauthorized_token'].map((code): [Script, object] => [error(code, 401), { outcome: 'rejected', error: { word: 'authentication_error', code } }]),
+    [error('publishable_key_not_allowed', 403), { outcome: 'rejected', error: { word: 'authentication_error' } }],
     [error('rate_limit_exceeded', 429), { outcome: 'unavailable' }],
     [error('internal_server_error', 500), { outcome: 'uncertain' }],
     [error('service_unavailable', 503), { outcome: 'uncertain' }],
