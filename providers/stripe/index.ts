@@ -10,11 +10,8 @@ export default defineProvider({
   errors: {
     // Some have no code; their type says as much.
     at: ['/error/code', '/error/type'], message: '/error/message',
-    map: {
-      api_key_expired: 'authentication_error',
-      secret_key_required: 'authentication_error',
-      idempotency_key_in_use: 'outcome_unknown' // An earlier request with the same key is still at work.
-    }
+    // An earlier request with the same key is still at work.
+    map: { idempotency_key_in_use: 'outcome_unknown' }
   },
   services: {
     invoicing: {

@@ -1,6 +1,9 @@
 import { Secret, Type, type Context, type ServiceContracts, type Static } from '@dispatch/core/provider'
 
-const TaxRate = Type.Object({ percent: Type.Number({ exclusiveMinimum: 0, maximum: 100 }), id: Type.String({ pattern: '^txr_\\w+$' }) }, { additionalProperties: false })
+const TaxRate = Type.Object({
+  percent: Type.Number({ title: 'Percentage', description: 'such as 20', exclusiveMinimum: 0, maximum: 100 }),
+  id: Type.String({ title: 'Tax rate', description: 'its id at Stripe (txr_…)', pattern: '^txr_\\w+$' })
+}, { additionalProperties: false })
 
 export const Settings = Type.Object({
   secretKey: Secret({ title: 'Secret key', description: 'secret or restricted: sk_live_…, rk_live_…; for a sandbox sk_test_…, rk_test_…', pattern: '^(sk|rk)_(live|test)_\\w+$' }),

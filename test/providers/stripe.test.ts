@@ -323,6 +323,9 @@ await t.test('Stripe\'s codes become words of the service', async (t) => {
     const stage = await stripe(t, { 'POST /v1/customers': error(400, { type: 'invalid_request_error', code, message: `It is ${code}.` }) })
     t.strictSame(await stage.dispatch('invoicing', request('INVOICE')), { outcome: outcomes[mapped], error: { word: mapped, code, message: `It is ${code}.` } })
   }
+  for (const code of ['api_key_expired', 'secret_key_required']) {
+    t.match(await (await stripe(t, { 'POST /v1/customers': error(401, { code }) })).dispatch('invoicing', request('INVOICE')), { outcome: 'rejected', error: { word: 'authentication_error', code } })
+  }
   const stage = await stripe(t, { 'POST /v1/customers': error(401, { type: 'invalid_request_error', message: 'Invalid API Key' }) })
   t.match(await stage.dispatch('invoicing', request('INVOICE')), { error: { word: 'authentication_error', code: 'invalid_request_error', message: 'Invalid API Key' } })
 })
