@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import {
   createAccounts, createAsk, createAuthentication, createBreakers, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createKeyring, createKeySources,
   createKeyStore, createLinks,
-  createLocalFiles, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
+  createLocalFiles, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
   readMasterKey, receiveFile, startWorker,
   type Accounts, type Authentication, type Breakers, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
   type Intake, type Keyring, type Links, type Log, type Network, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
@@ -75,7 +75,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   spool: (get) => createSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
   links: (get) => createLinks({ key: get('linkKey'), now: get('now') }),
-  documentUrl: (get) => ({ id, expiresAt }) => `${get('config').publicUrl}/d/${get('links').sign(id, expiresAt)}`,
+  documentUrl: (get) => ({ id, expiresAt }) => linkOf(get('config').publicUrl, get('links').sign(id, expiresAt)),
   fetchJson: (get) => createFetchJson(get('network')),
   simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
   verifying: (get) => createVerifying({
@@ -102,7 +102,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     log: get('log'),
     now: get('now'),
     newId: get('newId')
-  }, { prices: get('config').prices, synchronousLimit: get('synchronousLimit') })
+  }, { prices: get('config').prices, synchronousLimit: get('synchronousLimit'), publicUrl: get('config').publicUrl })
 }
 
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }

@@ -57,7 +57,8 @@ export const ValidationResponse = Type.Object({
     providerName: Type.Optional(ProviderCode),
     chosenBy: Type.Optional(Type.Enum(choosers)),
     documentType: Type.Optional(Type.String()),
-    credits: Type.Integer({ minimum: 0 })
+    credits: Type.Integer({ minimum: 0 }),
+    on: Type.Optional(Type.String({ description: 'Deferred: done once this event of the dispatch has come.', examples: ['esign.completed'] }))
   })),
   metadata: Metadata
 })

@@ -58,7 +58,7 @@ async function dispatchOn ({ house }: TestService, database: Database): Promise<
     log: house.get('log'),
     now: house.get('now'),
     newId: house.get('newId')
-  }, { prices: {}, synchronousLimit: 120 })
+  }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
   const { result } = await pipeline.dispatch({ actor, services: ['invoicing'], body: invoiceRequest({}, { providerName: 'accepting' }), requestId: '1' })
   return result.status
 }
