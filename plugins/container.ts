@@ -6,7 +6,7 @@ import {
   createKeyStore, createLinks,
   createLocalFiles, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
   readMasterKey, receiveFile, startWorker,
-  type Accounts, type Authentication, type Breakers, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
+  type Accounts, type Addresses, type Authentication, type Breakers, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
   type Intake, type Keyring, type Links, type Log, type Network, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
@@ -35,6 +35,7 @@ export type Parts = {
   receive: Receive
   links: Links
   documentUrl: DocumentUrl
+  addresses: Addresses
   host: Host
   breakers: Breakers
   network: Network
@@ -76,6 +77,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
   links: (get) => createLinks({ key: get('linkKey'), now: get('now') }),
   documentUrl: (get) => ({ id, expiresAt }) => linkOf(get('config').publicUrl, get('links').sign(id, expiresAt)),
+  addresses: (get) => ({ document: get('documentUrl'), status: (dispatchId) => `${get('config').publicUrl}/api/v1/dispatches/${dispatchId}` }),
   fetchJson: (get) => createFetchJson(get('network')),
   simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
   verifying: (get) => createVerifying({

@@ -32,17 +32,31 @@ export function check (draft: Draft, { templateChecks, prices, link, mode, now }
       checkStep(step, { today, beside: request.services.filter((name) => name !== step.service), ...(isChain(step) ? { link } : {}) })
     ].map((findings) => placed(findings, step)))
   ]
-  const told = (kind: keyof Findings): Problem[] => distinct(found.flatMap((findings) => findings[kind] ?? []))
-  const [expectations, problems] = [told('expectations'), told('problems')]
-  if (expectations.length > 0) throw refusal('expectation_failed', expectations)
-  if (problems.length > 0) throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
+  refuseFaults(found)
   return {
     request,
     steps: steps.map((step) => planned(step, prices)),
     deferred: deferred.map((step) => ({ ...planned(step, prices), deferredOn: step.deferredOn })),
     facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, step.template?.data ?? {}), ...facts }), {}),
-    warnings: presentable(told('warnings'))
+    warnings: presentable(allOf(found, 'warnings'))
   }
+}
+
+type Surroundings = Pick<Subject<never, never>, 'today' | 'beside' | 'link'>
+
+/** Checks the fields that take the place of a recorded step's; `data`: of its template. Throws as {@link check} does. */
+export function checkAgain ({ service, fields, choice, at }: DraftStep, { now, ...surroundings }: Omit<Surroundings, 'today'> & { data: JsonObject, now: () => Date }): void {
+  refuseFaults([services[service].check({ fields, at, template: {}, provider: providerOf(service, choice), today: now().toISOString().slice(0, 10), ...surroundings })])
+}
+
+function allOf (found: readonly Findings[], kind: keyof Findings): Problem[] {
+  return distinct(found.flatMap((findings) => findings[kind] ?? []))
+}
+
+function refuseFaults (found: readonly Findings[]): void {
+  const [expectations, problems] = [allOf(found, 'expectations'), allOf(found, 'problems')]
+  if (expectations.length > 0) throw refusal('expectation_failed', expectations)
+  if (problems.length > 0) throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
 }
 
 function checkChoices (steps: readonly DraftStep[]): Findings {
@@ -64,7 +78,7 @@ function checkTemplate ({ template: content }: DraftStep, templateChecks: Templa
   return { problems: [...fits(data), ...problems], warnings: [...warnings, ...unused(data)] }
 }
 
-function checkStep ({ service, fields, choice, template: content, at }: DraftStep, surroundings: Pick<Subject<never, never>, 'today' | 'beside' | 'link'>): Findings {
+function checkStep ({ service, fields, choice, template: content, at }: DraftStep, surroundings: Surroundings): Findings {
   return services[service].check({
     fields,
     at,

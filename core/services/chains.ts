@@ -25,6 +25,16 @@ export function isPath (path: readonly ServiceName[]): path is ServicePath {
   return path.length > 0 && path.every((name, index) => whatMayFollow(path.slice(0, index)).includes(name))
 }
 
+/** Why the services of a path cannot stand as they do, and what could; undefined when they can. */
+export function chainFault (path: readonly ServiceName[]): string | undefined {
+  const wrong = path.findIndex((name, index) => !whatMayFollow(path.slice(0, index)).includes(name))
+  if (wrong < 1) return undefined
+  const before = path.slice(0, wrong)
+  const next = whatMayFollow(before)
+  const instead = next.length > 0 ? `there may follow ${next.join(', ')}` : `nothing may follow it; a chain begins with ${chainBeginners.join(', ')}, and has ${longestChain} services at most`
+  return `"${path[wrong] ?? ''}" cannot follow "${before.join('/')}": ${instead}.`
+}
+
 /** Every path of two or more services, the shorter ones first. */
 export const chains: readonly ServicePath[] = longerThan(serviceNames.map((name) => [name]))
 

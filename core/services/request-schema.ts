@@ -2,8 +2,8 @@ import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
 import { deliveryStatusesOf, isDeliveryService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { chainFollowers } from './chains.ts'
-import { needsProvider, services, type ServiceName } from './index.ts'
+import { chainBeginners, chainFollowers } from './chains.ts'
+import { needsProvider, serviceNames, services, type ServiceName } from './index.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -69,6 +69,26 @@ export function requestSchema (path: readonly ServiceName[]): TObject {
     ...Object.fromEntries(path.flatMap((name) => liftedOf(name, path).map((field) => [field, optional(services[name].fields.properties[field])]))),
     ...Object.fromEntries(stepForms(path).map(({ service, own }) => [service, Type.Optional(own)])),
     ...deferredField(path)
+  }, closed)
+}
+
+/** The body of any chain, as it is documented: each takes what its services take. */
+export function chainSchema (): TObject {
+  const lifted = serviceNames.flatMap((name) => services[name].lifted.map((field) => [field, optional(services[name].fields.properties[field])]))
+  const own = serviceNames.map((name) => [name, Type.Optional(Type.Object({
+    ...Type.Partial(services[name].fields).properties,
+    ...ownTemplate(name),
+    ...(needsProvider(name) ? providerFields : {})
+  }, { ...closed, ...(needsProvider(name) ? { description: 'With "providerName" and "settings" of its own, unless it is the first in the path that needs a provider.' } : {}) }))])
+  return Type.Object({
+    providerName: providerFields.providerName,
+    ...Object.assign({}, ...chainBeginners.map(templateFields)) as TProperties,
+    template: Type.Optional(TemplateById),
+    metadata: Type.Optional(Metadata),
+    settings: providerFields.settings,
+    callbackUrl: Type.Optional(CallbackUrl),
+    ...Object.fromEntries([...lifted, ...own]) as TProperties,
+    ...deferredField(serviceNames)
   }, closed)
 }
 

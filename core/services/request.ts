@@ -3,7 +3,8 @@ import { refusal, type Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { compile, guarded, type Check } from '../contract/schema.ts'
 import { services, type ServiceName } from './index.ts'
-import { deferrable, deferredForm, liftedOf, mostDeferred, requestSchema, stepForms, type StepForm } from './request-schema.ts'
+import { deferredIn, isGiven, isObject, placesOf, pointerTo, takesTemplate, valueOf, type Place } from './places.ts'
+import { requestSchema } from './request-schema.ts'
 
 /** A dispatch request whose shape is right, with every field in its one place. */
 export type DispatchRequest = {
@@ -42,16 +43,14 @@ export type RequestReader = (body: unknown, found?: readonly Problem[]) => Dispa
 /** Compiles the reader of the bodies for these services. */
 export function createRequestReader (path: readonly ServiceName[]): RequestReader {
   const check: Check<unknown> = guarded(compile(requestSchema(path)))
-  const forms = stepForms(path)
+  const placesIn = placesOf(path)
   return (body, found = []) => {
     const fit = check(body)
-    const top = isObject(body) ? body : {}
-    const places = forms.map((form) => placeIn(top, form, `/${form.service}`, top[form.service], liftedOf(form.service, path)))
-    const deferred = isObject(body) ? deferredIn(body) : []
+    const [places, deferred] = isObject(body) ? [placesIn(body), deferredIn(body)] : [[], []]
     const problems = [
       ...found,
       ...(fit.ok ? [] : fit.problems),
-      ...(isObject(body) ? [...places, ...deferred].flatMap((place) => [...fieldProblems(place), ...templateProblems(place)]) : [])
+      ...[...places, ...deferred].flatMap((place) => [...fieldProblems(place), ...templateProblems(place)])
     ]
     if (problems.length > 0) throw refusal('validation_error', problems)
     const { metadata = {}, callbackUrl } = body as Pick<DispatchRequest, 'callbackUrl'> & Partial<Pick<DispatchRequest, 'metadata'>>
@@ -63,23 +62,6 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
       deferred: deferred.map((place) => ({ ...stepIn(place), deferredOn: place.inside['on'] as string }))
     }
   }
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-/** Where in a body a step's fields are found: in its own object, which stands at `base`, and some at the top level. `lifted`: those that may stand in either. */
-type Place = StepForm & { base: string, inside: Fields, body: Fields, lifted: readonly string[] }
-
-function placeIn (body: Fields, form: StepForm, base: string, own: unknown, lifted: readonly string[]): Place {
-  return { ...form, base, inside: isObject(own) ? own : {}, body, lifted }
-}
-
-function deferredIn (body: Fields): Place[] {
-  const { deferred } = body
-  return (Array.isArray(deferred) ? deferred.slice(0, mostDeferred) : []).flatMap((own: unknown, index) => {
-    const service = isObject(own) ? deferrable.find((name) => name === own['service']) : undefined
-    return service === undefined ? [] : [placeIn(body, deferredForm(service), `/deferred/${index}`, own, [])]
-  })
 }
 
 /** A field may stand at the top or in its service's object; it must stand somewhere if required, and not say two things. */
@@ -109,10 +91,6 @@ function templateProblems (place: Place): Problem[] {
   return ways.filter(({ given, exclusive }) => given && exclusive).map(({ path }) => ({ path, code: 'contradiction', message: `Stands in the place of "${pointerTo(place, 'template')}"; give one of the two.` }))
 }
 
-function takesTemplate ({ top, own }: Place): boolean {
-  return top.includes('template') || own.properties['template'] !== undefined
-}
-
 /** The step of a body that fits its schema. */
 function stepIn (place: Place): RequestStep {
   const { service } = place
@@ -135,21 +113,4 @@ function templateIn (place: Place): TemplateReference | undefined {
   const { byName = '' } = services[place.service].template ?? {}
   const named = valueOf(place, byName) as { templateName: string, data: JsonObject } | undefined
   return named && { name: named.templateName, data: named.data, path: `${pointerTo(place, byName)}/data` }
-}
-
-function isGiven ({ inside, body, top }: Place, field: string): boolean {
-  return Object.hasOwn(inside, field) || (top.includes(field) && Object.hasOwn(body, field))
-}
-
-function valueOf (place: Place, field: string): unknown {
-  if (!isGiven(place, field)) return undefined
-  return Object.hasOwn(place.inside, field) ? place.inside[field] : place.body[field]
-}
-
-function pointerTo ({ base, inside, top }: Place, field: string): string {
-  return top.includes(field) && !Object.hasOwn(inside, field) ? `/${field}` : `${base}/${field}`
-}
-
-function isObject (value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
