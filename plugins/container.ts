@@ -2,11 +2,11 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createAsk, createAuthentication, createBreakers, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createKeyring, createKeySources,
+  createAccounts, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createKeyring, createKeySources,
   createKeyStore, createLinks,
   createLocalFiles, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
   readMasterKey, receiveFile, startWorker,
-  type Accounts, type Authentication, type Breakers, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
+  type Accounts, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
   type Intake, type Keyring, type Links, type Log, type Network, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
@@ -44,6 +44,8 @@ export type Parts = {
   synchronousLimit: number
   pipeline: Pipeline
   queue: Queue
+  callbackSigning: CallbackSigning
+  callbacks: Callbacks
   fetchJson: FetchJson
   /** In development only. */
   simulatedVendor: SimulatedVendor
@@ -85,6 +87,8 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     keys: createKeySources({ fetchJson: get('fetchJson'), now: get('now'), onError: (err, url) => get('log').warn({ err, url }, 'the keys of a vendor could not be read') }),
     ...get('config').environment === 'development' ? get('simulatedVendor').endpoints : { endpointAuth: get('config').webhookAuth }
   }),
+  callbackSigning: (get) => createCallbackSigning({ database: get('database'), keyring: get('keyring'), now: get('now'), newId: get('newId') }),
+  callbacks: (get) => createCallbacks({ database: get('database'), queue: get('queue'), network: get('network'), signing: get('callbackSigning'), log: get('log'), now: get('now') }),
   storing: (get) => createStoring({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
   intake: (get) => createIntake({ host: get('host'), verifying: get('verifying'), storing: get('storing'), keyring: get('keyring'), log: get('log'), now: get('now'), newId: get('newId') }),
   pipeline: (get) => createPipeline({
@@ -156,9 +160,9 @@ function unusable (cause: unknown): never {
   throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasons.map((reason) => reason instanceof Error ? reason.message : String(reason)).join(', ')}.`, { cause })
 }
 
-/** Starts the work beside the requests: events of vendors, questions to them. */
+/** Starts the work beside the requests: events of vendors, questions to them, callbacks, forgetting. */
 async function beginWork (get: House['get']): Promise<Worker> {
   const shared = { database: get('database'), host: get('host'), keyring: get('keyring'), log: get('log'), now: get('now') }
   const ask = createAsk({ ...shared, freshness: get('freshness'), configurations: get('configurations'), network: get('network'), spool: get('spool') })
-  return startWorker({ ...shared, queue: get('queue'), verifying: get('verifying'), storing: get('storing'), ask })
+  return startWorker({ ...shared, queue: get('queue'), verifying: get('verifying'), storing: get('storing'), ask, callbacks: get('callbacks'), files: get('files'), retentionDays: get('config').retentionDays })
 }
