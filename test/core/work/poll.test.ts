@@ -68,7 +68,4 @@ await t.test('an event whose job was lost is found again', async (t) => {
   }).execute()
   await sweep()
   await until('it is applied', async () => (await delivery(dispatchId)).status === 'viewed')
-  clock.time += 31 * 24 * hour
-  await sweep()
-  t.same(await service.inbound(), [], 'after a month it is forgotten')
 })
