@@ -2,7 +2,7 @@ import type { Wire } from './http.ts'
 import { RequestFailure } from './outcome.ts'
 
 /** What came of a request: the status that was answered, or why there was no answer. Neither has anything of the answer's body. */
-export type Posted = { answered: true, status: number } | { answered: false, reason: string }
+export type ReceiverAnswer = { answered: true, status: number } | { answered: false, reason: string }
 
 /** Milliseconds for everything: the name, the connection, the answer. */
 export const receiverLimit = 10_000
@@ -14,7 +14,7 @@ const discarded = 64 * 1024
  * Posts JSON to an address that a tenant chose: https, a verified certificate, an address that the guard permits, no redirects.
  * Only the status of the answer counts. `limit` in milliseconds.
  */
-export async function postToTenant ({ send }: Pick<Wire, 'send'>, { url, headers, body, limit = receiverLimit }: { url: string, headers: Record<string, string>, body: string, limit?: number }): Promise<Posted> {
+export async function postToTenant ({ send }: Pick<Wire, 'send'>, { url, headers, body, limit = receiverLimit }: { url: string, headers: Record<string, string>, body: string, limit?: number }): Promise<ReceiverAnswer> {
   const target = URL.parse(url)
   if (target?.protocol !== 'https:') return { answered: false, reason: 'The address is no https:// URL.' }
   if (target.username !== '' || target.password !== '') return { answered: false, reason: 'The address has a user name or a password.' }

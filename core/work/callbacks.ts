@@ -1,5 +1,5 @@
 import type { AttemptOutcome } from '../contract/callbacks.ts'
-import { postToTenant, receiverLimit, type Posted } from '../host/callback.ts'
+import { postToTenant, receiverLimit, type ReceiverAnswer } from '../host/callback.ts'
 import type { Log } from '../host/log.ts'
 import type { Network } from '../host/network.ts'
 import { claimCallback, hasDue, listCompaniesDue, replayCallback, settleCallback, type AttemptEnd, type CallbackRecord, type ClaimedCallback, type EnqueueCallback } from '../store/callbacks.ts'
@@ -42,11 +42,11 @@ type Options = { database: Database, queue: Pick<Queue, 'send'>, network: Pick<N
 export function createCallbacks ({ database, queue, network, signing, log, now, random = Math.random }: Options): Callbacks {
   const since = (): Date => later(now(), -claimFor)
 
-  async function send ({ callbackId: id, companyId, url, body }: ClaimedCallback): Promise<Posted> {
+  async function send ({ callbackId: id, companyId, url, body }: ClaimedCallback): Promise<ReceiverAnswer> {
     return postToTenant(network.wire, { url, body, headers: await signing.sign(companyId, { id, body }) })
   }
 
-  function endOf (posted: Posted, tries: number, milliseconds: number): AttemptEnd {
+  function endOf (posted: ReceiverAnswer, tries: number, milliseconds: number): AttemptEnd {
     const told = { outcome: outcomeOf(posted), ...(posted.answered ? { status: posted.status } : {}), ...(reasonOf(posted)), milliseconds }
     const { outcome } = told
     if (outcome !== 'failed') return { ...told, state: outcome }
@@ -97,13 +97,13 @@ function jobOf (companyId: number, key: string, after = 0): Job<'callback'> {
 }
 
 /** 410: whatever was there is gone for good (Standard Webhooks 1.0.0). */
-function outcomeOf (posted: Posted): AttemptOutcome {
+function outcomeOf (posted: ReceiverAnswer): AttemptOutcome {
   if (!posted.answered) return 'failed'
   if (posted.status >= 200 && posted.status < 300) return 'delivered'
   return posted.status === 410 ? 'stopped' : 'failed'
 }
 
-function reasonOf (posted: Posted): { reason?: string } {
+function reasonOf (posted: ReceiverAnswer): { reason?: string } {
   if (!posted.answered) return { reason: posted.reason }
   const { status } = posted
   if (status >= 300 && status < 400) return { reason: `It answered ${status}; redirects are not followed.` }

@@ -60,7 +60,7 @@ await t.test('a step whose configuration has gone is not asked after with anothe
   t.equal((await delivery(dispatchId)).status, null)
 })
 
-await t.test('an event whose job was lost is found again', async (t) => {
+await t.test('an event whose job was lost is found again', async () => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'p_3' })
   await house.get('database').owner.insertInto('inbound').values({
     inbound_id: '0199a000-0000-7000-8000-000000000003', service: 'esign', provider_code: 'seal-one', digest: 'd', body: Buffer.from('{"transaction":"p_3","type":"viewed"}'),
