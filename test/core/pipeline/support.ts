@@ -50,9 +50,14 @@ export function judge (name: ServiceName, body: unknown, world: World = {}): Jud
 
 /** The same for a path of several services. */
 export function judgeChain (path: readonly ServiceName[], body: unknown, world: World = {}): Judgement {
+  return judgeRequest(() => readerFor(path)(body), world)
+}
+
+/** The reader of a path's bodies, made once. */
+export function readerFor (path: readonly ServiceName[]): RequestReader {
   const read = readers.get(path.join('/')) ?? createRequestReader(path)
   readers.set(path.join('/'), read)
-  return judgeRequest(() => read(body), world)
+  return read
 }
 
 const readers = new Map<string, RequestReader>()
