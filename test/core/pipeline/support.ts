@@ -90,13 +90,13 @@ function choiceOf ({ service, at }: Pick<RequestStep, 'service' | 'at'>, { capab
   return { choice: { chosen: true, chosenBy: 'company', provider, configuration } }
 }
 
-function providerOf (service: ServiceName, capabilities: JsonObject): Installed {
+function providerOf (service: ServiceName, { document, ...capabilities }: JsonObject): Installed {
   const fit = deriveManifest({
     code: 'acme',
     name: 'Acme',
     settings: Type.Object({ allowedSenders: Type.Optional(Type.Array(Type.String())) }),
     requestSettings: Type.Object({ label: Type.Optional(Type.String()) }),
-    services: { [service]: { ...capabilities, idempotency: { kind: 'none' }, dispatch: () => undefined } }
+    services: { [service]: { ...capabilities, ...(document === 'theirs' ? { document: () => undefined } : {}), idempotency: { kind: 'none' }, dispatch: () => undefined } }
   }, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit.problems))
   return { code: 'acme', manifest: fit.value } as Installed
