@@ -18,6 +18,7 @@ import { authRoutes } from './login.ts'
 import { openapiPlugin } from './openapi.ts'
 import { providersRoutes } from './providers.ts'
 import { parseQuery } from './queries.ts'
+import { queueRoutes } from './queue.ts'
 import { simulatorRoutes } from './simulator.ts'
 import { supportPage } from './support-page.ts'
 import { templatesRoutes } from './templates.ts'
@@ -46,6 +47,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
   await app.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
   await app.register(creditsRoutes, shared)
+  await app.register(queueRoutes, { database: get('database'), now: get('now') })
   await app.register(templatesRoutes, shared)
   await app.register(providersRoutes, { host: get('host'), breakers: get('breakers') })
   await app.register(supportPage, { host: get('host') })
