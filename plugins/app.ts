@@ -13,6 +13,7 @@ import { drainingPlugin } from './draining.ts'
 import { answerUnroutable, errorsPlugin } from './errors.ts'
 import { headersPlugin, requestId } from './headers.ts'
 import { healthRoutes } from './health.ts'
+import { interventionRoutes } from './interventions.ts'
 import { loggingPlugin } from './logging.ts'
 import { authRoutes } from './login.ts'
 import { openapiPlugin } from './openapi.ts'
@@ -44,6 +45,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(chainRoutes, { ...shared, ...dispatching })
   await app.register(uploadRoutes, { ...dispatching, receive: get('receive') })
   await app.register(dispatchesRoutes, shared)
+  await app.register(interventionRoutes, { ...shared, ...dispatching })
   await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
   await app.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
   await app.register(creditsRoutes, shared)

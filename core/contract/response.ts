@@ -117,6 +117,8 @@ const StepView = Type.Object({
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   creditsCharged: Type.Integer({ minimum: 0 }),
+  deferredOn: Type.Optional(Type.String({ description: 'Done once this event of the dispatch has come.', examples: ['esign.completed'] })),
+  nextTryAt: Type.Optional(Timestamp),
   deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, for esign and postal; null: nothing is known yet.' }))),
   error: Type.Optional(StepError)
 })
@@ -135,6 +137,7 @@ export const DispatchView = Type.Object({
   creditsCharged: Type.Integer({ minimum: 0 }),
   steps: Type.Array(StepView),
   requestId: Type.String(),
+  nextTryAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it is tried again by itself.' })),
   createdAt: Timestamp,
   finishedAt: nullable(Timestamp)
 })
