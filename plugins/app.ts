@@ -1,6 +1,7 @@
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import { authenticationPlugin } from './authentication.ts'
 import { bodiesPlugin } from './bodies.ts'
+import { callbacksRoutes } from './callbacks.ts'
 import { chainRoutes } from './chains.ts'
 import { configurationRoutes } from './configuration.ts'
 import type { House } from './container.ts'
@@ -18,6 +19,7 @@ import { authRoutes } from './login.ts'
 import { openapiPlugin } from './openapi.ts'
 import { providersRoutes } from './providers.ts'
 import { parseQuery } from './queries.ts'
+import { queueRoutes } from './queue.ts'
 import { simulatorRoutes } from './simulator.ts'
 import { supportPage } from './support-page.ts'
 import { templatesRoutes } from './templates.ts'
@@ -45,7 +47,9 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(dispatchesRoutes, shared)
   await app.register(interventionRoutes, { ...shared, ...dispatching })
   await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
+  await app.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
   await app.register(creditsRoutes, shared)
+  await app.register(queueRoutes, { database: get('database'), now: get('now') })
   await app.register(templatesRoutes, shared)
   await app.register(providersRoutes, { host: get('host'), breakers: get('breakers') })
   await app.register(supportPage, { host: get('host') })

@@ -242,6 +242,29 @@ export const ProviderView = Type.Object({
 })
 export type ProviderView = Static<typeof ProviderView>
 
+const Count = Type.Integer({ minimum: 0 })
+const Seconds = nullable(Type.Number({ description: 'Seconds that the first of them has been waiting; null: none is due.' }))
+
+/** What waits in the service. */
+export const QueueView = Type.Object({
+  dispatches: Type.Object({
+    queued: Count,
+    running: Count,
+    uncertain: Type.Integer({ minimum: 0, description: 'Steps in doubt.' }),
+    triedAgain: Type.Integer({ minimum: 0, description: 'Those queued that were surely not sent before.' }),
+    oldest: Seconds
+  }),
+  jobs: Type.Array(Type.Object({
+    name: Type.String(),
+    ready: Count,
+    later: Count,
+    active: Count,
+    again: Type.Integer({ minimum: 0, description: 'Those that failed and come again.' }),
+    oldest: Seconds
+  }))
+})
+export type QueueView = Static<typeof QueueView>
+
 /** The answer that has no body. */
 export const Nothing = Type.Null({ description: 'Done.' })
 

@@ -13,6 +13,7 @@ const lostAfter = 30_000
 /** How many things of a kind one sweep takes. */
 const most = 100
 
+/** `atOnce`: dispatches that are worked on at once in this process. */
 type Options = { parts: Parts, pipeline: Pipeline, queue: Queue, atOnce: number }
 
 /** Works on dispatches that wait, are in doubt, were lost with their process, or have something to do at an event. */
@@ -36,10 +37,10 @@ export async function startDispatching ({ parts, pipeline, queue, atOnce }: Opti
 
 /** Finds what its process has left behind, what is due, and what has lost its job. */
 export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
-  const { database, now, log, jobs } = parts
+  const { database, now, log, jobs, notices } = parts
   const time = now()
   for (const lost of await listLost(database, time, most)) {
-    const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, nextLookAt: firstLook(time), enqueue: jobs.dispatch(lost, time) }, time)
+    const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, nextLookAt: firstLook(time), enqueue: jobs.dispatch(lost, time), tell: (queries) => notices.note(queries, lost, 'dispatch.uncertain') }, time)
     if (recovered !== undefined) log.warn({ ...lost, recovered }, 'a dispatch was left behind by its process')
   }
   const looks = await listDueLooks(database, time, most)
