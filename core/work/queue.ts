@@ -9,6 +9,12 @@ export type Work = {
   webhook: { inboundId: string }
   /** Asks a vendor what became of a step that was last asked after then. */
   poll: { stepId: string, polledAt: string | null }
+  /** Runs a dispatch that waits. */
+  dispatch: { companyId: number, dispatchId: string }
+  /** Looks what became of a step in doubt. */
+  look: { companyId: number, dispatchId: string, stepId: string }
+  /** Does a step whose event has come. */
+  deferred: { companyId: number, dispatchId: string, stepId: string }
   /** Finds steps to ask after, and events and callbacks whose jobs were lost. */
   sweep: Record<string, never>
   /** Delivers one of the company's callbacks that are due. */
@@ -17,8 +23,11 @@ export type Work = {
   retention: Record<string, never>
 }
 
-/** `key`: one job with it waits at a time. `after`: not before that many seconds have passed. `group`: those whose jobs share their turns. */
-export type Job<Name extends keyof Work> = { data: Work[Name], key?: string, after?: number, group?: string }
+/**
+ * `key`: one job with it waits at a time. `after`: not before that many seconds have passed. `group`: those whose jobs share
+ * their turns. `priority`: the highest comes first; 0 unless told.
+ */
+export type Job<Name extends keyof Work> = { data: Work[Name], key?: string, after?: number, group?: string, priority?: number }
 
 export type Queue = {
   /** Adds jobs; with `queries` they are there when that transaction commits. */
@@ -37,7 +46,9 @@ const life = { expireInSeconds: 120, heartbeatSeconds: 10, deleteAfterSeconds: 6
 const patience = { retryLimit: 40, retryDelay: 1, retryBackoff: true, retryDelayMax: 3600 }
 
 /** `short`: of jobs with the same key one waits; `exclusive`: one waits or is worked on. */
-const policies: Record<keyof Work, QueuePolicy> = { webhook: 'short', poll: 'exclusive', sweep: 'exclusive', callback: 'short', retention: 'short' }
+const policies: Record<keyof Work, QueuePolicy> = {
+  webhook: 'short', dispatch: 'short', look: 'exclusive', deferred: 'exclusive', poll: 'exclusive', sweep: 'exclusive', callback: 'short', retention: 'short'
+}
 
 /** Jobs that are fetched, and waited for, together: a slow one holds up no more than its pair, and a full pair is followed at once. */
 const pair = 2
@@ -59,8 +70,12 @@ export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, lo
   }
   return {
     async send (name, jobs, queries) {
-      const rows = jobs.map(({ data, key, after, group }) => ({
-        data, ...(key === undefined ? {} : { singletonKey: key }), ...(after === undefined ? {} : { startAfter: after }), ...(group === undefined ? {} : { group: { id: group } })
+      const rows = jobs.map(({ data, key, after, group, priority }) => ({
+        data,
+        ...(key === undefined ? {} : { singletonKey: key }),
+        ...(after === undefined ? {} : { startAfter: after }),
+        ...(group === undefined ? {} : { group: { id: group } }),
+        ...(priority === undefined ? {} : { priority })
       }))
       await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) })
     },

@@ -1,5 +1,6 @@
 import type { Log } from '../host/log.ts'
 import { callbackLimits, type Callbacks } from './callbacks.ts'
+import { startDispatching } from './dispatching.ts'
 import { createInboundHandler } from './inbound.ts'
 import { createPolling, createSweep } from './poll.ts'
 import { createRetention, type RetentionOptions } from './retention.ts'
@@ -14,7 +15,10 @@ export type Worker = {
 /** Milliseconds between two tries to bring what lies on the disk into the database. */
 const drainPause = 1_000
 
-type Options = Parameters<typeof createInboundHandler>[0] & RetentionOptions & { storing: Storing, callbacks: Callbacks, log: Log }
+/** Dispatches that a process works on at once. */
+const dispatchesAtOnce = 16
+
+type Options = Parameters<typeof createInboundHandler>[0] & RetentionOptions & Pick<Parameters<typeof startDispatching>[0], 'parts' | 'pipeline'> & { storing: Storing, callbacks: Callbacks, log: Log }
 
 /** Starts to work on what the queue and the disk hold. */
 export async function startWorker (options: Options): Promise<Worker> {
@@ -27,6 +31,7 @@ export async function startWorker (options: Options): Promise<Worker> {
   await queue.schedule('sweep', '*/5 * * * *')
   await queue.work('retention', createRetention(options), { atOnce: 1 })
   await queue.schedule('retention', '17 3 * * *')
+  const dispatching = await startDispatching({ ...options, atOnce: dispatchesAtOnce })
 
   const drain = (): Promise<void> => storing.drain().catch((error: unknown) => log.debug({ err: error }, 'events stay on the disk'))
   await drain()
@@ -34,6 +39,7 @@ export async function startWorker (options: Options): Promise<Worker> {
   return {
     async close () {
       clearInterval(timer)
+      await dispatching.close()
       await storing.settle()
     }
   }

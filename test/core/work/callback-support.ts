@@ -64,9 +64,9 @@ export async function desk (t: Test): Promise<Desk> {
     async dispatch ({ companyId, userId }) {
       const dispatchId = randomUUIDv7()
       await openDispatch(database, {
-        dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'r', data: {}, metadata: {},
+        dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'r', services: ['file'], metadata: {},
         steps: [{ stepId: randomUUIDv7(), service: 'file', sandbox: false, fields: {}, requestSettings: {}, price: 0 }]
-      }, now())
+      }, { lease: { runId: randomUUIDv7(), until: new Date(now().getTime() + 15_000) } }, now())
       return dispatchId
     },
     note: ({ companyId, dispatchId, url, type = 'dispatch.succeeded' }) => database.company(companyId, (queries) =>
