@@ -42,7 +42,7 @@ export async function forgetRequests (database: Database, { before, hopeless, li
         and (created_at < ${hopeless} or not exists (select from steps where steps.dispatch_id = dispatches.dispatch_id and (status = 'waiting' or next_look_at is not null or next_try_at is not null)))
       order by created_at limit ${limit} for update skip locked
     ), step as (
-      update steps set fields = '{}', request_settings = '{}', made = null from old where steps.dispatch_id = old.dispatch_id
+      update steps set fields = '{}', request_settings = '{}', made = null, data = null from old where steps.dispatch_id = old.dispatch_id
     )
     update dispatches set data = null from old where dispatches.dispatch_id = old.dispatch_id`)
 }
