@@ -93,6 +93,19 @@ await t.test('what was asked for is forgotten after ninety days; ledger, timelin
   t.equal(await open({}).replay(owner.companyId, callbacks[0]!.callback_id), 'forgotten')
 })
 
+await t.test('a deferred step that waits for its event keeps what it needs, a year longer', async (t) => {
+  const owner = await company()
+  const { dispatchId } = await kept(owner)
+  await database.owner.updateTable('steps').set({ status: 'waiting', deferred_on: 'esign.completed' }).where('dispatch_id', '=', dispatchId).execute()
+  const fields = async () => (await database.owner.selectFrom('steps').select('fields').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()).fields
+  clock.time += (90 + 366) * day
+  await retain()
+  t.strictSame(await fields(), { message: 'canary-fields' })
+  clock.time += 1
+  await retain()
+  t.strictSame(await fields(), {})
+})
+
 await t.test('raw events of vendors are forgotten ninety days after they were handled', async (t) => {
   const arrived = (inboundId: string, handledAt: Date | null) => database.owner.insertInto('inbound').values({
     inbound_id: inboundId, service: 'esign', provider_code: 'seal-one', digest: inboundId, body: Buffer.from('{}'), received_at: now(), state: handledAt === null ? 'waiting' : 'applied', handled_at: handledAt
