@@ -1,0 +1,104 @@
+/** Kills the service again and again: `npm run test:crash`, with `--kills 500`, `--seed 1` for the same run once more. */
+import type { ChildProcess } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { check, tellFault, type Fault } from './check.ts'
+import { place, type Told } from './client.ts'
+import type { CrashDatabase } from './database.ts'
+import { openHouse, type House } from './house.ts'
+import { planLives, type Disturbance, type Life } from './plan.ts'
+import { createRandom } from './random.ts'
+
+/** `faults` are to be read, with the timelines that show them. */
+export type Report = { faults: string[], summary: string }
+/** `log`: a file for what the processes have to say. */
+export type Options = { seed: number, kills: number, log?: string, say?: (line: string) => void }
+
+/** Seconds after the last crash within which nothing may be left under way. */
+const quietWithin = 30
+const serving = 2
+
+/** Lives and deaths as the seed says, and what came of all that was asked for. */
+export async function runCrash ({ seed, kills, log, say = () => undefined }: Options): Promise<Report> {
+  const house = await openHouse({ serving, log })
+  try {
+    const lives = planLives(createRandom(seed), { count: kills, receiver: house.receiver.url })
+    const over = new AbortController()
+    const placed: Promise<Told>[] = []
+    const caught = new Map<string, number>()
+    for (const [index, life] of lives.entries()) {
+      placed.push(...await live(house, life, index % serving, over.signal))
+      if (life.disturbance === undefined) await note(caught, house.database)
+      if (index % 25 === 24) say(`${index + 1} of ${kills} lives`)
+    }
+    setTimeout(() => over.abort(), quietWithin * 1000).unref()
+    const told = await Promise.all(placed)
+    await quiet(house)
+    const faults = [...await check(house, told), ...house.processes.flatMap(({ gaveUp }) => gaveUp.map((how): Fault => ({ rule: 'a process outlives its database', facts: how })))]
+    return { faults: await Promise.all(faults.map((fault) => tellFault(house.database, fault))), summary: await summarise(house, { seed, caught, told }) }
+  } finally {
+    await house.close()
+  }
+}
+
+/** One life: a burst of requests, and the death of the process that gets them first. */
+async function live (house: House, { orders, killedAt, disturbance }: Life, victim: number, over: AbortSignal): Promise<Promise<Told>[]> {
+  const { processes, urls, token, database } = house
+  const child = await processes[victim]?.ready()
+  const nearest = [...urls.slice(victim), ...urls.slice(0, victim)]
+  const placed = orders.map(async (order) => {
+    await pause(order.at)
+    return place(order, nearest, token, over)
+  })
+  await Promise.all([kill(child, killedAt), disturb(database, disturbance)])
+  return placed
+}
+
+/** A process that the vendor had killed meanwhile stays dead; the one that took its place is not harmed. */
+async function kill (child: ChildProcess | undefined, at: number): Promise<void> {
+  await pause(at)
+  child?.kill('SIGKILL')
+}
+
+async function disturb (database: CrashDatabase, disturbance: Disturbance | undefined): Promise<void> {
+  if (disturbance === undefined) return
+  await pause(disturbance.at)
+  await database[disturbance.what]()
+}
+
+/** Notes how far the dispatches had come that a death has just interrupted. */
+async function note (caught: Map<string, number>, { rows }: CrashDatabase): Promise<void> {
+  const last = await rows<{ kind: string }>(`
+    select distinct on (dispatch_id) kind from events join dispatches using (dispatch_id)
+    where dispatches.status in ('queued', 'running') order by dispatch_id, event_id desc`)
+  for (const { kind } of last) caught.set(kind, (caught.get(kind) ?? 0) + 1)
+}
+
+/** Resolves when nothing is under way any more, or the time for it is over. */
+async function quiet ({ processes, database }: House): Promise<void> {
+  await Promise.all(processes.map((process) => process.ready()))
+  for (const end = performance.now() + quietWithin * 1000; performance.now() < end;) {
+    const open = await database.rows("select from dispatches where status in ('queued', 'running') limit 1")
+    if (open.length === 0) return
+    await pause(250)
+  }
+}
+
+async function summarise ({ processes, database }: House, { seed, caught, told }: { seed: number, caught: Map<string, number>, told: readonly Told[] }): Promise<string> {
+  const statuses = await database.rows<{ status: string, count: number }>('select status, count(*)::int from dispatches group by 1 order by 1')
+  const counts = (list: Iterable<readonly [string, number]>): string => [...list].map(([name, count]) => `${count} ${name}`).join(', ')
+  return [
+    `seed ${seed}: ${processes.reduce((sum, { kills }) => sum + kills(), 0)} processes killed, ${told.length} requests`,
+    `when killed, dispatches were: ${counts(caught)}`,
+    `in the end, they are: ${counts(statuses.map(({ status, count }) => [status, count]))}`
+  ].join('\n')
+}
+
+if (import.meta.main) {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+  const { values: { kills, seed, log } } = parseArgs({ options: { kills: { type: 'string', default: '500' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) }, log: { type: 'string' } } })
+  const { faults, summary } = await runCrash({ seed: Number(seed), kills: Number(kills), ...(log === undefined ? {} : { log }), say: (line) => { console.log(line) } })
+  for (const fault of faults) console.log(`${fault}\n`)
+  console.log(`${summary}\n${faults.length} promises broken`)
+  process.exitCode = faults.length === 0 ? 0 : 1
+}
