@@ -20,13 +20,20 @@ export async function check ({ database, vendor, receiver: { callbacks } }: Hous
   return [...records.flat(), ...answersOf(world), ...holdingsOf(world), ...repeatsOf(world), ...callbacksOf(world)]
 }
 
+/** What is still to be done, and not put off until a later try. Each row is a dispatch or a deferred action of it. */
+export const unfinished = `
+  select dispatch_id, null as deferred, status, next_try_at from dispatches where status = 'running' or status = 'queued' and coalesce(next_try_at, '-infinity') < now()
+  union all
+  select deferred.dispatch_id, deferred.service, deferred.status, deferred.next_try_at from steps deferred join steps about using (dispatch_id)
+  where deferred.deferred_on = 'esign.completed' and about.service = 'esign' and about.status = 'accepted'
+    and (deferred.status in ('waiting', 'planned', 'calling') or deferred.status = 'unavailable' and deferred.next_try_at < now())`
+
 /** What the records alone must say; each row is a fault. */
 const queries: Readonly<Record<string, string>> = {
-  'every dispatch is in a final or an uncertain state': `
-    select dispatch_id, status, services from dispatches where status in ('queued', 'running')`,
-  'a dispatch that ended holds no credits': `
-    select dispatch_id, sum(held)::int as held from dispatches join steps using (dispatch_id)
-    where dispatches.status in ('succeeded', 'failed', 'partial', 'cancelled') and held > 0 group by dispatch_id`,
+  'every dispatch and deferred action comes to an end, is uncertain or waits for its next try': unfinished,
+  'only what is uncertain holds credits when all has ended': `
+    select dispatch_id, dispatches.status, steps.service, steps.status as step, held from dispatches join steps using (dispatch_id)
+    where held > 0 and steps.status <> 'uncertain' and (deferred_on is not null or dispatches.status not in ('uncertain', 'queued', 'running')) and steps.next_try_at is null`,
   'what is held is what the steps hold': `
     select company_id, held::int, (select coalesce(sum(held), 0)::int from steps where steps.company_id = credits.company_id) as steps from credits
     where held <> (select coalesce(sum(held), 0) from steps where steps.company_id = credits.company_id)`,
@@ -35,9 +42,12 @@ const queries: Readonly<Record<string, string>> = {
     where (case when status = 'accepted' then price else 0 end) <> coalesce(-amount, 0) or charged <> coalesce(-amount, 0)`,
   'the balance is the sum of the ledger': `
     select company_id, balance::int from credits where balance <> (select coalesce(sum(amount), 0) from ledger where ledger.company_id = credits.company_id)`,
+  'what a key or a lookup can tell is not uncertain for long': `
+    select steps.dispatch_id, steps.service, extract(epoch from now() - max(at))::int as seconds from steps join events using (step_id)
+    where steps.status = 'uncertain' and steps.service <> 'sms' group by 1, 2 having max(at) < now() - interval '90 seconds'`,
   'nothing comes after a step that was not accepted': `
     select later.dispatch_id, earlier.service, earlier.status, later.service as then, later.status as was from steps earlier join steps later using (dispatch_id)
-    where later.position > earlier.position and earlier.status <> 'accepted' and later.status <> 'planned'`
+    where later.position > earlier.position and earlier.status <> 'accepted' and later.status <> 'planned' and later.deferred_on is null`
 }
 
 /** What a client was told is so, and each of them was told something. */
@@ -56,7 +66,7 @@ function answersOf ({ steps, told }: World): Fault[] {
 }
 
 /** How many items of a step the vendor may hold, by what the records say of it. */
-const mayHold: Readonly<Record<string, readonly number[]>> = { accepted: [1], uncertain: [0, 1], calling: [0, 1], rejected: [0], unavailable: [0], planned: [0] }
+const mayHold: Readonly<Record<string, readonly number[]>> = { accepted: [1], uncertain: [0, 1], calling: [0, 1], rejected: [0], unavailable: [0], planned: [0], waiting: [0] }
 
 /** The vendor holds each step once or not at all, as the records say. */
 function holdingsOf ({ steps, receipts }: World): Fault[] {
@@ -73,18 +83,15 @@ function holdingsOf ({ steps, receipts }: World): Fault[] {
 }
 
 /** A turn after which the vendor surely holds nothing, and says so. */
-const isUnsent = ({ turn }: Receipt): boolean => /^(wait )?(busy|refuse)\b/.test(turn)
-/** Services whose provider honours a key: they may be asked again and again. Those of a draft are asked about it before. */
-const repeatable = new Set(['invoicing', 'upload', 'esign'])
+const isUnsent = ({ turn }: Receipt): boolean => /^(busy|refuse)\b/.test(turn)
 
-/** What may have been accepted is not sent a second time without a key, and always with the same bytes. */
+/** What may have been accepted is not sent again where nothing can tell, and a step is sent with the same bytes each time. */
 function repeatsOf ({ receipts }: World): Fault[] {
   return [...Map.groupBy(receipts, nameOf).values()].flatMap((list): Fault[] => {
     const [{ order, service } = { order: '', service: '' }] = list
-    const doubtful = list.findIndex((receipt) => !isUnsent(receipt))
-    const repeated = doubtful >= 0 && doubtful < list.length - 1 && !repeatable.has(service)
+    const repeated = service === 'sms' && list.slice(0, -1).some((receipt) => !isUnsent(receipt))
     return [
-      ...repeated ? [{ rule: 'what may have been accepted is not sent again without a key', order, facts: list }] : [],
+      ...repeated ? [{ rule: 'what may have been accepted is not sent again blindly', order, facts: list }] : [],
       ...new Set(list.map(({ sha256 }) => sha256)).size > 1 ? [{ rule: 'a step is sent with the same bytes each time', order, facts: list }] : []
     ]
   })

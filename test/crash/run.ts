@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { check, tellFault, type Fault } from './check.ts'
+import { check, tellFault, unfinished, type Fault } from './check.ts'
 import { place, type Told } from './client.ts'
 import type { CrashDatabase } from './database.ts'
 import { openHouse, type House } from './house.ts'
@@ -11,15 +11,15 @@ import { createRandom } from './random.ts'
 
 /** `faults` are to be read, with the timelines that show them. */
 export type Report = { faults: string[], summary: string }
-/** `log`: a file for what the processes have to say. */
-export type Options = { seed: number, kills: number, log?: string, say?: (line: string) => void }
+/** `linger`: seconds after everything is quiet, for what is to be found out later. `log`: a file for what the processes have to say. */
+export type Options = { seed: number, kills: number, linger?: number, log?: string, say?: (line: string) => void }
 
 /** Seconds after the last crash within which nothing may be left under way. */
 const quietWithin = 30
 const serving = 2
 
 /** Lives and deaths as the seed says, and what came of all that was asked for. */
-export async function runCrash ({ seed, kills, log, say = () => undefined }: Options): Promise<Report> {
+export async function runCrash ({ seed, kills, linger = 0, log, say = () => undefined }: Options): Promise<Report> {
   const house = await openHouse({ serving, log })
   try {
     const lives = planLives(createRandom(seed), { count: kills, receiver: house.receiver.url })
@@ -28,12 +28,13 @@ export async function runCrash ({ seed, kills, log, say = () => undefined }: Opt
     const caught = new Map<string, number>()
     for (const [index, life] of lives.entries()) {
       placed.push(...await live(house, life, index % serving, over.signal))
-      if (life.disturbance === undefined) await note(caught, house.database)
+      await note(caught, house.database, life)
       if (index % 25 === 24) say(`${index + 1} of ${kills} lives`)
     }
     setTimeout(() => over.abort(), quietWithin * 1000).unref()
     const told = await Promise.all(placed)
     await quiet(house)
+    await pause(linger * 1000)
     const faults = [...await check(house, told), ...house.processes.flatMap(({ gaveUp }) => gaveUp.map((how): Fault => ({ rule: 'a process outlives its database', facts: how })))]
     return { faults: await Promise.all(faults.map((fault) => tellFault(house.database, fault))), summary: await summarise(house, { seed, caught, told }) }
   } finally {
@@ -66,11 +67,13 @@ async function disturb (database: CrashDatabase, disturbance: Disturbance | unde
   await database[disturbance.what]()
 }
 
-/** Notes how far the dispatches had come that a death has just interrupted. */
-async function note (caught: Map<string, number>, { rows }: CrashDatabase): Promise<void> {
+/** Notes how far the requests of a life had come when it ended: the last event of their dispatches, if they had begun and not ended. */
+async function note (caught: Map<string, number>, { rows }: CrashDatabase, { orders, disturbance }: Life): Promise<void> {
+  // The database may have been away itself.
+  if (disturbance !== undefined) return
   const last = await rows<{ kind: string }>(`
     select distinct on (dispatch_id) kind from events join dispatches using (dispatch_id)
-    where dispatches.status in ('queued', 'running') order by dispatch_id, event_id desc`)
+    where dispatches.status in ('queued', 'running') and metadata->>'order' in (${orders.map(({ number }) => `'${number}'`).join()}) order by dispatch_id, event_id desc`)
   for (const { kind } of last) caught.set(kind, (caught.get(kind) ?? 0) + 1)
 }
 
@@ -78,7 +81,7 @@ async function note (caught: Map<string, number>, { rows }: CrashDatabase): Prom
 async function quiet ({ processes, database }: House): Promise<void> {
   await Promise.all(processes.map((process) => process.ready()))
   for (const end = performance.now() + quietWithin * 1000; performance.now() < end;) {
-    const open = await database.rows("select from dispatches where status in ('queued', 'running') limit 1")
+    const open = await database.rows(unfinished)
     if (open.length === 0) return
     await pause(250)
   }
@@ -97,7 +100,7 @@ async function summarise ({ processes, database }: House, { seed, caught, told }
 if (import.meta.main) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
   const { values: { kills, seed, log } } = parseArgs({ options: { kills: { type: 'string', default: '500' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) }, log: { type: 'string' } } })
-  const { faults, summary } = await runCrash({ seed: Number(seed), kills: Number(kills), ...(log === undefined ? {} : { log }), say: (line) => { console.log(line) } })
+  const { faults, summary } = await runCrash({ seed: Number(seed), kills: Number(kills), linger: 100, ...(log === undefined ? {} : { log }), say: (line) => { console.log(line) } })
   for (const fault of faults) console.log(`${fault}\n`)
   console.log(`${summary}\n${faults.length} promises broken`)
   process.exitCode = faults.length === 0 ? 0 : 1
