@@ -2,12 +2,12 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createAsk, createAuthentication, createBreakers, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createKeyring, createKeySources,
-  createKeyStore, createLinks,
-  createLocalFiles, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
+  createAccounts, createAsk, createAuthentication, createBreakers, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs, createKeyring, createKeySources,
+  createKeyStore, createLeases, createLinks,
+  createLocalFiles, createMoved, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
   readMasterKey, receiveFile, startWorker,
   type Accounts, type Authentication, type Breakers, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
-  type Intake, type Keyring, type Links, type Log, type Network, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
+  type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Pipeline, type Parts as PipelineParts, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
@@ -42,6 +42,10 @@ export type Parts = {
   renderer: Renderer
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
+  leases: Leases
+  jobs: Jobs
+  /** What the pipeline works with. */
+  running: PipelineParts
   pipeline: Pipeline
   queue: Queue
   fetchJson: FetchJson
@@ -87,7 +91,9 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   }),
   storing: (get) => createStoring({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
   intake: (get) => createIntake({ host: get('host'), verifying: get('verifying'), storing: get('storing'), keyring: get('keyring'), log: get('log'), now: get('now'), newId: get('newId') }),
-  pipeline: (get) => createPipeline({
+  leases: (get) => createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log') }),
+  jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
+  running: (get) => ({
     database: get('database'),
     configurations: get('configurations'),
     templates: get('templates'),
@@ -100,9 +106,14 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     renderer: get('renderer'),
     keyring: get('keyring'),
     log: get('log'),
+    leases: get('leases'),
+    jobs: get('jobs'),
+    accounts: get('accounts'),
+    ended: () => ({}),
     now: get('now'),
     newId: get('newId')
-  }, { prices: get('config').prices, synchronousLimit: get('synchronousLimit') })
+  }),
+  pipeline: (get) => createPipeline(get('running'), { prices: get('config').prices, synchronousLimit: get('synchronousLimit') })
 }
 
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
@@ -138,6 +149,7 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
     opened.defer(() => get('network').close())
     opened.defer(() => get('renderer').close())
+    opened.defer(() => { get('leases').close() })
     opened.defer(() => get('pipeline').drain())
     const queue = await openQueue({ databaseUrl, log })
     opened.defer(queue.close)
@@ -156,9 +168,9 @@ function unusable (cause: unknown): never {
   throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasons.map((reason) => reason instanceof Error ? reason.message : String(reason)).join(', ')}.`, { cause })
 }
 
-/** Starts the work beside the requests: events of vendors, questions to them. */
+/** Starts the work beside the requests: dispatches that wait or are in doubt, events of vendors, questions to them. */
 async function beginWork (get: House['get']): Promise<Worker> {
   const shared = { database: get('database'), host: get('host'), keyring: get('keyring'), log: get('log'), now: get('now') }
   const ask = createAsk({ ...shared, freshness: get('freshness'), configurations: get('configurations'), network: get('network'), spool: get('spool') })
-  return startWorker({ ...shared, queue: get('queue'), verifying: get('verifying'), storing: get('storing'), ask })
+  return startWorker({ ...shared, parts: get('running'), pipeline: get('pipeline'), queue: get('queue'), verifying: get('verifying'), storing: get('storing'), ask, moved: createMoved(get('running')) })
 }

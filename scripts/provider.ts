@@ -3,6 +3,7 @@
  * directory. `npm run provider test <folder>` tries a provider with the conformance kit and prints its report; exit code 1 when
  * it fails. Rules after the folder are tried alone.
  */
+import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -17,11 +18,14 @@ const here = process.env['INIT_CWD'] ?? process.cwd()
 const providers = fileURLToPath(new URL('../providers', import.meta.url))
 
 async function make (code: string, service: string, directory: string): Promise<void> {
-  const folder = relative(here, await scaffold({ code, service, directory }))
+  const made = await scaffold({ code, service, directory })
+  const below = relative(here, made)
+  const folder = below.startsWith('..') ? made : below
   console.log(`${folder} is there. What is left to write: ${folder}/README.md. To try it: npm run provider test ${folder}`)
 }
 
 async function test (folder: string, only: readonly string[]): Promise<void> {
+  if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`)
   const unknown = only.filter((rule) => !isRule(rule))
   if (unknown.length > 0) throw new Error(`There is no rule ${unknown.join(', ')}; there are ${Object.keys(rules).join(', ')}.`)
   const report = await runConformance(folder, only.length > 0 ? { only: only.filter(isRule) } : {})

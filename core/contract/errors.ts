@@ -14,6 +14,7 @@ export const errorTable = {
   unknown_chain: { status: 404, when: 'The path names services that cannot follow each other.' },
   idempotency_in_progress: { status: 409, when: 'The first request with this idempotency key is still running.' },
   conflict: { status: 409, when: 'The resource is not in a state that allows the request.' },
+  document_expired: { status: 409, when: 'The document of the dispatch is no longer kept: what is left of the dispatch cannot be done.' },
   payload_too_large: { status: 413, when: 'The body is larger than allowed.' },
   unsupported_media_type: { status: 415, when: 'The content type of the body is not supported.' },
   expectation_failed: { status: 417, when: 'The sender is not allowed by the SMTP configuration, or there is no recipient.' },

@@ -46,8 +46,9 @@ function serviceData (service: unknown, name: string): unknown {
   }
 }
 
+/** As they are listed; one that is none comes last. */
 function orderOf (verb: string): number {
-  return verbNames.findIndex((name) => name === verb)
+  return [...verbNames, verb].findIndex((name) => name === verb)
 }
 
 /** An invoicing provider that hands out documents of its own means them: the verb is the declaration. */

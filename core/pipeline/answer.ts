@@ -2,9 +2,9 @@ import { isDeliveryService } from '../contract/delivery.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { DispatchResponse, DispatchView, EventView, GeneratedDocument, ProviderResponse } from '../contract/response.ts'
 import type { DispatchStatus, StepStatus } from '../contract/states.ts'
-import type { DispatchRecord, EventRow } from '../store/dispatch-views.ts'
+import type { DispatchRecord, EventRow, StepRecord } from '../store/dispatch-views.ts'
 import type { StepError } from '../store/schema.ts'
-import { storedDocument, type StoredDocument } from './run.ts'
+import { storedDocument, type StoredDocument } from './stored-document.ts'
 
 /** Gives a document the link under which it can be fetched without credentials. */
 export type DocumentUrl = (document: StoredDocument) => string
@@ -55,17 +55,22 @@ export function resultOf (record: DispatchRecord): Result {
     dispatchId: record.dispatch_id,
     status: record.status,
     metadata: record.metadata,
-    steps: record.steps.map((step) => ({
-      service: step.service,
-      providerName: step.provider_code,
-      status: step.status,
-      response: step.response,
-      document: step.document === undefined ? null : storedDocument(step.document),
-      error: step.error,
-      charged: step.charged
-    })),
+    steps: record.steps.filter((step) => step.deferred_on === null).map(stepResultOf),
     createdAt: record.created_at,
     finishedAt: record.finished_at
+  }
+}
+
+/** The result of a recorded step. */
+export function stepResultOf (step: StepRecord): StepResult {
+  return {
+    service: step.service,
+    providerName: step.provider_code,
+    status: step.status,
+    response: step.response,
+    document: step.document === undefined ? null : storedDocument(step.document),
+    error: step.error,
+    charged: step.charged
   }
 }
 

@@ -25,16 +25,30 @@ export function check (draft: Draft, { templateChecks, prices, now }: Rules): Pl
     checkRequestSettings(draft),
     ...steps.flatMap((step) => [checkTemplate(step, templateChecks, today), checkStep(draft, step, today)].map((findings) => placed(findings, step)))
   ]
-  const all = (kind: keyof Findings): Problem[] => distinct(found.flatMap((findings) => findings[kind] ?? []))
-  const [expectations, problems] = [all('expectations'), all('problems')]
-  if (expectations.length > 0) throw refusal('expectation_failed', expectations)
-  if (problems.length > 0) throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
+  refuseFaults(found)
   return {
     request,
     steps: steps.map((step) => planned(step, prices)),
+    deferred: [],
     facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, step.template?.data ?? {}), ...facts }), {}),
-    warnings: presentable(all('warnings'))
+    warnings: presentable(allOf(found, 'warnings'))
   }
+}
+
+/** Checks the fields that take the place of a recorded step's. Throws as {@link check} does. */
+export function checkAgain (step: DraftStep, at: (field: string) => string, { data, now }: { data: JsonObject, now: () => Date }): void {
+  const { service, fields, choice } = step
+  refuseFaults([services[service].check({ fields, at, data, template: {}, provider: providerOf(service, choice), today: now().toISOString().slice(0, 10) })])
+}
+
+function allOf (found: readonly Findings[], kind: keyof Findings): Problem[] {
+  return distinct(found.flatMap((findings) => findings[kind] ?? []))
+}
+
+function refuseFaults (found: readonly Findings[]): void {
+  const [expectations, problems] = [allOf(found, 'expectations'), allOf(found, 'problems')]
+  if (expectations.length > 0) throw refusal('expectation_failed', expectations)
+  if (problems.length > 0) throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
 }
 
 function checkChoices (steps: readonly DraftStep[]): Findings {

@@ -7,11 +7,12 @@ import type { Parts } from './parts.ts'
 import type { ProviderStep, Run } from './run.ts'
 
 /** What the provider of a step may reach. `owner` tells whose configuration it is: the company's or which user's. */
-export async function outsideOf (parts: Parts, { companyId }: Run, { by: { provider }, service, stepId }: ProviderStep, owner: string): Promise<Outside> {
+export async function outsideOf (parts: Parts, { companyId }: Run, { by: { provider }, service, stepId, generation }: ProviderStep, owner: string): Promise<Outside> {
   const { network, spool, database, diskRoot, now } = parts
   // Under a name that no provider's code can have: the provider's own keys are elsewhere.
   const memory = createProviderState(database, companyId, `${provider.code}:host`, now)
-  const key = `checkpoint:${stepId}`
+  // A definite refusal ends what was prepared: what comes after it begins anew.
+  const key = generation === 0 ? `checkpoint:${stepId}` : `checkpoint:${stepId}:${generation}`
   const id = provider.manifest.services[service]?.checkpoint === true ? await memory.get(key) : undefined
   return {
     network,

@@ -1,4 +1,6 @@
+import type { Accounts } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
+import type { DispatchStatus } from '../contract/states.ts'
 import type { Renderer } from '../documents/renderer.ts'
 import type { Breakers } from '../host/breaker.ts'
 import type { Host } from '../host/host.ts'
@@ -8,7 +10,16 @@ import type { Spool } from '../host/spool.ts'
 import type { Configurations } from '../store/configurations.ts'
 import type { Database } from '../store/database.ts'
 import type { Files } from '../store/files.ts'
+import type { Enqueue } from '../store/lease.ts'
 import type { Templates } from '../store/templates.ts'
+import type { Leases } from './leases.ts'
+import type { Run, RunStep } from './run.ts'
+
+/** Adds jobs for what goes on later, not before that time. */
+export type Jobs = {
+  dispatch: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, at: Date) => Enqueue
+  deferred: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, step: Pick<RunStep, 'stepId'>, at: Date) => Enqueue
+}
 
 /** What the pipeline works with. */
 export type Parts = {
@@ -23,6 +34,11 @@ export type Parts = {
   /** The folder on the operator's disk that providers may write to. */
   diskRoot?: string
   renderer: Renderer
+  leases: Leases
+  jobs: Jobs
+  accounts: Accounts
+  /** What is to be done in the transaction in which a dispatch ends. */
+  ended: (run: Run, status: DispatchStatus) => { also?: Enqueue }
   keyring: Keyring
   log: Log
   now: () => Date

@@ -1,24 +1,34 @@
 import type { Actor } from '../access/account.ts'
+import { requireRole } from '../access/permissions.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
+import { DispatchError } from '../contract/errors.ts'
 import type { ValidationResponse } from '../contract/response.ts'
 import type { ServiceName } from '../services/index.ts'
 import { createRequestReader, type DispatchRequest } from '../services/request.ts'
 import { readUploadFields } from '../services/upload-fields.ts'
-import { findIdempotencyKey } from '../store/dispatch-views.ts'
-import { IdempotencyKeyTaken, openDispatch, type NewDocument } from '../store/dispatches.ts'
-import type { Result } from './answer.ts'
+import { findDispatch, findIdempotencyKey, type DispatchRecord } from '../store/dispatch-views.ts'
+import { IdempotencyKeyTaken, openDispatch } from '../store/dispatches.ts'
+import type { NewDocument } from '../store/documents.ts'
+import { cancelDispatch, detachDispatch, endRun, resumeDispatch, takeRun, type Replacement } from '../store/runs.ts'
+import { resultOf, type Result } from './answer.ts'
 import { check } from './check.ts'
-import { fingerprintOf, replay, type IdempotencyKey } from './idempotency.ts'
+import { fingerprintOf, inProgress, isResumable, repeatedDispatch, type IdempotencyKey } from './idempotency.ts'
 import { createInFlight } from './in-flight.ts'
+import { loadRun, runOf } from './load.ts'
 import type { Parts } from './parts.ts'
 import type { Plan } from './plan.ts'
+import { resolveStep } from './reconcile.ts'
+import { replacementOf } from './replacement.ts'
 import { requireServices, resolve } from './resolve.ts'
 import { beginRun, type Run } from './run.ts'
 import { runSteps } from './steps.ts'
 import { createTemplateChecks } from './template-checks.ts'
 
+/** Whether the client waits for the end, or reads later what became of it. */
+export type Mode = 'synchronous' | 'asynchronous'
+
 /** A request for one or more services, before anything about it is known. */
-export type Call = { actor: Actor, services: readonly [ServiceName, ...ServiceName[]], body: unknown, requestId: string, idempotencyKey?: string, file?: ReceivedFile }
+export type Call = { actor: Actor, services: readonly [ServiceName, ...ServiceName[]], body: unknown, requestId: string, mode?: Mode, idempotencyKey?: string, file?: ReceivedFile }
 
 /** A file that came with a request and is stored; `discard` removes it where nothing was recorded. */
 export type ReceivedFile = { document: NewDocument, discard: () => Promise<void> }
@@ -26,11 +36,22 @@ export type ReceivedFile = { document: NewDocument, discard: () => Promise<void>
 /** What came of a call. `replayed`: the dispatch was there before it. */
 export type Dispatched = { result: Result, replayed: boolean }
 
+/** A recorded dispatch, by its id, and who wants something of it. */
+export type Recorded = { actor: Actor, dispatchId: string }
+
 export type Pipeline = {
   /** Everything that a dispatch checks, and nothing that it does. */
   validate: (call: Call) => Promise<ValidationResponse>
   /** Checks, records, renders, calls the provider and settles. Throws a DispatchError for whatever keeps a dispatch from being recorded. */
   dispatch: (call: Call) => Promise<Dispatched>
+  /** Lets a dispatch go on at the step that failed, which the body may put right. Throws `conflict` when it cannot, or another run has it. */
+  retry: (recorded: Recorded & { body?: unknown, mode?: Mode }) => Promise<Result>
+  /** Ends a dispatch of which nothing has begun. Throws `conflict` when it has. */
+  cancel: (recorded: Recorded) => Promise<Result>
+  /** A person's word on a step in doubt. Throws `forbidden` unless an administrator's. */
+  resolve: (recorded: Recorded & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<Result>
+  /** Runs a dispatch that waits, if it still does. */
+  take: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
@@ -40,12 +61,17 @@ export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchr
 
 /** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
 export function createPipeline (parts: Parts, { prices, synchronousLimit }: PipelineOptions): Pipeline {
-  const { database, now } = parts
+  const { database, leases, jobs, now } = parts
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
   const catalogs = { ...parts, problemsOf: createConfigurationCheck(parts.keyring) }
   const rules = { templateChecks: createTemplateChecks(), prices, now }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
-  const go = (run: Run): Promise<Result> => inFlight.within(runSteps(parts, run), run.dispatchId)
+
+  /** Whoever waits too long reads later what became of it. */
+  async function detach (run: Run): Promise<void> {
+    run.detached = true
+    await detachDispatch(database, run, run.runId)
+  }
 
   function read ({ actor, services, body }: Call): DispatchRequest {
     const path = services.join('/')
@@ -60,22 +86,57 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit }: Pipe
     return check(await resolve(catalogs, actor, request), rules)
   }
 
-  /** The repeat of a request whose key is bound, if it is. */
-  async function repeat ({ actor }: Call, given: IdempotencyKey): Promise<Dispatched | undefined> {
-    const { companyId } = actor
-    const bound = await findIdempotencyKey(database, companyId, given.key, now())
-    return bound && { result: await replay(parts, { companyId, actor: userOf(actor), given, bound }, go), replayed: true }
-  }
-
   /** `started` is called once the dispatch is recorded. */
   async function begin (call: Call, request: DispatchRequest, started: () => void, idempotency?: IdempotencyKey): Promise<Dispatched> {
-    const { actor: { companyId }, requestId, file } = call
+    const { actor: { companyId }, requestId, file, mode } = call
     const planned = await plan(call, request)
     const time = now()
-    const { run, record } = beginRun(planned, { companyId, actor: userOf(call.actor), requestId, newId: parts.newId, now: time, ...(file === undefined ? {} : { file: file.document }) })
-    await openDispatch(database, { ...record, ...(idempotency === undefined ? {} : { idempotency }) }, time)
-    started()
-    return { result: await go(run), replayed: false }
+    const beginner = { companyId, actor: userOf(call.actor), requestId, newId: parts.newId, now: time, ...(file === undefined ? {} : { file: file.document }) }
+    const keyed = idempotency === undefined ? {} : { idempotency }
+    if (mode === 'asynchronous') {
+      const { run, record } = beginRun(planned, { ...beginner, runId: '', detached: true })
+      await openDispatch(database, { ...record, ...keyed }, { enqueue: jobs.dispatch(run, time) }, time)
+      started()
+      return { result: waiting(run), replayed: false }
+    }
+    const result = await leases.under(async (lease, hold) => {
+      const { run, record } = beginRun(planned, { ...beginner, runId: lease.runId, detached: false })
+      await openDispatch(database, { ...record, ...keyed }, { lease }, time)
+      started()
+      return inFlight.within(hold(runSteps(parts, run)), run.dispatchId, () => detach(run))
+    })
+    return { result, replayed: false }
+  }
+
+  /** The repeat of a request whose key is bound, if it is. What was surely not sent goes on. */
+  async function repeat ({ actor, mode }: Call, given: IdempotencyKey): Promise<Dispatched | undefined> {
+    const { companyId } = actor
+    const bound = await findIdempotencyKey(database, companyId, given.key, now())
+    if (bound === undefined) return undefined
+    const record = await repeatedDispatch(database, companyId, given, bound)
+    const result = isResumable(record) ? await resume(record, { actor, mode }) : resultOf(record)
+    if (result === undefined) throw inProgress(bound.dispatchId)
+    return { result, replayed: true }
+  }
+
+  /** Lets a dispatch go on; undefined when another run has just taken it. */
+  async function resume (record: DispatchRecord, { actor, mode, replacement }: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement }): Promise<Result | undefined> {
+    const resumed = { companyId: record.company_id, dispatchId: record.dispatch_id, actor: userOf(actor), ...(replacement === undefined ? {} : { replacement }) }
+    if (mode === 'asynchronous') return await resumeDispatch(database, { ...resumed, beginning: { enqueue: jobs.dispatch(resumed, now()) } }, now()) ? { ...resultOf(record), status: 'queued', finishedAt: null } : undefined
+    return leases.under(async (lease, hold) => {
+      if (!await resumeDispatch(database, { ...resumed, beginning: { lease } }, now())) return undefined
+      const run = await loadRun(parts, resumed.companyId, resumed.dispatchId, lease.runId)
+      if (run === undefined) throw new Error(`The dispatch ${resumed.dispatchId} has lost its data.`)
+      run.detached = false
+      return inFlight.within(hold(runSteps(parts, run)), run.dispatchId, () => detach(run))
+    })
+  }
+
+  async function find ({ actor, dispatchId }: Recorded): Promise<DispatchRecord> {
+    const record = await findDispatch(database, actor.companyId, dispatchId)
+    if (record === undefined) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
+    requireServices(actor, record.services as ServiceName[])
+    return record
   }
 
   async function beginOrRepeat (call: Call, request: DispatchRequest, started: () => void): Promise<Dispatched> {
@@ -107,8 +168,54 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit }: Pipe
       }
     },
 
+    async retry ({ body, mode, ...recorded }) {
+      const record = await find(recorded)
+      const replacement = await replacementOf(parts, record, body)
+      const result = await resume(record, { actor: recorded.actor, mode, ...(replacement === undefined ? {} : { replacement }) })
+      if (result === undefined) throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', { dispatchId: recorded.dispatchId })
+      return result
+    },
+
+    async cancel (recorded) {
+      const { company_id: companyId, dispatch_id: dispatchId, status } = await find(recorded)
+      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor) }, now())) {
+        throw new DispatchError('conflict', `The dispatch is ${status}: only one of which nothing has begun can be cancelled.`, { dispatchId })
+      }
+      return resultOf(await find(recorded))
+    },
+
+    async resolve ({ outcome, reason, ...recorded }) {
+      requireRole(recorded.actor, 'admin')
+      const record = await find(recorded)
+      const { company_id: companyId, dispatch_id: dispatchId } = record
+      await leases.under(async (lease) => {
+        if (!await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status] }, now())) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
+        try {
+          const run = await loadRun(parts, companyId, dispatchId, lease.runId)
+          if (run !== undefined) await resolveStep(parts, run, { outcome, reason, actor: userOf(recorded.actor) })
+        } finally {
+          await endRun(database, { companyId, dispatchId }, lease.runId)
+        }
+      })
+      return resultOf(await find(recorded))
+    },
+
+    async take ({ companyId, dispatchId }) {
+      await leases.under(async (lease, hold) => {
+        if (!await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' }, now())) return
+        const run = await loadRun(parts, companyId, dispatchId, lease.runId)
+        if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
+        await hold(runSteps(parts, run))
+      })
+    },
+
     drain: inFlight.drain
   }
+}
+
+/** What a client reads of a dispatch that has just been queued. */
+function waiting ({ dispatchId, metadata, steps, createdAt }: Run): Result {
+  return { dispatchId, status: 'queued', metadata, steps: steps.map(({ result }) => result), createdAt, finishedAt: null }
 }
 
 /** A file comes as a form, whose fields are texts; everything else is JSON. */

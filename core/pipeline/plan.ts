@@ -21,6 +21,8 @@ export type DraftTemplate = { template: StoredTemplate, data: JsonObject, path: 
 export type Plan = {
   request: DispatchRequest
   steps: readonly PlannedStep[]
+  /** What is done later, each at an event of the dispatch. */
+  deferred: readonly (PlannedStep & { deferredOn: string })[]
   facts: Facts
   warnings: readonly Problem[]
 }

@@ -3,7 +3,7 @@ import validator from 'validator'
 import type { Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { checkPlace } from './address.ts'
-import { Money, readAmounts, sumOf, type Amounts, type LineAmounts } from './amounts.ts'
+import { isCurrency, minorDigits, Money, readAmounts, sumOf, type Amounts, type LineAmounts } from './amounts.ts'
 import { at } from './data.ts'
 import type { Findings } from './service.ts'
 
@@ -34,7 +34,7 @@ export function checkInvoice ({ data, template, today }: Invoice): Findings {
 
 /** A template's currency may also be an expression: then the data has it. */
 function literalCurrency ({ currency }: Invoice['template']): string | undefined {
-  return currency !== undefined && currencies.has(currency) ? currency : undefined
+  return currency !== undefined && isCurrency(currency) ? currency : undefined
 }
 
 /** Checks a due date, which stands at the path, against the date of the data. */
@@ -46,7 +46,7 @@ export function checkDueDate (dueDate: Json | undefined, path: string, { data, t
 }
 
 function checkCurrency (currency: Json | undefined): Problem[] {
-  if (typeof currency !== 'string' || currencies.has(currency)) return []
+  if (typeof currency !== 'string' || isCurrency(currency)) return []
   return [{ path: '/template/data/currency', code: 'unknown_currency', message: 'Not an ISO 4217 currency code, such as EUR.' }]
 }
 
@@ -103,13 +103,12 @@ function day (value: Json | undefined): string | undefined {
   return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) ? value.slice(0, 10) : undefined
 }
 
-const currencies = new Set(Intl.supportedValuesOf('currency'))
-const halfUnits = new Map<Json | undefined, Decimal>()
+const halves = new Map<number, Decimal>()
 
-/** Half a minor unit of a currency: 0.005 for EUR, 0.5 for JPY. Unknown ones count as two digits. */
+/** Half a minor unit of a currency: 0.005 for EUR, 0.5 for JPY. */
 function halfUnit (currency: Json | undefined): Decimal {
-  const known = typeof currency === 'string' && currencies.has(currency) ? currency : 'EUR'
-  const half = halfUnits.get(known) ?? new Money(10).pow(-(new Intl.NumberFormat('en', { style: 'currency', currency: known }).resolvedOptions().maximumFractionDigits ?? 2)).div(2)
-  halfUnits.set(known, half)
+  const digits = minorDigits(typeof currency === 'string' ? currency : '')
+  const half = halves.get(digits) ?? new Money(10).pow(-digits).div(2)
+  halves.set(digits, half)
   return half
 }

@@ -30,7 +30,7 @@ export type Tables = {
     dispatch_id: string, company_id: number, user_id: number, impersonator_id: number | null, status: DispatchStatus, services: string[],
     template_id: number | null, template_version: number | null, data: Plain<JsonObject> | null, metadata: Plain<Record<string, string>>,
     callback_url: string | null, document_type: string | null, document_number: string | null, recipient: string | null, request_id: string,
-    created_at: Date, finished_at: Date | null
+    created_at: Date, finished_at: Date | null, detached: Generated<boolean>, run_id: string | null, leased_until: Date | null, next_try_at: Date | null
   }
   documents: {
     document_id: string, company_id: number, dispatch_id: string, filename: string, content_type: string, size: ColumnType<string, number>,
@@ -41,7 +41,9 @@ export type Tables = {
     provider_version: string | null, chosen_by: ChosenBy | null, configured_by: 'user' | 'company' | null, sandbox: boolean, fields: Plain<JsonObject>,
     request_settings: Plain<JsonObject>, price: number, held: number, charged: Generated<number>, status: StepStatus, document_id: string | null,
     made: Plain<JsonObject> | null, remote_id: string | null, response: Plain<ProviderResponse> | null, error: Plain<StepError> | null,
-    delivery_status: DeliveryStatus | null, delivery_settled: Generated<boolean>, polled_at: Date | null
+    delivery_status: DeliveryStatus | null, delivery_settled: Generated<boolean>, polled_at: Date | null, template_id: number | null, template_version: number | null,
+    data: Plain<JsonObject> | null, deferred_on: string | null, generation: Generated<number>, uncertain_at: Date | null, looks: Generated<number>,
+    next_look_at: Date | null, next_try_at: Date | null, tries: Generated<number>
   }
   attempts: {
     step_id: string, number: number, company_id: number, provider_version: string, started_at: Date, answered_at: Date | null,

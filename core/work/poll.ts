@@ -2,7 +2,7 @@ import { deliveryServices } from '../contract/delivery.ts'
 import type { Host } from '../host/host.ts'
 import type { Log } from '../host/log.ts'
 import type { Database } from '../store/database.ts'
-import { applyPoll, findFollowed, listDue, type Due } from '../store/deliveries.ts'
+import { applyPoll, findFollowed, listDue, type Due, type Moved } from '../store/deliveries.ts'
 import { forgetInbound, listStranded } from '../store/inbound.ts'
 import type { Ask } from './ask.ts'
 import type { Queue, Work } from './queue.ts'
@@ -41,7 +41,7 @@ function followedBy (host: Host, time: Date): Due[] {
 }
 
 /** Asks the vendor about one step and notes its answer, unless it was asked since the job was made. */
-export function createPolling ({ database, host, ask, log, now }: Options): (job: Work['poll']) => Promise<void> {
+export function createPolling ({ database, host, ask, moved, log, now }: Options & { moved: Moved }): (job: Work['poll']) => Promise<void> {
   return async ({ stepId, polledAt }) => {
     const step = await findFollowed(database, { stepId, polledAt: polledAt === null ? null : new Date(polledAt) })
     const provider = step && host.find(step.providerCode)
@@ -49,7 +49,7 @@ export function createPolling ({ database, host, ask, log, now }: Options): (job
     const answer = await ask(provider, step)
     if (!answer.ok) log.warn({ stepId, provider: provider.code, why: answer.why }, 'the status of a step could not be read')
     const delivery = answer.ok ? { status: answer.status, facts: { type: answer.word } } : { status: null, facts: {} }
-    await applyPoll(database, step, { kind: 'polled', actor: { kind: 'provider', code: provider.code }, ...delivery }, now())
+    await applyPoll(database, step, { kind: 'polled', actor: { kind: 'provider', code: provider.code }, ...delivery }, moved, now())
   }
 }
 

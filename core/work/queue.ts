@@ -9,12 +9,18 @@ export type Work = {
   webhook: { inboundId: string }
   /** Asks a vendor what became of a step that was last asked after then. */
   poll: { stepId: string, polledAt: string | null }
+  /** Runs a dispatch that waits. */
+  dispatch: { companyId: number, dispatchId: string }
+  /** Looks what became of a step in doubt. */
+  look: { companyId: number, dispatchId: string, stepId: string }
+  /** Does a step whose event has come. */
+  deferred: { companyId: number, dispatchId: string, stepId: string }
   /** Finds steps to ask after, and events whose jobs were lost. */
   sweep: Record<string, never>
 }
 
-/** `key`: one job with it waits at a time. `after`: not before that many seconds have passed. */
-export type Job<Name extends keyof Work> = { data: Work[Name], key?: string, after?: number }
+/** `key`: one job with it waits at a time. `after`: not before that many seconds have passed. `priority`: the highest comes first; 0 unless told. */
+export type Job<Name extends keyof Work> = { data: Work[Name], key?: string, after?: number, priority?: number }
 
 export type Queue = {
   /** Adds jobs; with `queries` they are there when that transaction commits. */
@@ -33,7 +39,7 @@ const life = { expireInSeconds: 120, heartbeatSeconds: 10, deleteAfterSeconds: 6
 const patience = { retryLimit: 40, retryDelay: 1, retryBackoff: true, retryDelayMax: 3600 }
 
 /** `short`: of jobs with the same key one waits; `exclusive`: one waits or is worked on. */
-const policies: Record<keyof Work, QueuePolicy> = { webhook: 'short', poll: 'exclusive', sweep: 'exclusive' }
+const policies: Record<keyof Work, QueuePolicy> = { webhook: 'short', dispatch: 'short', look: 'exclusive', deferred: 'exclusive', poll: 'exclusive', sweep: 'exclusive' }
 
 /** Jobs that are fetched, and waited for, together: a slow one holds up no more than its pair, and a full pair is followed at once. */
 const pair = 2
@@ -55,7 +61,7 @@ export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, lo
   }
   return {
     async send (name, jobs, queries) {
-      const rows = jobs.map(({ data, key, after }) => ({ data, ...(key === undefined ? {} : { singletonKey: key }), ...(after === undefined ? {} : { startAfter: after }) }))
+      const rows = jobs.map(({ data, key, after, priority }) => ({ data, ...(priority === undefined ? {} : { priority }), ...(key === undefined ? {} : { singletonKey: key }), ...(after === undefined ? {} : { startAfter: after }) }))
       await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) })
     },
     async work (name, handle, { atOnce }) {

@@ -1,4 +1,5 @@
 import type { Log } from '../host/log.ts'
+import { startDispatching } from './dispatching.ts'
 import { createInboundHandler } from './inbound.ts'
 import { createPolling, createSweep } from './poll.ts'
 import type { Storing } from './storing.ts'
@@ -12,7 +13,10 @@ export type Worker = {
 /** Milliseconds between two tries to bring what lies on the disk into the database. */
 const drainPause = 1_000
 
-type Options = Parameters<typeof createInboundHandler>[0] & { storing: Storing, log: Log }
+/** Dispatches that a process works on at once. */
+const dispatchesAtOnce = 16
+
+type Options = Parameters<typeof createInboundHandler>[0] & Pick<Parameters<typeof startDispatching>[0], 'parts' | 'pipeline'> & { storing: Storing, log: Log }
 
 /** Starts to work on what the queue and the disk hold. */
 export async function startWorker (options: Options): Promise<Worker> {
@@ -21,6 +25,7 @@ export async function startWorker (options: Options): Promise<Worker> {
   await queue.work('poll', createPolling(options), { atOnce: 4 })
   await queue.work('sweep', createSweep(options), { atOnce: 1 })
   await queue.schedule('sweep', '*/5 * * * *')
+  const dispatching = await startDispatching({ ...options, atOnce: dispatchesAtOnce })
 
   const drain = (): Promise<void> => storing.drain().catch((error: unknown) => log.debug({ err: error }, 'events stay on the disk'))
   await drain()
@@ -28,6 +33,7 @@ export async function startWorker (options: Options): Promise<Worker> {
   return {
     async close () {
       clearInterval(timer)
+      await dispatching.close()
       await storing.settle()
     }
   }

@@ -12,7 +12,12 @@ export default defineProvider({
   code: 'disk',
   name: 'Disk',
   settings: Type.Object({
-    folder: Type.Optional(Type.String({ title: 'Folder', description: 'where files go below the company\'s folder, such as incoming/scans', maxLength: 200, pattern: '^[A-Za-z0-9_][A-Za-z0-9_. -]*(/[A-Za-z0-9_][A-Za-z0-9_. -]*){0,4}$' }))
+    folder: Type.Optional(Type.String({
+      title: 'Folder',
+      description: 'where files go below the company\'s folder, such as incoming/scans',
+      maxLength: 200,
+      pattern: '^[A-Za-z0-9_][A-Za-z0-9_. -]*(/[A-Za-z0-9_][A-Za-z0-9_. -]*){0,4}$'
+    }))
   }),
   services: {
     upload: {

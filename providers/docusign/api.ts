@@ -1,12 +1,16 @@
 import { at, failureOf, refused, Secret, Type, type Accepted, type Context, type Found, type HttpCall, type Json, type Static } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
-  baseHost: Type.String({ title: 'Host', description: 'where the account is, such as eu.docusign.net: the base URI that Docusign shows beside the account ID, without https://', pattern: '^[a-z0-9][a-z0-9-]*\\.docusign\\.net$' }),
+  baseHost: Type.String({
+    title: 'Host',
+    description: 'where the account is, such as eu.docusign.net: the base URI that Docusign shows beside the account ID, without https://',
+    pattern: '^[a-z0-9][a-z0-9-]*\\.docusign\\.net$'
+  }),
   accountId: Type.String({ title: 'Account ID', description: 'the API account ID', pattern: '^[0-9A-Za-z-]{1,50}$' }),
   integrationKey: Type.String({ title: 'Integration key', description: 'The client ID of the app that was made at Docusign.', minLength: 1, maxLength: 100 }),
-  userId: Type.String({ title: 'User ID', description: 'The API user name of whom documents are sent for; they must have consented to the app.', minLength: 1, maxLength: 100 }),
+  userId: Type.String({ title: 'User ID', description: 'The API user name of whom it sends for; they must have consented to the app.', minLength: 1, maxLength: 100 }),
   privateKey: Secret({ title: 'Private key', description: 'the RSA key of the app, in PEM', pattern: '^\\s*-----BEGIN (RSA )?PRIVATE KEY-----' }),
-  emailSubject: Type.Optional(Type.String({ title: 'Subject', description: 'The subject of the e-mails to signers; the name of the document unless set.', minLength: 1, maxLength: 100 })),
+  emailSubject: Type.Optional(Type.String({ title: 'Subject', description: 'of the e-mails to signers; the name of the document unless set', minLength: 1, maxLength: 100 })),
   webhookUser: Type.Optional(Type.String({ title: 'Webhook user', description: 'The user name that Connect signs in with.', minLength: 1, maxLength: 100 })),
   webhookPassword: Type.Optional(Secret({ title: 'Webhook password', description: 'The password that Connect signs in with.', maxLength: 100 }))
 })

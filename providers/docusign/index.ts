@@ -68,7 +68,9 @@ export default defineProvider({
         data: Type.Object({ envelopeId: Type.String(), recipientId: Type.Optional(Type.String()) })
       }),
       // Events have no id, and their `retryCount` differs when one is sent again.
-      read: ({ event: type, generatedDateTime: time, data: { envelopeId: remoteId, recipientId = '' } }) => ({ remoteId, type, eventId: [type, remoteId, recipientId, time].join(' ') }),
+      read: ({ event: type, generatedDateTime: time, data: { envelopeId: remoteId, recipientId = '' } }) => ({
+        remoteId, type, eventId: [type, remoteId, recipientId, time].join(' ')
+      }),
       events: {
         'envelope-sent': 'started',
         'envelope-delivered': 'viewed',

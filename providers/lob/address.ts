@@ -4,7 +4,8 @@ import { stateOf, states } from './states.ts'
 type Recipient = ServiceContracts['postal']['dispatch']['postal']['recipient']
 
 /** An address as Lob takes it: https://docs.lob.com/#tag/Addresses. */
-export type Address = { name: string, company?: string, address_line1: string, address_line2?: string, address_city: string, address_state?: string, address_zip?: string, address_country: string }
+export type Address = Record<'name' | 'address_line1' | 'address_city' | 'address_country', string> &
+  Partial<Record<'company' | 'address_line2' | 'address_state' | 'address_zip', string>>
 
 /** Countries of their own in ISO 3166-1, states to the USPS. */
 const usTerritories = ['AS', 'FM', 'GU', 'MH', 'MP', 'PR', 'PW', 'VI']
@@ -16,8 +17,9 @@ export const countries: string[] = ['US', ...usTerritories, ...`
   LS LT LU LV LY MA MC MD ME MG MK ML MM MN MO MR MS MT MU MV MW MX MY MZ NA NE NF NG NI NL NO NP NR NU NZ OM PA PE PG PH PK PL PN PT PY QA RO RS RU RW SA SB SC SD SE SG SH SI
   SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UY UZ VA VC VE VG VN VU WS YE ZA ZM ZW`.trim().split(/\s+/)]
 
-/** Characters that Lob prints. */
-const longest = { name: 40, company: 40, domestic: { address_line1: 64, address_line2: 64 }, foreign: { address_line1: 200, address_line2: 200 } }
+/** Characters that Lob prints, in the United States and elsewhere. */
+const longest = { name: 40, company: 40, address_line1: 64, address_line2: 64 }
+const longestAbroad = { ...longest, address_line1: 200, address_line2: 200 }
 
 /** The recipient as Lob takes it. Throws a refusal when Lob would not print all of it, or no state can be told. */
 export function addressOf ({ name, company, address, city, postalCode, country }: Recipient): Address {
@@ -30,7 +32,10 @@ export function addressOf ({ name, company, address, city, postalCode, country }
     ...(lines.length > 0 && { address_line2: lines.join(', ') }),
     ...(isDomestic ? domesticPlace(city, postalCode ?? '', country) : foreignPlace(city, postalCode, country))
   }
-  checkLengths(whole, { name: longest.name, company: longest.company, ...(isDomestic ? longest.domestic : longest.foreign) })
+  for (const [field, most] of Object.entries(isDomestic ? longest : longestAbroad)) {
+    const { length } = whole[field as keyof Address] ?? ''
+    if (length > most) throw refused('address_length_exceeds_limit', `Lob prints at most ${most} characters of ${field}, and this has ${length}.`)
+  }
   return whole
 }
 
@@ -59,11 +64,4 @@ function domesticPlace (text: string, zip: string, country: string): Place {
 /** Lob wants a postal code, or a city and a state: where there are no codes the city stands for its region. */
 function foreignPlace (city: string, postalCode: string | undefined, country: string): Place {
   return { address_city: city, ...(postalCode === undefined ? { address_state: city } : { address_zip: postalCode }), address_country: country }
-}
-
-function checkLengths (address: Address, most: Partial<Record<keyof Address, number>>): void {
-  for (const [field, limit] of Object.entries(most)) {
-    const { length } = address[field as keyof Address] ?? ''
-    if (length > limit) throw refused('address_length_exceeds_limit', `Lob prints at most ${limit} characters of ${field}, and this has ${length}.`)
-  }
 }

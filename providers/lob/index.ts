@@ -1,4 +1,4 @@
-import { defineProvider, refused, Secret, Type, type Context, type Static } from '@dispatch/core/provider'
+import { defineProvider, keyFor, refused, Secret, Type, type Context, type HttpCall, type Static } from '@dispatch/core/provider'
 import { addressOf, countries, returnAddressOf } from './address.ts'
 import { events, statuses, wordOf } from './tracking.ts'
 
@@ -13,8 +13,12 @@ const Settings = Type.Object({
   senderCity: Type.String({ title: 'City', description: 'The city of the return address.', minLength: 1, maxLength: 200 }),
   senderState: Type.String({ title: 'State', description: 'two letters, such as CA', pattern: '^[A-Z]{2}$' }),
   senderZip: Type.String({ title: 'ZIP code', description: 'five digits, or nine as 94107-1234', pattern: '^\\d{5}(-\\d{4})?$' }),
-  useType: Type.Optional(Type.Enum(['operational', 'marketing'], { title: 'Use', description: 'What the letters are, which Lob asks for; operational unless set.' })),
-  addressPlacement: Type.Optional(Type.Enum(['insert_blank_page', 'top_first_page', 'bottom_first_page'], { title: 'Address', description: 'Where Lob prints the addresses: on a page of its own before the first (unless set), or over the first page.' })),
+  useType: Type.Optional(Type.Enum(['operational', 'marketing'], {
+    title: 'Use', description: 'What the letters are, which Lob asks for; operational unless set.'
+  })),
+  addressPlacement: Type.Optional(Type.Enum(['insert_blank_page', 'top_first_page', 'bottom_first_page'], {
+    title: 'Address', description: 'Where Lob prints the addresses: on a page of its own before the first (unless set), or over the first page.'
+  })),
   webhookSecret: Type.Optional(Secret({ title: 'Webhook secret', description: 'The secret that Lob shows for the webhook.' }))
 })
 
@@ -26,28 +30,22 @@ const Letter = Type.Object({
   tracking_number: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   tracking_events: Type.Optional(Type.Union([Type.Array(Type.Object({ name: Type.String() })), Type.Null()]))
 })
+const Letters = Type.Object({ data: Type.Array(Letter) })
+const Deleted = Type.Object({ deleted: Type.Optional(Type.Boolean()) })
+
+type Call = Context<Static<typeof Settings>, object>
 
 export default defineProvider({
-  code: 'lob',
-  name: 'Lob',
-  docs: 'https://docs.lob.com/#tag/Letters',
+  code: 'lob', name: 'Lob', docs: 'https://docs.lob.com/#tag/Letters',
   hosts: ['api.lob.com'],
   settings: Settings,
   errors: {
     at: '/error/code',
     message: '/error/message',
     map: {
-      invalid_api_key: 'authentication_error',
-      publishable_key_not_allowed: 'authentication_error',
-      unauthorized: 'authentication_error',
-      unauthorized_token: 'authentication_error',
       // Said of a key whose first request is still at work, too.
       conflict: 'outcome_unknown',
-      request_timeout: 'outcome_unknown',
-      address_length_exceeds_limit: 'provider_error',
-      failed_deliverability_strictness: 'provider_error',
-      invalid_file_dimensions: 'provider_error',
-      not_deletable: 'provider_error'
+      request_timeout: 'outcome_unknown'
     }
   },
   services: {
@@ -64,9 +62,8 @@ export default defineProvider({
       async dispatch ({ postal: { recipient, mailType, color, duplex }, document }, call) {
         const to = addressOf(recipient)
         const { useType = 'operational', addressPlacement = 'insert_blank_page' } = call.settings
-        const letter = await call.http.post(letters, {
-          ...signedIn(call),
-          headers: { ...version, 'idempotency-key': call.idempotencyKey },
+        const letter = await call.http.post(...ask(call, {
+          headers: { 'idempotency-key': call.idempotencyKey },
           multipart: {
             ...bracketed('to', to),
             ...bracketed('from', returnAddressOf(call.settings)),
@@ -78,23 +75,23 @@ export default defineProvider({
             ...bracketed('metadata', { [referenceKey]: call.reference }),
             file: document
           }
-        }, Letter)
+        }), Letter)
         return answer(letter)
       },
 
       async lookup ({ reference }, call) {
         const query = { metadata: { [referenceKey]: reference }, limit: 1 }
-        const { data: [letter] } = await call.http.get(letters, { ...signedIn(call), headers: version, query }, Type.Object({ data: Type.Array(Letter) }))
+        const { data: [letter] } = await call.http.get(...ask(call, { query }), Letters)
         return letter === undefined ? { found: 'absent' } : { found: 'accepted', response: answer(letter) }
       },
 
       async status ({ id }, call) {
-        const letter = await call.http.get(`${letters}/${encodeURIComponent(id)}`, { ...signedIn(call), headers: version }, Letter)
+        const letter = await call.http.get(...ask(call, {}, pathOf(id)), Letter)
         return { ...facts(letter), status: wordOf(letter) }
       },
 
       async cancel ({ id }, call) {
-        const { deleted = true } = await call.http.delete(`${letters}/${encodeURIComponent(id)}`, { ...signedIn(call), headers: version }, Type.Object({ deleted: Type.Optional(Type.Boolean()) }))
+        const { deleted = true } = await call.http.delete(...ask(call, {}, pathOf(id)), Deleted)
         if (!deleted) throw refused('not_deletable', 'Lob has not cancelled the letter.')
         return { status: 'deleted' }
       }
@@ -102,7 +99,10 @@ export default defineProvider({
   },
   webhooks: {
     postal: {
-      verify: { kind: 'hmac', header: 'Lob-Signature', algorithm: 'sha256', encoding: 'hex', secret: 'webhookSecret', timestamp: { header: 'Lob-Signature-Timestamp', unit: 'milliseconds' } },
+      verify: {
+        kind: 'hmac', header: 'Lob-Signature', algorithm: 'sha256', encoding: 'hex', secret: 'webhookSecret',
+        timestamp: { header: 'Lob-Signature-Timestamp', unit: 'milliseconds' }
+      },
       body: Type.Object({ id: Type.String(), reference_id: Type.String(), event_type: Type.Object({ id: Type.String() }) }),
       read: ({ id, reference_id: remoteId, event_type: { id: type } }) => ({ eventId: id, remoteId, type }),
       events
@@ -110,13 +110,13 @@ export default defineProvider({
   }
 })
 
-const version = { 'lob-version': '2020-02-11' }
-
-/** The key says which of Lob's two environments is meant: nothing is printed in that of test keys. */
-function signedIn ({ settings: { apiKey }, sandbox }: Pick<Context<Static<typeof Settings>, object>, 'settings' | 'sandbox'>): { basic: [string, string] } {
-  if (apiKey.startsWith('test_') === sandbox) return { basic: [apiKey, ''] }
-  throw refused('wrong_environment', sandbox ? 'A sandbox configuration needs a test key, and this is a live one: nothing was sent.' : 'With a test key nothing is printed: only a sandbox configuration may have one.')
+/** A request: the key says which of Lob's two environments is meant, and nothing is printed in that of test keys. */
+function ask (call: Call, more: HttpCall = {}, path = ''): [url: string, call: HttpCall] {
+  const key = keyFor(call, call.settings.apiKey, /^test_/)
+  return [letters + path, { basic: [key, ''], ...more, headers: { 'lob-version': '2020-02-11', ...more.headers } }]
 }
+
+const pathOf = (id: string): string => `/${encodeURIComponent(id)}`
 
 function bracketed (name: string, fields: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).map(([field, value]) => [`${name}[${field}]`, value]))

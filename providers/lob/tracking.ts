@@ -24,7 +24,9 @@ export const events: Readonly<Record<string, Status>> = {
 /** The words of a letter that is asked after: of its production, then of its last tracking event. */
 export const statuses: Readonly<Record<string, Status>> = { processed: 'accepted', rendered: 'accepted', deleted: 'cancelled', ...tracked }
 
+type Followed = { deleted?: boolean, tracking_events?: readonly { name: string }[] | null, status?: string }
+
 /** The word for how far a letter has come; a tracking event is called `In Transit` here and `letter.in_transit` when it is sent. */
-export function wordOf ({ deleted = false, tracking_events: events, status = 'processed' }: { deleted?: boolean, tracking_events?: readonly { name: string }[] | null, status?: string }): string {
+export function wordOf ({ deleted = false, tracking_events: events, status = 'processed' }: Followed): string {
   return deleted ? 'deleted' : events?.at(-1)?.name.toLowerCase().replaceAll(' ', '_') ?? status
 }

@@ -14,7 +14,9 @@ const places: Readonly<Record<number, readonly Line[]>> = { 1: [4], 2: [3, 4], 3
 export function linesOf ({ name, company, address, city, postalCode }: Recipient): Lines {
   const written = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
   const free = places[written.length]
-  if (free === undefined || (company !== undefined && free.includes(2))) throw refused('too_many_address_lines', `An address has six lines, and there is no room for ${written.length} between the names and the city.`)
+  if (free === undefined || (company !== undefined && free.includes(2))) {
+    throw refused('too_many_address_lines', `An address has six lines, and there is no room for ${written.length} between the names and the city.`)
+  }
   const lines: Lines = {
     ...(company === undefined ? { 1: name } : { 1: company, 2: name }),
     ...Object.fromEntries(free.map((line, index) => [line, written[index] ?? ''])),

@@ -15,10 +15,12 @@ export const Sending = Type.Object({ id: Type.String({ minLength: 1 }), status: 
 const longestCustomId = 32
 
 /** The address and the sign-in of a call; `path` goes on after `/sendings`. */
-export function ask ({ sandbox, settings: { clientId, clientSecret, username, password } }: Call, product: Product, path = '', body: Pick<HttpCall, 'json' | 'multipart'> = {}): [url: string, call: HttpCall] {
+export function ask ({ sandbox, settings }: Call, product: Product, path = '', body: HttpCall = {}): [url: string, call: HttpCall] {
+  const { clientId, clientSecret, username, password } = settings
   const domain = sandbox ? 'sandbox.maileva.net' : 'maileva.com'
   const tokenUrl = `https://connexion.${domain}/auth/realms/services/protocol/openid-connect/token`
-  return [`https://api.${domain}/${product}/sendings${path}`, { oauth2: { grant: 'password', tokenUrl, username, password, clientId, clientSecret, clientAuth: 'body' }, ...body }]
+  const oauth2 = { grant: 'password', tokenUrl, username, password, clientId, clientSecret, clientAuth: 'body' } as const
+  return [`https://api.${domain}/${product}/sendings${path}`, { oauth2, ...body }]
 }
 
 export function pathOf (id: string): string {
@@ -46,8 +48,11 @@ export async function prepare ({ postal: { recipient, mailType, color, duplex },
   return id
 }
 
-function registered ({ settings: { acknowledgement = true, senderName, senderDetails, senderStreet, senderCity, senderCountry = 'FR' } }: Call): Record<string, string | boolean> {
-  if (senderName === undefined || senderStreet === undefined || senderCity === undefined) throw refused('no_sender', 'A registered letter needs a sender: set senderName, senderStreet and senderCity in the configuration.')
+function registered ({ settings }: Call): Record<string, string | boolean> {
+  const { acknowledgement = true, senderName, senderDetails, senderStreet, senderCity, senderCountry = 'FR' } = settings
+  if (senderName === undefined || senderStreet === undefined || senderCity === undefined) {
+    throw refused('no_sender', 'A registered letter needs a sender: set senderName, senderStreet and senderCity in the configuration.')
+  }
   const lines = { 1: senderName, ...(senderDetails !== undefined && { 2: senderDetails }), 4: senderStreet, 6: senderCity }
   return { acknowledgement_of_receipt: acknowledgement, ...fieldsOf(lines, 'sender_'), sender_country_code: senderCountry }
 }

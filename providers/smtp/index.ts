@@ -10,7 +10,9 @@ export default defineProvider({
   settings: Type.Object({
     host: Host({ title: 'Mail server', description: 'the name of the server that takes your mail for delivery, such as smtp.example.com' }),
     port: Type.Optional(Type.Integer({ title: 'Port', description: '587 with STARTTLS and 465 with TLS unless told', minimum: 1, maximum: 65_535 })),
-    security: Type.Optional(Type.Enum(['starttls', 'tls'], { title: 'Security', description: 'STARTTLS, or TLS from the first byte. Both are required: nothing goes out in the clear.', default: 'starttls' })),
+    security: Type.Optional(Type.Enum(['starttls', 'tls'], {
+      title: 'Security', description: 'STARTTLS, or TLS from the first byte. Both are required: nothing goes out in the clear.', default: 'starttls'
+    })),
     user: Type.Optional(Type.String({ title: 'User', description: 'the name to sign in with; left out where the server asks for none', minLength: 1 })),
     password: Type.Optional(Secret({ title: 'Password', description: 'The password of that user.' })),
     allowedSenders: AllowedSenders()

@@ -1,4 +1,4 @@
-import { refused, Type, type Accepted, type HttpCall, type Static } from '@dispatch/core/provider'
+import { keyFor, Type, type Accepted, type Found, type HttpCall, type Invoice, type Static } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
 const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
@@ -17,23 +17,42 @@ export const Created = Type.Object({ id: Type.String() })
 
 const paths: Readonly<Record<string, string>> = { in: 'invoices', qt: 'quotes', cn: 'credit_notes' }
 
+/** What stands before the id of an invoice where its credit note is meant, which has no draft of its own. */
+export const creditOf = 'credit:'
+
+/** The id of the invoice that what was prepared credits; undefined for a draft. */
+export const creditedBy = (prepared: string): string | undefined => prepared.startsWith(creditOf) ? prepared.slice(creditOf.length) : undefined
+
 /** Where a paper is, by the prefix of its id. */
 export const pathOf = (id: string): string => `${paths[id.slice(0, 2)] ?? 'invoices'}/${encodeURIComponent(id)}`
 
-/** A question to Stripe. The key says in which of its modes: with a test key nothing is real. Later versions have moved fields. */
-export function ask ({ settings: { secretKey }, sandbox }: Call, path: string, query: NonNullable<HttpCall['query']> = {}, host = 'api'): [string, HttpCall] {
-  if (secretKey.includes('_test_') === sandbox) return [`https://${host}.stripe.com/v1/${path}`, { bearer: secretKey, headers: { 'stripe-version': '2023-08-16' }, query }]
-  throw refused('wrong_mode', sandbox ? 'A sandbox configuration needs a test key, and this is a live one: nothing was sent.' : 'What is made with a test key is not real: only a sandbox configuration may have one.')
+/** A request to Stripe. Later versions than this one have moved fields. */
+export function ask (call: Call, path: string, more: HttpCall = {}, host = 'api'): [string, HttpCall] {
+  const bearer = keyFor(call, call.settings.secretKey, /_test_/)
+  return [`https://${host}.stripe.com/v1/${path}`, { bearer, ...more, headers: { 'stripe-version': '2023-08-16', ...more.headers } }]
 }
 
 /** A request that changes something, under a key of its own: `step` tells the requests of one dispatch apart. */
 export function send (call: Call, step: string, path: string, form: NonNullable<HttpCall['form']> = {}): [string, HttpCall] {
-  const [url, { headers, ...rest }] = ask(call, path)
-  return [url, { ...rest, form, arrays: 'indexed', headers: { ...headers, 'idempotency-key': `${call.idempotencyKey}:${step}` } }]
+  return ask(call, path, { form, arrays: 'indexed', headers: { 'idempotency-key': `${call.idempotencyKey}:${step}` } })
 }
 
 export const read = (id: string, call: Call): Promise<Paper> => call.http.get(...ask(call, pathOf(id)), Paper)
 
+/** What became of what was prepared: of a draft, or of the credit note of an invoice. */
+export async function find (prepared: string, call: Call): Promise<Found> {
+  const invoice = creditedBy(prepared)
+  const notes = async () => (await call.http.get(...ask(call, 'credit_notes', { query: { invoice, limit: 100 } }), Papers)).data
+  const papers = invoice === undefined ? [await read(prepared, call)] : await notes()
+  const paper = papers.find(({ metadata }) => metadata?.['dispatch_reference'] === call.reference)
+  if (paper === undefined) return { found: 'absent' }
+  return paper.status === 'draft' ? { found: 'draft' } : { found: 'accepted', response: answer(paper, call) }
+}
+
 export function answer ({ id, status, number, hosted_invoice_url: url }: Paper, { requestSettings: { includePaymentCollectionLink: pay } }: Call): Accepted {
   return { id, status, ...(typeof number === 'string' && { number }), ...(typeof url === 'string' && { url, ...(pay === true && { paymentUrl: url }) }) }
+}
+
+export function metadataOf ({ number = '' }: Invoice, { reference }: Call): Record<string, string> {
+  return { dispatch_reference: reference, document_number: number }
 }

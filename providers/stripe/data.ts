@@ -1,11 +1,5 @@
-import { at, Money, refused, type Json } from '@dispatch/core/provider'
-import type { Call, Request } from './settings.ts'
-
-/** The text or number at a pointer of the data, as a text. */
-export function text (data: Json, pointer: string): string | undefined {
-  const value = at(data, pointer)
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
-}
+import { minorUnits, refused, type Invoice } from '@dispatch/core/provider'
+import type { Call } from './settings.ts'
 
 /** The texts that there are, one below the other. */
 export function joined (...texts: readonly (string | undefined)[]): string | undefined {
@@ -17,40 +11,27 @@ export function seconds (date: string | undefined, later = 0): number | undefine
   return date === undefined ? undefined : Math.floor(Date.parse(date) / 1000) + later
 }
 
-type Amount = InstanceType<typeof Money>
-
-/** Decimals of currencies that have not two: https://stripe.com/docs/currencies (ISK and UGX are written with two). */
-const decimals = { 0: 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF', 3: 'BHD JOD KWD OMR TND' }
-const digits = new Map(Object.entries(decimals).flatMap(([count, codes]) => codes.split(' ').map((code) => [code, Number(count)])))
-
-/** A number or decimal text of the data, exactly. */
-function decimal (data: Json, pointer: string, missing?: number): Amount {
-  const value = at(data, pointer) ?? missing
-  if (typeof value === 'number' || (typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value))) return new Money(value)
-  throw refused('invalid_amount', `There is no number at ${pointer} of the data.`)
-}
-
-/** An amount in minor units, exactly: what is less than one stands behind the point. */
-function minor (amount: Amount, { data }: Request): Amount {
-  return amount.mul(new Money(10).pow(digits.get(text(data, '/currency') ?? '') ?? 2))
-}
+/** Decimals of currencies that Stripe counts otherwise than ISO 4217: https://stripe.com/docs/currencies. */
+const decimals = { ISK: 2, MGA: 0, UGX: 2 }
 
 /** The total of the data, in minor units. */
-export function totalOf (request: Request): number {
-  const total = minor(decimal(request.data, '/total'), request).toNumber()
-  if (!Number.isSafeInteger(total)) throw refused('invalid_amount', 'The total is not a whole number of minor units.')
-  return total
+export function totalOf ({ total, currency }: Invoice): number {
+  return minorUnits(total, currency, decimals).toNumber()
 }
 
-/** The lines of the data as Stripe takes them: a quantity with decimals becomes one of the line's total. */
-export function linesOf (request: Request, { settings: { taxRates = [] } }: Call): { description: string, quantity: string, unit_amount_decimal: string, tax_rates: string[] }[] {
-  const [lines, shared] = [at(request.data, '/lines'), decimal(request.data, '/taxRate', 0)]
-  return (Array.isArray(lines) ? lines as readonly Json[] : []).map((line) => {
-    const [quantity, unitPrice, description = ''] = [decimal(line, '/quantity'), decimal(line, '/unitPrice'), text(line, '/description')]
-    const rate = decimal(line, '/taxRate', shared.toNumber())
-    const tax_rates = taxRates.filter(({ percent }) => rate.eq(percent)).map(({ id }) => id).slice(0, 1)
-    if (tax_rates.length === 0 && !rate.isZero()) throw refused('unknown_tax_rate', `The settings have no tax rate of ${rate.toFixed()} %.`)
-    if (quantity.isInteger() && !quantity.isNegative()) return { description, quantity: quantity.toFixed(), unit_amount_decimal: minor(unitPrice, request).toFixed(), tax_rates }
-    return { description: `${description} (${quantity.toFixed()} × ${unitPrice.toFixed()})`, quantity: '1', unit_amount_decimal: minor(decimal(line, '/total'), request).toFixed(), tax_rates }
+type Line = { description: string, quantity: string, unit_amount_decimal: string, tax_rates: string[] }
+
+/** The lines as Stripe takes them. One whose quantity has decimals becomes one of its total, and its description says what of. */
+export function linesOf ({ lines, currency }: Invoice, { settings: { taxRates = [] } }: Call): Line[] {
+  return lines.map(({ description, quantity, unitPrice, taxRate, total }) => {
+    const known = taxRates.find(({ percent }) => taxRate.eq(percent))
+    if (known === undefined && !taxRate.isZero()) throw refused('unknown_tax_rate', `The settings have no tax rate of ${taxRate.toFixed()} %.`)
+    const isCounted = quantity.isInteger() && !quantity.isNegative()
+    return {
+      description: isCounted ? description : `${description} (${quantity.toFixed()} × ${unitPrice.toFixed()})`,
+      quantity: isCounted ? quantity.toFixed() : '1',
+      unit_amount_decimal: minorUnits(isCounted ? unitPrice : total, currency, decimals).toFixed(),
+      tax_rates: known === undefined ? [] : [known.id]
+    }
   })
 }

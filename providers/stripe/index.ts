@@ -1,10 +1,7 @@
-import { defineProvider, failureOf, refused, type Found } from '@dispatch/core/provider'
-import { answer, ask, Paper, Papers, pathOf, read, send } from './api.ts'
-import { issueCredit, prepareCredit, prepareInvoice, prepareQuote } from './prepare.ts'
-import { RequestSettings, Settings, type Call } from './settings.ts'
-
-/** What the checkpoint of a credit note begins with, before the id of its invoice; other checkpoints are ids of drafts. */
-const creditOf = 'credit:'
+import { defineProvider, draftFirst, refused } from '@dispatch/core/provider'
+import { answer, ask, creditedBy, find, Paper, pathOf, read, send } from './api.ts'
+import { issueCredit, prepare } from './prepare.ts'
+import { RequestSettings, Settings } from './settings.ts'
 
 export default defineProvider({
   code: 'stripe', name: 'Stripe', docs: 'https://stripe.com/docs/api/invoices',
@@ -13,43 +10,29 @@ export default defineProvider({
   errors: {
     // Some have no code; their type says as much.
     at: ['/error/code', '/error/type'], message: '/error/message',
-    map: {
-      api_key_expired: 'authentication_error',
-      secret_key_required: 'authentication_error',
-      idempotency_key_in_use: 'outcome_unknown', // An earlier request with the same key is still at work.
-      lock_timeout: 'provider_unavailable'
-    }
+    // An earlier request with the same key is still at work.
+    map: { idempotency_key_in_use: 'outcome_unknown' }
   },
   services: {
     invoicing: {
       documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'],
       sendByEmail: ['INVOICE'],
-      requires: ['/number', '/currency', '/customer/name', '/customer/email', '/lines/0', '/total'],
+      requires: ['/number', '/currency', '/customer/name', '/customer/email', '/lines/0/quantity', '/lines/0/unitPrice', '/total'],
       // What is read by its id is there at once; a request that was cut off may be at work for as long as it can take.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
-      checkpoint: true,
       timeLimit: 100,
 
-      async dispatch (request, call) {
-        const { invoicing: { documentType, sendByEmail } } = request
-        const { checkpointed, requestSettings: { includePaymentCollectionLink: pay, paymentCollectionLabel: label } } = call
-        if (documentType !== 'INVOICE' && (pay === true || label !== undefined)) throw refused('no_payment_page', 'Stripe has a page to pay on for invoices alone.')
-        const before = checkpointed === undefined ? undefined : await find(checkpointed, call)
-        if (before?.found === 'accepted') return before.response
-        if (documentType === 'CREDIT') {
-          const invoice = await prepareCredit(request, call)
-          await call.checkpoint(`${creditOf}${invoice}`)
-          return answer(await issueCredit(invoice, request, call), call)
+      ...draftFirst({
+        prepare,
+        find,
+        async issue (draft, request, call) {
+          const invoice = creditedBy(draft)
+          if (invoice !== undefined) return answer(await issueCredit(invoice, request, call), call)
+          // A draft that is sent is finalized with it.
+          const last = request.invoicing.sendByEmail === true ? 'send' : 'finalize'
+          return answer(await call.http.post(...send(call, last, `${pathOf(draft)}/${last}`), Paper), call)
         }
-        const draft = checkpointed !== undefined && before?.found === 'draft' ? checkpointed : await (documentType === 'QUOTE' ? prepareQuote : prepareInvoice)(request, call)
-        await call.checkpoint(draft)
-        // A draft that is sent is finalized with it.
-        const last = sendByEmail === true ? 'send' : 'finalize'
-        return answer(await call.http.post(...send(call, last, `${pathOf(draft)}/${last}`), Paper), call)
-      },
-
-      // Before its checkpoint a dispatch has made nothing but drafts.
-      lookup: async ({ checkpoint }, call) => checkpoint === undefined ? { found: 'absent' } : await find(checkpoint, call),
+      }),
 
       async document ({ id }, call) {
         if (id.startsWith('qt_')) {
@@ -63,20 +46,3 @@ export default defineProvider({
     }
   }
 })
-
-/** What became of what stands at a checkpoint. */
-async function find (checkpoint: string, call: Call): Promise<Found> {
-  try {
-    const papers = checkpoint.startsWith(creditOf) ? await creditsFor(checkpoint.slice(creditOf.length), call) : [await read(checkpoint, call)]
-    const paper = papers.find(({ metadata }) => metadata?.['dispatch_reference'] === call.reference)
-    if (paper === undefined) return { found: 'absent' }
-    return paper.status === 'draft' ? { found: 'draft' } : { found: 'accepted', response: answer(paper, call) }
-  } catch (error) {
-    if (failureOf(error)?.status === 404) return { found: 'absent' }
-    throw error
-  }
-}
-
-async function creditsFor (invoice: string, call: Call): Promise<Paper[]> {
-  return (await call.http.get(...ask(call, 'credit_notes', { invoice, limit: 100 }), Papers)).data
-}

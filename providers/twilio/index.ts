@@ -16,7 +16,11 @@ export default defineProvider({
   settings: Type.Object({
     accountSid: Type.String({ ...sid, title: 'Account SID', description: 'AC and 32 hexadecimal digits, from the console' }),
     authToken: Secret({ title: 'Auth token', description: 'The primary auth token of the account.' }),
-    from: Type.String({ title: 'Sender', description: 'a number of the account (E.164), a short code, a name of 1 to 11 letters and digits, or a messaging service (MG…)', pattern: '^(\\+[1-9][0-9]{6,14}|[0-9]{3,8}|MG[0-9a-fA-F]{32}|(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11})$' }),
+    from: Type.String({
+      title: 'Sender',
+      description: 'a number of the account (E.164), a short code, a name of 1 to 11 letters and digits, or a messaging service (MG…)',
+      pattern: '^(\\+[1-9][0-9]{6,14}|[0-9]{3,8}|MG[0-9a-fA-F]{32}|(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11})$'
+    }),
     testAccountSid: Type.Optional(Type.String({ ...sid, title: 'Test account SID', description: 'the SID of the test credentials: what a sandbox configuration sends with' })),
     testAuthToken: Type.Optional(Secret({ title: 'Test auth token', description: 'The token of the test credentials.' }))
   }),
@@ -43,7 +47,9 @@ export default defineProvider({
       async dispatch ({ sms: { phoneNumber, message, sender } }, { settings, sandbox, http }) {
         const { accountSid, authToken, from, testAccountSid, testAuthToken } = settings
         const [user, password] = sandbox ? [testAccountSid, testAuthToken] : [accountSid, authToken]
-        if (user === undefined || password === undefined) throw refused('no_test_credentials', 'A sandbox configuration needs the test credentials of the account: nothing was sent.')
+        if (user === undefined || password === undefined) {
+          throw refused('no_test_credentials', 'A sandbox configuration needs the test credentials of the account: nothing was sent.')
+        }
         const origin = sandbox ? testSender : sender ?? from
         const form = { To: phoneNumber, [messagingService.test(origin) ? 'MessagingServiceSid' : 'From']: origin, Body: message }
         const { sid, status } = await http.post(`https://api.twilio.com/2010-04-01/Accounts/${user}/Messages.json`, { basic: [user, password], form }, Sent)

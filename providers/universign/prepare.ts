@@ -13,7 +13,8 @@ const minutesOfDay = 24 * 60
 /** A draft that lacks nothing but its start: https://apps.universign.com/docs/guides/transactions/quick_start/. Resolves to its id. */
 export async function prepare ({ esign, document, signatures }: Request, call: Call): Promise<string> {
   const { signers, signatureType, expiresInDays, locale } = esign
-  const { id } = await call.http.post(...ask(call, 'transactions', { form: { name: `${document.filename} (${call.reference})`, language: locale, duration: expiresInDays * minutesOfDay } }), Transaction)
+  const transaction = { name: `${document.filename} (${call.reference})`, language: locale, duration: expiresInDays * minutesOfDay }
+  const { id } = await call.http.post(...ask(call, 'transactions', { form: transaction }), Transaction)
   const file = await call.http.post(...ask(call, 'files', { multipart: { file: document } }), Created)
   const added = await call.http.post(...ask(call, `${pathOf(id)}/documents`, { form: { document: file.id, name: document.filename } }), Created)
   for (const [index, signer] of signers.entries()) {

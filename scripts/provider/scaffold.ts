@@ -133,7 +133,7 @@ At ${name}: where the API key is made${events === undefined ? '' : ', and where 
 
 ## Still to be written
 
-\`npm run provider test ${code}\` says what is missing: the request that goes to the vendor. In \`index.ts\`, in place of \`const ${body} = {}\`:
+\`npm run provider test <this folder>\` says what is missing: the request that goes to the vendor. In \`index.ts\`, in place of \`const ${body} = {}\`:
 
 \`\`\`ts
 const ${body} = ${filled}

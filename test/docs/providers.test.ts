@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import * as contract from '@dispatch/core/provider'
 import { rules, runConformance } from '@dispatch/core/testing'
 import t from 'tap'
 import { directory } from '../fixtures/providers/folders.ts'
@@ -11,10 +13,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const page = await readFile(join(root, 'providers/README.md'), 'utf8')
 const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({ info, text }))
 
-/** A command of the page, in a directory that stands for the project; the exit code and what it prints. */
+/** A command of the page, in a directory that stands for the project, with another beside it; the exit code and what it prints. */
 async function command (line: string, project: string): Promise<{ code: number, printed: string }> {
-  const [, given = ''] = /^npm run provider (?:-- )?(.*)$/.exec(line) ?? []
-  const options = given.startsWith('new ') ? ['--in', join(project, 'providers')] : []
+  const [, given = ''] = /^npm run provider (?:-- )?(.*)$/.exec(line.replace('/elsewhere', join(project, 'elsewhere'))) ?? []
+  const options = given.startsWith('new ') && !given.includes('--in ') ? ['--in', join(project, 'providers')] : []
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'scripts/provider.ts'), ...given.split(' '), ...options], { env: { ...process.env, INIT_CWD: project } })
     return { code: 0, printed: stdout }
@@ -24,8 +26,19 @@ async function command (line: string, project: string): Promise<{ code: number, 
   }
 }
 
-await t.test('the guide leads from nothing to a provider that passes', async (t) => {
+/** Writes the blocks that name a file. */
+async function writeFiles (folder: string): Promise<void> {
+  for (const { info, text } of blocks) {
+    const [, file] = /file=(\S+)/.exec(info) ?? []
+    if (file === undefined) continue
+    await mkdir(dirname(join(folder, file)), { recursive: true })
+    await writeFile(join(folder, file), text)
+  }
+}
+
+await t.test('the guide leads from nothing to a provider that passes, here and elsewhere', async (t) => {
   const project = await directory(t)
+  await writeFiles(join(project, 'elsewhere'))
   const results: { line: string, code: number, printed: string }[] = []
   for (const { info, text } of blocks) {
     const [, code] = /fill=(\S+)/.exec(info) ?? []
@@ -37,23 +50,46 @@ await t.test('the guide leads from nothing to a provider that passes', async (t)
     }
     if (info === 'sh run') for (const line of text.trim().split('\n')) results.push({ line, ...await command(line, project) })
   }
-  t.strictSame(results.map(({ code }) => code), [0, 1, 0])
+  t.strictSame(results.map(({ code }) => code), [0, 1, 0, 0, 0])
   t.match(results[1]?.printed, /✗ replay[^✗]+✗ send\.accepted[^✗]+, 1 failed/)
   t.match(results[2]?.printed, /, 0 failed/)
+  t.match(results[3]?.printed, /^acme\n[^]*, 0 failed/)
+  t.ok(existsSync(join(project, 'elsewhere/sparrow/index.ts')))
 })
 
 await t.test('the whole example of the guide passes the kit, with nothing left out but what it does not have', async (t) => {
   const folder = await directory(t)
-  for (const { info, text } of blocks) {
-    const [, file = ''] = /file=(\S+)/.exec(info) ?? []
-    await mkdir(dirname(join(folder, file)), { recursive: true })
-    if (file !== '') await writeFile(join(folder, file), text)
-  }
+  await writeFiles(folder)
   const { provider, cases } = await runConformance(join(folder, 'pigeon-post'))
   t.equal(provider, 'pigeon-post')
   t.strictSame(cases.filter(({ status }) => status === 'failed'), [])
   t.strictSame(new Set(cases.filter(({ status }) => status === 'skipped').map(({ rule }) => rule)), new Set(['sandbox', 'blind', 'forged']))
   t.ok(cases.length > 100)
+})
+
+/** The types whose fields an integrator writes or is given. */
+const described = [['definition', 'ProviderDefinition'], ['definition', 'ServiceDefinition'], ['context', 'Context'], ['sign-in', 'SignInFields'], ['webhook', 'Webhook']] as const
+
+/** The fields of a type, as its source names them. */
+function fieldsOf (file: string, type: string): string[] {
+  const source = readFileSync(join(root, `core/host/${file}.ts`), 'utf8')
+  const [, fields = ''] = new RegExp(`^export type ${type}\\b[^\\n]*\\{\\n([^]*?)^\\}$`, 'm').exec(source) ?? []
+  const names = [...fields.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name = '']) => name)
+  if (names.length === 0) throw new Error(`No fields of ${type} are found.`)
+  return names
+}
+
+/** Whether a name stands in the guide as code. */
+function named (name: string): boolean {
+  return new RegExp(`\`[^\`\n]*\\b${name}\\b[^\`\n]*\``).test(page) || blocks.some(({ text }) => new RegExp(`\\b${name}\\b`).test(text))
+}
+
+await t.test('every block of the guide is run, and every name of the contract stands in it', (t) => {
+  for (const { info } of blocks) t.ok(info === 'sh run' || /^(json|js|ts) (file|fill)=/.test(info) || info === '', info)
+  t.equal(blocks.filter(({ info }) => info === '').length, 1, 'but for the picture of a folder')
+  for (const name of Object.keys(contract)) t.ok(named(name), name)
+  for (const [file, type] of described) for (const name of fieldsOf(file, type)) t.ok(named(name), `${type}: ${name}`)
+  t.end()
 })
 
 await t.test('the guide names every rule of the kit', (t) => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { serviceNames } from '@dispatch/core'
 import t, { type Test } from 'tap'
 import { invoiceRequest, operator, shippedProviders, startService } from '../support/service.ts'
 
@@ -72,6 +73,15 @@ await t.test('the provider of the integrators\' page is found, and each thing th
   }
   const { body } = await service.send('GET', '/api/v1/providers', {}, operator)
   t.match(body.data[0], { code: 'acme', health: { state: 'ok' } })
+})
+
+await t.test('the README names every service, and the providers that do it', async (t) => {
+  const service = await startService(t)
+  const { body } = await service.send('GET', '/api/v1/providers')
+  const shipped = (name: string): string[] => body.data.filter(({ code, services }: any) => code !== 'simulator' && name in services).map(({ code }: any) => code)
+  const rows = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\| `(\w+)` \| [^|]* \| ([^|]*) \|$/gm)]
+  t.strictSame(rows.map(([, name]) => name).sort(), [...serviceNames].sort())
+  for (const [, name = '', providers = ''] of rows) t.strictSame([...providers.matchAll(/\[(\w+)\]\(providers\/\1\/README\.md\)/g)].map(([, code]) => code), shipped(name), name)
 })
 
 await t.test('the operators\' page names every variable that the service reads', (t) => {

@@ -78,7 +78,7 @@ await t.test('all faults of the shape are told together, each with its pointer a
   t.equal(answer.status, 400)
   t.equal(answer.body.error, 'validation_error')
   t.same(told(answer).sort(), [
-    '/callbackUrl pattern',
+    '/callbackUrl format',
     '/documentType enum',
     '/invoicing/dueDate format',
     '/invoicing/refrence unknown_field',

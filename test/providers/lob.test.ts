@@ -127,18 +127,21 @@ await t.test('the key belongs to the environment: nothing real from a sandbox, n
   vendor.on('POST /v1/letters', created)
   t.match(await dispatch('postal', letter(), sandbox), { outcome: 'accepted' })
   t.match(await dispatch('postal', letter(), { sandbox: true }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /sandbox configuration needs a test key/ } })
-  t.match(await dispatch('postal', letter(), { ...sandbox, sandbox: false }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /nothing is printed/ } })
+  t.match(await dispatch('postal', letter(), { ...sandbox, sandbox: false }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /not real/ } })
   t.equal(vendor.requests.length, 1)
 })
 
 await t.test('Lob\'s codes become words of the service', async (t) => {
   const { vendor, dispatch, provider } = await stageOf(t, 'lob', settings)
-  for (const [code, word] of Object.entries({ ...provider.manifest.errors.map, pdf_encrypted: 'provider_error' })) {
+  const refusals = ['address_length_exceeds_limit', 'failed_deliverability_strictness', 'invalid_file_dimensions', 'pdf_encrypted']
+  for (const [code, word] of Object.entries({ ...provider.manifest.errors.map, ...Object.fromEntries(refusals.map((code) => [code, 'provider_error'])) })) {
     vendor.on('POST /v1/letters', error(code))
     const outcome = word === 'outcome_unknown' ? 'uncertain' : 'rejected'
     t.strictSame(await dispatch('postal', letter()), { outcome, error: { word, code, message: `It is ${code}.` } })
   }
   const others: [Script, object][] = [
+    ...['invalid_api_key', 'unauthorized_token'].map((code): [Script, object] => [error(code, 401), { outcome: 'rejected', error: { word: 'authentication_error', code } }]),
+    [error('publishable_key_not_allowed', 403), { outcome: 'rejected', error: { word: 'authentication_error' } }],
     [error('rate_limit_exceeded', 429), { outcome: 'unavailable' }],
     [error('internal_server_error', 500), { outcome: 'uncertain' }],
     [error('service_unavailable', 503), { outcome: 'uncertain' }],

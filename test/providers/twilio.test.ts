@@ -84,9 +84,8 @@ await t.test('its settings are a form, and what cannot be an account or a sender
   for (const sid of ['', 'AC12', `SK${'0'.repeat(32)}`]) t.match(checkSettings(manifest.settings, { ...settings, accountSid: sid }), [{ path: '/accountSid' }], sid)
 })
 
-await t.test('it is at most 60 lines, and its README names every setting', async (t) => {
+await t.test('its README names every setting', async (t) => {
   const folder = new URL('../../providers/twilio/', import.meta.url)
-  t.ok((await readFile(new URL('index.ts', folder), 'utf8')).split('\n').length <= 60)
   const readme = await readFile(new URL('README.md', folder), 'utf8')
   for (const name of Object.keys(settings)) t.match(readme, `\`${name}\``)
 })

@@ -47,11 +47,20 @@ await t.test('a folder that is there, a bad code and an unknown service are refu
 await t.test('what cannot be done is one line on the console, and exit code 2', async (t) => {
   t.match(await provider(t, 'new', 'Acme!', '--service', 'sms'), { code: 2, stderr: /^"Acme!" is no code of a provider[^\n]*\n$/ })
   t.match(await provider(t, 'new', 'other'), { code: 2, stderr: /npm run provider -- new <code> --service <service>/ })
+  t.match(await provider(t, 'test', 'nowhere'), { code: 2, stderr: /^There is no folder \S+\/nowhere\.\n$/ })
+})
+
+await t.test('a new folder in providers/ changes nothing that is installed', async (t) => {
+  const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
+  t.strictSame(packages[''].workspaces, ['core'])
+  t.strictSame(Object.keys(packages).filter((path) => path.startsWith('providers/')), [])
 })
 
 await t.test('without "--" npm hands on the values of the options alone', async (t) => {
   const parent = await directory(t)
-  t.equal((await provider(t, 'new', 'acme', 'sms', parent)).code, 0)
+  const { code, stdout } = await provider(t, 'new', 'acme', 'sms', parent)
+  t.equal(code, 0)
+  t.ok(stdout.endsWith(` npm run provider test ${join(parent, 'acme')}\n`), 'the path of a folder elsewhere is whole')
   t.match(await readFile(join(parent, 'acme/index.ts'), 'utf8'), /sms: \{/)
 })
 

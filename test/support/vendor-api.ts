@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import type { JsonObject } from '../../core/contract/json.ts'
 import type { Received } from '../../core/testing/requests.ts'
 
 /** A vendor's own description of its API (OpenAPI 3.1); `problems` says what in a request does not fit it. */
@@ -26,6 +27,21 @@ export const absent = `There is no description of the vendor's API in ${process.
 export async function vendorApi (vendor: string, hosts: readonly string[] = []): Promise<VendorApi | undefined> {
   const file = join(folder, `${vendor}.json`)
   return existsSync(file) ? describe(JSON.parse(await readFile(file, 'utf8')) as Document, hosts) : undefined
+}
+
+/** An operation with bodies that the vendor takes and refuses; each refused one breaks the rule that it is called by. */
+export type Example = { operationId: string, method: string, host: string, path: string, mediaType: string, accept: ExampleBody[], reject: ExampleBody[] }
+type ExampleBody = { name: string, body: JsonObject }
+
+/** Reads the examples beside a vendor's description: of operations that have bodies, at addresses of the vendor's. */
+export async function examplesOf (vendor: string): Promise<Example[]> {
+  const read = async (file: string): Promise<unknown> => JSON.parse(await readFile(join(folder, file), 'utf8'))
+  const { servers: [server] } = await read(`${vendor}.json`) as Document
+  const { operations } = await read(`examples/${vendor}.json`) as { operations: (Omit<Example, 'accept'> & { accept?: ExampleBody[] })[] }
+  const { hostname: host, pathname } = new URL(server?.url ?? '')
+  // An account of Twilio's fits every parameter of a path.
+  const addressed = (path: string): string => pathname.replace(/\/$/, '') + path.replaceAll(/\{\w+\}/g, `AC${'0'.repeat(32)}`)
+  return operations.flatMap(({ accept, ...operation }) => accept === undefined ? [] : [{ ...operation, accept, host, path: addressed(operation.path) }])
 }
 
 function describe (document: Document, hosts: readonly string[]): VendorApi {

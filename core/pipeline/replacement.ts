@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { DispatchError, refusal } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import { compile, guarded, type Check } from '../contract/schema.ts'
+import { services, serviceNames, type ServiceName } from '../services/index.ts'
+import type { DispatchRecord, StepRecord } from '../store/dispatch-views.ts'
+import type { Replacement } from '../store/runs.ts'
+import { checkAgain } from './check.ts'
+import type { Parts } from './parts.ts'
+
+const closed = { additionalProperties: false }
+const readers = new Map<ServiceName, Check<Readonly<Record<string, JsonObject>>>>(serviceNames.map((name) => [name, guarded(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(Type.Object({ [name]: services[name].fields }, closed))))]))
+
+/**
+ * What the body of a retry puts in place of the failed step's object: undefined for none. Throws `conflict` when no step has
+ * failed, `document_expired` when its document is kept no more, and what a request with that object would.
+ */
+export async function replacementOf (parts: Parts, record: DispatchRecord, body: unknown): Promise<Replacement | undefined> {
+  const { dispatch_id: dispatchId, status, steps } = record
+  const step = steps.find((one) => one.deferred_on === null && one.status !== 'accepted')
+  if (step === undefined || (status !== 'failed' && status !== 'partial')) throw new DispatchError('conflict', `The dispatch is ${status}: only one that failed is tried again.`, { dispatchId })
+  if (record.data === null || steps.some(({ document }) => document !== undefined && document.expires_at <= parts.now())) {
+    throw new DispatchError('document_expired', 'What the dispatch was about is kept no more: send a new request.', { dispatchId })
+  }
+  if (body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0)) return undefined
+  const service = step.service as ServiceName
+  const fit = readers.get(service)?.(body)
+  if (fit?.ok !== true) throw refusal('validation_error', fit?.problems ?? [])
+  const fields = fit.value[service] ?? {}
+  await recheck(parts, record, step, fields)
+  return { stepId: step.step_id, fields, requestSettings: step.request_settings }
+}
+
+/** The rules of the service, with the provider that the step has. */
+async function recheck ({ host, configurations, now }: Parts, record: DispatchRecord, step: StepRecord, fields: JsonObject): Promise<void> {
+  const service = step.service as ServiceName
+  const provider = step.provider_code === null ? undefined : host.find(step.provider_code)
+  const owner = step.configured_by === 'user' ? record.user_id : null
+  const configuration = (await configurations.latest(record.company_id)).configurations.find((one) => one.providerCode === step.provider_code && one.userId === owner)
+  const choice = provider === undefined || configuration === undefined ? {} : { choice: { chosen: true as const, chosenBy: step.chosen_by ?? 'company', provider, configuration } }
+  checkAgain({ service, fields, settings: step.request_settings, ...choice }, (field) => `/${service}/${field}`, { data: record.data ?? {}, now })
+}

@@ -1,0 +1,51 @@
+import { inDoubt, reconcile } from '../pipeline/reconcile.ts'
+import { actOn } from '../pipeline/deferred.ts'
+import type { Parts } from '../pipeline/parts.ts'
+import { firstLook } from '../pipeline/patience.ts'
+import type { Pipeline } from '../pipeline/pipeline.ts'
+import { listDueDeferred, listDueLooks, listLost, listStale, recoverDispatch } from '../store/runs.ts'
+import type { Queue } from './queue.ts'
+
+/** Milliseconds between two sweeps. */
+const sweptEvery = 5_000
+/** Milliseconds after which a job that has not come was lost. */
+const lostAfter = 30_000
+/** How many things of a kind one sweep takes. */
+const most = 100
+
+type Options = { parts: Parts, pipeline: Pipeline, queue: Queue, atOnce: number }
+
+/** Works on dispatches that wait, are in doubt, were lost with their process, or have something to do at an event. */
+export async function startDispatching ({ parts, pipeline, queue, atOnce }: Options): Promise<{ close: () => Promise<void> }> {
+  await queue.work('dispatch', (job) => pipeline.take(job), { atOnce })
+  await queue.work('look', (job) => reconcile(parts, job), { atOnce: Math.ceil(atOnce / 4) })
+  await queue.work('deferred', (job) => actOn(parts, job), { atOnce: Math.ceil(atOnce / 4) })
+
+  let sweeping: Promise<void> | undefined
+  const sweep = (): void => {
+    sweeping ??= sweepOnce(parts, queue).catch((error: unknown) => parts.log.warn({ err: error }, 'what is due could not be looked for')).finally(() => { sweeping = undefined })
+  }
+  const timer = setInterval(sweep, sweptEvery)
+  return {
+    async close () {
+      clearInterval(timer)
+      await sweeping
+    }
+  }
+}
+
+/** Finds what its process has left behind, what is due, and what has lost its job. */
+export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
+  const { database, now, log, jobs } = parts
+  const time = now()
+  for (const lost of await listLost(database, time, most)) {
+    const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, nextLookAt: firstLook(time), enqueue: jobs.dispatch(lost, time) }, time)
+    if (recovered !== undefined) log.warn({ ...lost, recovered }, 'a dispatch was left behind by its process')
+  }
+  const looks = await listDueLooks(database, time, most)
+  if (looks.length > 0) await queue.send('look', looks.map((data) => ({ data, key: data.stepId })))
+  const deferred = await listDueDeferred(database, time, most)
+  if (deferred.length > 0) await queue.send('deferred', deferred.map((data) => ({ data, key: data.stepId })))
+  const stale = await listStale(database, new Date(time.getTime() - lostAfter), most)
+  if (stale.length > 0) await queue.send('dispatch', stale.map((data) => ({ data, key: data.dispatchId })))
+}

@@ -1,0 +1,53 @@
+import { realpath } from 'node:fs/promises'
+import t from 'tap'
+import type { JsonObject } from '../../core/contract/json.ts'
+import { formPairs, type FormFields } from '../../core/host/http-form.ts'
+import { loadProvider } from '../../core/host/load.ts'
+import { readFixtures } from '../../core/testing/fixtures.ts'
+import { prepareQuestion, prepareSend } from '../../core/testing/prepare.ts'
+import type { Received } from '../../core/testing/requests.ts'
+import { run } from '../../core/testing/run.ts'
+import { createStage } from '../../core/testing/stage.ts'
+import { absent, examplesOf, vendorApi, type Example } from '../support/vendor-api.ts'
+
+const vendors = ['lob', 'stripe', 'twilio']
+
+/** Rules about a number in place of a text: on the wire it has become one, and fits. */
+const lostOnTheWire = ['PostCustomers: metadata value is a number', 'PostInvoicesInvoiceSend: expand with a number']
+
+/** An example as a vendor would get it. */
+function received ({ method, host, path, mediaType }: Example, body: JsonObject): Received {
+  const request = { method: method.toUpperCase(), host, path, query: {}, search: [], headers: { 'content-type': mediaType }, body: Buffer.from(JSON.stringify(body)) }
+  if (mediaType === 'application/json') return { ...request, json: body }
+  const pairs = formPairs(body as FormFields, 'indexed')
+  if (mediaType === 'multipart/form-data') return { ...request, parts: pairs.map(([name, text]) => ({ name, body: Buffer.from(text) })) }
+  return { ...request, body: Buffer.from(new URLSearchParams(pairs).toString()), pairs }
+}
+
+for (const vendor of vendors) {
+  const api = await vendorApi(vendor, ['files.stripe.com'])
+  await t.test(`the check against ${vendor}'s own description takes what the vendor takes, and nothing that it refuses`, { skip: api === undefined && absent }, async (t) => {
+    for (const example of await examplesOf(vendor)) {
+      for (const { name, body } of example.accept) t.same(api?.problems(received(example, body)), [], `${example.operationId}: ${name}`)
+      for (const { name, body } of example.reject) {
+        const [wrong, what] = [api?.problems(received(example, body)) ?? [], `${example.operationId}: ${name}`]
+        t.equal(wrong.length > 0, !lostOnTheWire.includes(what), what)
+      }
+    }
+  })
+
+  await t.test(`every request of ${vendor}'s fixtures fits the vendor's own description`, { skip: api === undefined && absent }, async (t) => {
+    const folder = await realpath(new URL(`../../providers/${vendor}`, import.meta.url).pathname)
+    const provider = await loadProvider(folder, 'as it is', 10)
+    const { sends, questions } = await readFixtures(folder)
+    const stage = await createStage()
+    t.teardown(() => stage.close())
+    const calls = [...sends.map((named) => prepareSend(provider, named)), ...questions.map((named) => prepareQuestion(provider, named))]
+    for (const { name, call } of calls) {
+      const { requests } = await run(provider, stage, call, { limit: 10_000, endLimit: 2_000 })
+      t.equal(requests.length, call.exchange.length, name)
+      for (const { request } of requests) t.same(api?.problems(request), [], `${name}: ${request.method} ${request.path}`)
+    }
+    t.ok(calls.some(({ call }) => call.exchange.length > 0))
+  })
+}

@@ -1,0 +1,40 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { loadProvider } from '../../core/host/load.ts'
+
+type Field = { title?: unknown, items?: { properties?: Record<string, Field> } }
+
+const root = fileURLToPath(new URL('../../providers', import.meta.url))
+/** One folder a vendor; the simulator stands in for all of them at once. */
+const folders = globSync('*/index.ts', { cwd: root }).map((file) => join(file, '..')).filter((folder) => folder !== 'simulator').sort()
+
+/** Lines of code: neither empty nor comment. */
+const most = { sms: 60, other: 200 }
+/** Characters of a line: a provider is not made smaller by writing more into one. */
+const longestLine = 180
+
+for (const folder of folders) {
+  await t.test(`${folder} is read at a glance`, async (t) => {
+    const { manifest: { services } } = await loadProvider(join(root, folder), 'as it is', 10)
+    const lines = globSync('**/*.ts', { cwd: join(root, folder) }).flatMap((file) => readFileSync(join(root, folder, file), 'utf8').split('\n'))
+    const code = lines.filter((line) => !/^\s*((\/\/|\/\*|\*).*)?$/.test(line))
+    t.ok(code.length <= (Object.keys(services).join() === 'sms' ? most.sms : most.other), `${code.length} lines of code`)
+    t.strictSame(lines.filter(({ length }) => length > longestLine), [])
+  })
+
+  await t.test(`${folder}: every field of its forms has a title and a help, and stands in its README`, async (t) => {
+    const { manifest: { settings, requestSettings } } = await loadProvider(join(root, folder), 'as it is', 10)
+    const readme = readFileSync(join(root, folder, 'README.md'), 'utf8')
+    for (const [name, field] of [settings, requestSettings].flatMap(({ properties }) => Object.entries(properties))) {
+      for (const [path, one] of fieldsOf(name, field)) t.match(one, { title: /./, description: /./ }, path)
+      t.match(readme, `\`${name}\``)
+    }
+  })
+}
+
+/** A field with those inside of it, where it is a list of objects. */
+function fieldsOf (path: string, field: Field): [string, Field][] {
+  return [[path, field], ...Object.entries(field.items?.properties ?? {}).flatMap(([name, inner]) => fieldsOf(`${path}/${name}`, inner))]
+}

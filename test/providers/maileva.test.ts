@@ -1,0 +1,263 @@
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import { checkSettings } from '../../core/host/settings.ts'
+import { readEvent, statusOf } from '../../core/host/webhook-read.ts'
+import type { PostalDispatch } from '../../core/services/postal.ts'
+import type { Script } from '../../core/testing/vendor.ts'
+import { invoice } from '../fixtures/providers/call.ts'
+import { content, stageOf, type More, type Stage } from '../support/provider-stage.ts'
+
+const settings = { clientId: 'client-1', clientSecret: 'a-client-secret', username: 'ada@example.com', password: 'a-password' }
+const sender = { senderName: 'Northwind', senderStreet: '12 rue de la Paix', senderCity: '75002 Paris' }
+const recipient = { name: 'Ada Lovelace', address: '10 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
+const letter = (more: Partial<PostalDispatch['postal']> = {}): PostalDispatch => ({
+  postal: { recipient, mailType: 'SIMPLE', color: false, duplex: false, ...more },
+  document: { ...invoice().document, size: content.length },
+  metadata: {}
+})
+const registered: PostalDispatch = letter({ mailType: 'REGISTERED' })
+const withSender: More = { settings: { ...settings, ...sender } }
+
+const sending = (status: string): Script => ({ json: { id: 'snd-1', status } })
+const missing: Script = { status: 404, json: { code: 'NOT_FOUND', message: 'No such sending.' } }
+const token = 'POST /auth/realms/services/protocol/openid-connect/token'
+
+/** A product's answers: what is made is a draft, and is found in the product alone. */
+const answersOf = (product: string): Record<string, Script> => ({
+  [`POST ${product}/sendings`]: { status: 201, ...sending('DRAFT') },
+  [`POST ${product}/sendings/snd-1/documents`]: { status: 201, json: { id: 'doc-1' } },
+  [`POST ${product}/sendings/snd-1/recipients`]: { status: 201, json: { id: 'rec-1' } },
+  [`POST ${product}/sendings/snd-1/submit`]: { status: 200 }
+})
+const [simple, recorded] = ['/mail/v2', '/registered_mail/v4']
+const answers: Record<string, Script> = {
+  [token]: { json: { access_token: 'a-token-of-maileva', token_type: 'Bearer', expires_in: 300 } },
+  ...answersOf(simple),
+  ...answersOf(recorded),
+  [`GET ${simple}/sendings/snd-1`]: sending('DRAFT'),
+  [`GET ${recorded}/sendings/snd-1`]: missing
+}
+const calls = (product: string): string[] => ['', '/snd-1/documents', '/snd-1/recipients', '/snd-1/submit'].map((path) => `POST ${product}/sendings${path}`)
+const last = `POST ${simple}/sendings/snd-1/submit`
+const read = `GET ${simple}/sendings/snd-1`
+
+async function maileva (t: Test, changes: Record<string, Script | [Script, ...Script[]]> = {}): Promise<Stage> {
+  const stage = await stageOf(t, 'maileva', settings)
+  for (const [what, answer] of Object.entries({ ...answers, ...changes })) stage.vendor.on(what, answer)
+  return stage
+}
+
+const sentBy = ({ vendor }: Stage): string[] => vendor.requests.map(({ method, path }) => `${method} ${path}`).filter((what) => what !== token)
+const jsonOf = ({ vendor }: Stage, what: string): any => vendor.requests.findLast(({ method, path }) => `${method} ${path}` === what)?.json
+
+await t.test('a letter is a draft with its document and its recipient, then submitted', async (t) => {
+  const stage = await maileva(t)
+  t.strictSame(await stage.dispatch('postal', letter()), { outcome: 'accepted', response: { id: 'snd-1', status: 'PENDING' } })
+  t.strictSame(sentBy(stage), calls(simple))
+  t.strictSame(stage.checkpoints, ['snd-1'])
+  t.strictSame(jsonOf(stage, `POST ${simple}/sendings`), { name: 'F-1.pdf', custom_id: 'step1', color_printing: false, duplex_printing: false, optional_address_sheet: true, postage_type: 'ECONOMIC' })
+  t.strictSame(jsonOf(stage, `POST ${simple}/sendings/snd-1/recipients`), { address_line_1: 'Ada Lovelace', address_line_4: '10 rue de la Paix', address_line_6: '75002 Paris', country_code: 'FR', custom_id: 'step1' })
+  const parts = stage.vendor.requests.find(({ path }) => path.endsWith('/documents'))?.parts
+  t.match(parts, [{ name: 'document', filename: 'F-1.pdf', contentType: 'application/pdf', body: content }, { name: 'metadata' }])
+  t.strictSame(JSON.parse(String(parts?.[1]?.body)), { priority: 1, name: 'F-1.pdf' })
+  for (const { host, path, headers } of stage.vendor.requests.slice(1)) t.match({ host, ...headers }, { host: 'api.maileva.com', authorization: 'Bearer a-token-of-maileva' }, path)
+})
+
+await t.test('it signs in with the application and the account, once for many requests, and in a sandbox at that of trials', async (t) => {
+  const stage = await maileva(t)
+  await stage.dispatch('postal', letter())
+  const tokens = stage.vendor.requests.filter(({ path }) => path.endsWith('/token'))
+  t.strictSame(tokens.map(({ host, form }) => ({ host, form })), [{
+    host: 'connexion.maileva.com', form: { grant_type: 'password', username: 'ada@example.com', password: 'a-password', client_id: 'client-1', client_secret: 'a-client-secret' }
+  }])
+  const trial = await maileva(t)
+  t.match(await trial.dispatch('postal', letter(), { sandbox: true }), { outcome: 'accepted' })
+  t.same(new Set(trial.vendor.requests.map(({ host }) => host)), new Set(['connexion.sandbox.maileva.net', 'api.sandbox.maileva.net']))
+  for (const code of ['invalid_grant', 'invalid_client', 'unauthorized_client']) {
+    const refusing = await maileva(t, { [token]: { status: 400, json: { error: code, error_description: 'No.' } } })
+    t.match(await refusing.dispatch('postal', letter()), { outcome: 'rejected', error: { word: 'authentication_error' } }, code)
+    t.strictSame(sentBy(refusing), [])
+  }
+})
+
+await t.test('colour, duplex, postage and the address sheet have their fields', async (t) => {
+  const stage = await maileva(t)
+  const optionsOf = async (more: Partial<PostalDispatch['postal']>, changes = {}): Promise<unknown> => {
+    await stage.dispatch('postal', letter(more), { settings: { ...settings, ...changes } })
+    return jsonOf(stage, `POST ${simple}/sendings`)
+  }
+  t.match(await optionsOf({ color: true, duplex: true }), { color_printing: true, duplex_printing: true })
+  t.match(await optionsOf({ color: false, duplex: true }), { color_printing: false, duplex_printing: true })
+  t.match(await optionsOf({}, { postageType: 'FAST', addressSheet: false }), { postage_type: 'FAST', optional_address_sheet: false })
+})
+
+await t.test('a registered letter is another product, with a sender and an acknowledgement', async (t) => {
+  const stage = await maileva(t)
+  t.match(await stage.dispatch('postal', registered, withSender), { outcome: 'accepted' })
+  t.strictSame(sentBy(stage), calls(recorded))
+  const options = jsonOf(stage, `POST ${recorded}/sendings`)
+  t.match(options, { acknowledgement_of_receipt: true, sender_address_line_1: 'Northwind', sender_address_line_4: '12 rue de la Paix', sender_address_line_6: '75002 Paris', sender_country_code: 'FR' })
+  t.notHas(options, { postage_type: String })
+  await stage.dispatch('postal', registered, { settings: { ...settings, ...sender, senderDetails: 'Billing', senderCountry: 'BE', acknowledgement: false } })
+  t.match(jsonOf(stage, `POST ${recorded}/sendings`), { acknowledgement_of_receipt: false, sender_address_line_2: 'Billing', sender_country_code: 'BE' })
+  const before = stage.vendor.requests.length
+  for (const name of Object.keys(sender)) {
+    t.match(await stage.dispatch('postal', registered, { settings: { ...settings, ...sender, [name]: undefined } }), { outcome: 'rejected', error: { code: 'no_sender' } }, `without ${name}`)
+  }
+  t.equal(stage.vendor.requests.length, before)
+})
+
+await t.test('an address has six lines of 38 characters', async (t) => {
+  const stage = await maileva(t)
+  const linesOf = async (more: Partial<typeof recipient> & { company?: string }): Promise<unknown> => {
+    const { outcome } = await stage.dispatch('postal', letter({ recipient: { ...recipient, ...more } }))
+    if (outcome !== 'accepted') return outcome
+    const address = jsonOf(stage, `POST ${simple}/sendings/snd-1/recipients`)
+    return [1, 2, 3, 4, 5, 6].map((line) => address[`address_line_${line}`])
+  }
+  const [name, city] = ['Ada Lovelace', '75002 Paris']
+  t.strictSame(await linesOf({}), [name, undefined, undefined, '10 rue de la Paix', undefined, city])
+  t.strictSame(await linesOf({ company: 'Engines' }), ['Engines', name, undefined, '10 rue de la Paix', undefined, city])
+  t.strictSame(await linesOf({ address: ' Bâtiment B \n\n10 rue de la Paix' }), [name, undefined, 'Bâtiment B', '10 rue de la Paix', undefined, city])
+  t.strictSame(await linesOf({ address: 'A\nB\nC' }), [name, undefined, 'A', 'B', 'C', city])
+  t.strictSame(await linesOf({ address: 'A\nB\nC\nD' }), [name, 'A', 'B', 'C', 'D', city])
+  t.strictSame(await linesOf({ address: 'é'.repeat(38) }), [name, undefined, undefined, 'é'.repeat(38), undefined, city])
+  const before = stage.vendor.requests.length
+  for (const more of [{ address: 'A\nB\nC\nD\nE' }, { address: 'A\nB\nC\nD', company: 'Engines' }, { name: 'A'.repeat(39) }, { address: 'A'.repeat(39) }, { city: 'A'.repeat(33) }]) {
+    t.equal(await linesOf(more), 'rejected', JSON.stringify(more))
+  }
+  t.equal(stage.vendor.requests.length, before, 'and nothing is sent')
+})
+
+await t.test('our reference is its custom id, in 32 characters', async (t) => {
+  const stage = await maileva(t)
+  const idOf = async (reference: string): Promise<string> => {
+    await stage.dispatch('postal', letter(), { reference })
+    return jsonOf(stage, `POST ${simple}/sendings`).custom_id
+  }
+  t.equal(await idOf('01960000-0000-7000-8000-000000000001'), '01960000000070008000000000000001')
+  t.equal(await idOf('x'.repeat(33)), hash('sha256', 'x'.repeat(33)).slice(0, 32))
+})
+
+const failures: [string, Script, early: string, late: string][] = [
+  ['cut off before it is sent', { cut: 'before-body' }, 'unavailable', 'uncertain'],
+  ['cut off once it is sent', { cut: 'after-body' }, 'unavailable', 'uncertain'],
+  ['cut off in the answer', { cut: 'in-reply' }, 'unavailable', 'uncertain'],
+  ['answered with 500', { status: 500 }, 'unavailable', 'uncertain'],
+  ['answered with 429', { status: 429 }, 'unavailable', 'unavailable'],
+  ['answered with 400', { status: 400, json: { errors: [{ code: 'BAD', message: 'It is bad.' }] } }, 'rejected', 'rejected'],
+  ['answered with 403', { status: 403, json: { code: 'FORBIDDEN', message: 'No.' } }, 'rejected', 'rejected']
+]
+
+await t.test('each request that fails counts for what it is, and nothing is sent after it', async (t) => {
+  for (const [request, more, product] of [[letter(), {}, simple], [registered, withSender, recorded]] as const) {
+    const submit = `POST ${product}/sendings/snd-1/submit`
+    for (const [name, script, early, late] of failures) {
+      for (const step of calls(product)) {
+        const stage = await maileva(t, { [step]: script })
+        t.match(await stage.dispatch('postal', request, more), { outcome: step === submit ? late : early }, `${step} ${name}`)
+        t.strictSame(stage.checkpoints, step === submit ? ['snd-1'] : [])
+        if (!('cut' in script)) t.equal(sentBy(stage).at(-1), step)
+      }
+    }
+  }
+  const bad = await maileva(t, { [`POST ${simple}/sendings`]: failures[5]![1] })
+  t.match(await bad.dispatch('postal', letter()), { error: { word: 'provider_error', code: 'BAD', message: 'It is bad.' } })
+})
+
+await t.test('after a cut where it is submitted, it goes on from its checkpoint', async (t) => {
+  await t.test('with the draft, where that is still one', async (t) => {
+    const stage = await maileva(t, { [last]: [{ cut: 'before-body' }, answers[last]!] })
+    t.match(await stage.dispatch('postal', letter()), { outcome: 'uncertain' })
+    t.strictSame(await stage.ask('postal', 'lookup', { reference: 'step-1', checkpoint: 'snd-1' }), { found: 'draft' })
+    const made = sentBy(stage).length
+    t.match(await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' }), { outcome: 'accepted' })
+    t.strictSame(sentBy(stage).slice(made), [read, last])
+  })
+
+  await t.test('in its own product: an id does not say of which', async (t) => {
+    const stage = await maileva(t, { [read]: missing, [`GET ${recorded}/sendings/snd-1`]: sending('DRAFT') })
+    t.match(await stage.dispatch('postal', registered, { ...withSender, checkpointed: 'snd-1' }), { outcome: 'accepted' })
+    t.strictSame(sentBy(stage), [read, `GET ${recorded}/sendings/snd-1`, `POST ${recorded}/sendings/snd-1/submit`])
+  })
+
+  await t.test('with nothing, where it was submitted or rejected', async (t) => {
+    for (const status of ['PENDING', 'ACCEPTED', 'PROCESSED', 'PROCESSED_WITH_ERRORS', 'PAYMENT_REQUIRED']) {
+      const stage = await maileva(t, { [read]: sending(status) })
+      t.strictSame(await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' }), { outcome: 'accepted', response: { id: 'snd-1', status } })
+      t.strictSame(sentBy(stage), [read])
+    }
+    const stage = await maileva(t, { [read]: sending('REJECTED') })
+    t.match(await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' }), { outcome: 'rejected', error: { word: 'provider_error', code: 'REJECTED' } })
+    t.match(await stage.ask('postal', 'lookup', { reference: 'step-1', checkpoint: 'snd-1' }), { found: 'rejected', code: 'REJECTED' })
+    t.same(new Set(sentBy(stage)), new Set([read]))
+  })
+
+  await t.test('with another draft, where that is gone', async (t) => {
+    const stage = await maileva(t, { [read]: missing })
+    t.match(await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' }), { outcome: 'accepted' })
+    t.strictSame(sentBy(stage), [read, `GET ${recorded}/sendings/snd-1`, ...calls(simple)])
+  })
+
+  await t.test('not at all, while nobody can say what became of the draft', async (t) => {
+    const stage = await maileva(t, { [read]: { status: 500 } })
+    t.match(await stage.ask('postal', 'lookup', { reference: 'step-1', checkpoint: 'snd-1' }), { outcome: 'unavailable' })
+    t.not((await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' })).outcome, 'accepted')
+    t.same(new Set(sentBy(stage)), new Set([read]))
+  })
+})
+
+await t.test('before its checkpoint there is nothing to be found, and nobody is asked', async (t) => {
+  const stage = await maileva(t)
+  t.strictSame(await stage.ask('postal', 'lookup', { reference: 'step-1' }), { found: 'absent' })
+  t.equal(stage.vendor.requests.length, 0)
+})
+
+await t.test('it is asked after, whether or not events come', async (t) => {
+  const stage = await maileva(t, { [read]: sending('PROCESSED') })
+  const { statuses = {}, poll } = stage.provider.manifest.services.postal ?? {}
+  t.strictSame(await stage.ask('postal', 'status', { id: 'snd-1' }), { status: 'PROCESSED' })
+  t.strictSame(['PENDING', 'ACCEPTED', 'PROCESSED', 'DELETED', 'PROCESSED_WITH_ERRORS'].map((word) => statusOf(statuses, word)), ['accepted', 'accepted', 'printed', 'cancelled', null])
+  t.strictSame(poll, { after: 6 * 3600, every: 12 * 3600, until: 30 * 24 * 3600 })
+  const gone = await maileva(t, { [read]: missing })
+  t.match(await gone.ask('postal', 'status', { id: 'snd-1' }), { outcome: 'rejected', error: { code: 'NOT_FOUND' } })
+})
+
+await t.test('a draft alone can be cancelled', async (t) => {
+  const stage = await maileva(t, { [`DELETE ${simple}/sendings/snd-1`]: { status: 204 }, [read]: [sending('DRAFT'), sending('PENDING')] })
+  t.strictSame(await stage.ask('postal', 'cancel', { id: 'snd-1' }), { status: 'DELETED' })
+  t.match(await stage.ask('postal', 'cancel', { id: 'snd-1' }), { outcome: 'rejected', error: { code: 'not_a_draft' } })
+  t.equal(sentBy(stage).filter((what) => what.startsWith('DELETE')).length, 1)
+})
+
+await t.test('its events sign in with Basic, and lead to the sending', async (t) => {
+  const { provider } = await maileva(t)
+  const webhook = provider.manifest.webhooks?.postal
+  t.match(webhook?.verify, { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' })
+  const event = (more: object = {}) => readEvent(provider, 'postal', Buffer.from(JSON.stringify({
+    source: 'maileva', event_type: 'ON_STATUS_PROCESSED', event_date: '2026-03-14T09:30:00Z', resource_type: 'mail/v2/sendings', resource_id: 'snd-1', resource_location: '/mail/v2/sendings/snd-1', ...more
+  })))
+  t.strictSame(await event(), { ok: true, reading: { eventId: 'ON_STATUS_PROCESSED:snd-1:2026-03-14T09:30:00Z', remoteId: 'snd-1', type: 'ON_STATUS_PROCESSED' } })
+  const ofRecipient = { resource_type: 'registered_mail/v4/recipients', resource_id: 'rec-1', resource_location: 'https://api.maileva.com/registered_mail/v4/sendings/snd-1/recipients/rec-1' }
+  t.match(await event(ofRecipient), { reading: { remoteId: 'snd-1', eventId: 'ON_STATUS_PROCESSED:rec-1:2026-03-14T09:30:00Z' } })
+  t.match(await event({ resource_location: null }), { reading: { remoteId: 'snd-1' } })
+  t.match(await event({ resource_type: 'invoices/v1/invoices' }), { ok: false })
+  t.same(webhook?.events, {
+    ON_STATUS_ACCEPTED: 'accepted', ON_STATUS_PROCESSED: 'printed', ON_DEPOSIT_PROOF_RECEIVED: 'mailed', ON_GLOBAL_DEPOSIT_PROOF_RECEIVED: 'mailed',
+    ON_MAIN_DELIVERY_STATUS_FIRST_PRESENTATION: 'in_transit', ON_MAIN_DELIVERY_STATUS_DELIVERED: 'delivered', ON_MAIN_DELIVERY_STATUS_UNDELIVERED: 'returned', ON_UNDELIVERED_MAIL_RECEIVED: 'returned'
+  })
+})
+
+await t.test('its settings are a form; its README names every one of them', async (t) => {
+  const { provider: { manifest: { settings: form } } } = await maileva(t)
+  const readme = await readFile(new URL('../../providers/maileva/README.md', import.meta.url), 'utf8')
+  for (const [name, field] of Object.entries(form.properties)) {
+    t.match(field, { title: String, description: String }, name)
+    t.match(readme, `\`${name}\``)
+  }
+  t.same(checkSettings(form, { ...settings, ...sender }), [])
+  for (const [name, value] of Object.entries({ senderCountry: 'France', senderStreet: 'A'.repeat(39), postageType: 'SLOW', webhookUser: 'a:b' })) {
+    t.match(checkSettings(form, { ...settings, [name]: value }), [{ path: `/${name}` }], name)
+  }
+})
