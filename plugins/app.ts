@@ -1,6 +1,7 @@
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import { authenticationPlugin } from './authentication.ts'
 import { bodiesPlugin } from './bodies.ts'
+import { chainRoutes } from './chains.ts'
 import { configurationRoutes } from './configuration.ts'
 import type { House } from './container.ts'
 import { creditsRoutes } from './credits.ts'
@@ -36,8 +37,10 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
 
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
   await app.register(authRoutes, { authentication: get('authentication') })
-  await app.register(dispatchRoutes, { ...shared, pipeline: get('pipeline') })
-  await app.register(uploadRoutes, { ...shared, pipeline: get('pipeline'), receive: get('receive') })
+  const dispatching = { pipeline: get('pipeline'), addresses: get('addresses') }
+  await app.register(dispatchRoutes, { ...shared, ...dispatching })
+  await app.register(chainRoutes, { ...shared, ...dispatching })
+  await app.register(uploadRoutes, { ...dispatching, receive: get('receive') })
   await app.register(dispatchesRoutes, shared)
   await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
   await app.register(creditsRoutes, shared)

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import {
   createAccounts, createAsk, createAuthentication, createBreakers, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs, createKeyring, createKeySources,
   createKeyStore, createLeases, createLinks,
-  createLocalFiles, createMoved, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
+  createLocalFiles, createMoved, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
   readMasterKey, receiveFile, startWorker,
-  type Accounts, type Authentication, type Breakers, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
+  type Accounts, type Addresses, type Authentication, type Breakers, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
   type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Pipeline, type Parts as PipelineParts, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
@@ -35,6 +35,7 @@ export type Parts = {
   receive: Receive
   links: Links
   documentUrl: DocumentUrl
+  addresses: Addresses
   host: Host
   breakers: Breakers
   network: Network
@@ -79,7 +80,8 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   spool: (get) => createSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
   links: (get) => createLinks({ key: get('linkKey'), now: get('now') }),
-  documentUrl: (get) => ({ id, expiresAt }) => `${get('config').publicUrl}/d/${get('links').sign(id, expiresAt)}`,
+  documentUrl: (get) => ({ id, expiresAt }) => linkOf(get('config').publicUrl, get('links').sign(id, expiresAt)),
+  addresses: (get) => ({ document: get('documentUrl'), status: (dispatchId) => `${get('config').publicUrl}/api/v1/dispatches/${dispatchId}` }),
   fetchJson: (get) => createFetchJson(get('network')),
   simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
   verifying: (get) => createVerifying({
@@ -104,6 +106,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     spool: get('spool'),
     ...diskOf(get('config')),
     renderer: get('renderer'),
+    documentUrl: get('documentUrl'),
     keyring: get('keyring'),
     log: get('log'),
     leases: get('leases'),
@@ -113,7 +116,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     now: get('now'),
     newId: get('newId')
   }),
-  pipeline: (get) => createPipeline(get('running'), { prices: get('config').prices, synchronousLimit: get('synchronousLimit') })
+  pipeline: (get) => createPipeline(get('running'), { prices: get('config').prices, synchronousLimit: get('synchronousLimit'), publicUrl: get('config').publicUrl })
 }
 
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }

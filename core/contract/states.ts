@@ -9,3 +9,6 @@ export type StepStatus = typeof stepStatuses[number]
 /** Who chose the provider of a step. */
 export const choosers = ['request', 'user', 'company'] as const
 export type ChosenBy = typeof choosers[number]
+
+/** Whether the client waits for the end of a dispatch, or it is queued and the end called back. */
+export type Mode = 'synchronous' | 'asynchronous'

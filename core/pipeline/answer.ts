@@ -1,6 +1,5 @@
 import { isDeliveryService } from '../contract/delivery.ts'
-import { DispatchError } from '../contract/errors.ts'
-import type { DispatchResponse, DispatchView, EventView, GeneratedDocument, ProviderResponse } from '../contract/response.ts'
+import type { DispatchView, EventView, GeneratedDocument, ProviderResponse, StepAnswer } from '../contract/response.ts'
 import type { DispatchStatus, StepStatus } from '../contract/states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../store/dispatch-views.ts'
 import type { StepError } from '../store/schema.ts'
@@ -28,25 +27,6 @@ export type StepResult = {
   document: StoredDocument | null
   error: StepError | null
   charged: number
-}
-
-/** The body of a dispatch that succeeded; throws the error of one that did not. */
-export function answerOf ({ dispatchId, metadata, steps: [step], createdAt, finishedAt }: Result, documentUrl: DocumentUrl): DispatchResponse {
-  if (step?.status !== 'accepted') {
-    const { word = 'internal_error', message = 'The dispatch failed.', details } = step?.error ?? {}
-    throw new DispatchError(word, message, { dispatchId, ...(details === undefined ? {} : { details }) })
-  }
-  return {
-    success: true,
-    dispatchId,
-    status: 'succeeded',
-    service: step.service,
-    providerName: step.providerName,
-    providerResponse: step.response,
-    generatedDocument: step.document === null ? null : generatedDocument(step.document, documentUrl),
-    metadata,
-    executionTime: ((finishedAt ?? createdAt).getTime() - createdAt.getTime()) / 1000
-  }
 }
 
 /** The result of a recorded dispatch, as far as it has come. */
@@ -86,7 +66,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
     ...optional('documentNumber', record.document_number),
     ...optional('recipient', record.recipient),
     metadata: record.metadata,
-    creditsCharged: record.steps.reduce((sum, step) => sum + step.charged, 0),
+    creditsCharged: chargedFor(record.steps),
     steps: record.steps.map((step) => ({
       service: step.service,
       status: step.status,
@@ -98,7 +78,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
       generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),
       creditsCharged: step.charged,
       ...(isDeliveryService(step.service) ? { deliveryStatus: step.delivery_status } : {}),
-      ...(step.error === null ? {} : { error: { error: step.error.word, message: step.error.message, ...(step.error.details === undefined ? {} : { details: [...step.error.details] }) } })
+      ...(step.error === null ? {} : { error: stepError(step.error) })
     })),
     requestId: record.request_id,
     createdAt: record.created_at.toISOString(),
@@ -118,8 +98,19 @@ export function eventViewOf (row: EventRow, services: ReadonlyMap<string, string
   }
 }
 
-function generatedDocument ({ expiresAt, ...document }: StoredDocument, documentUrl: DocumentUrl): GeneratedDocument {
+/** A stored document as clients read it. */
+export function generatedDocument ({ expiresAt, ...document }: StoredDocument, documentUrl: DocumentUrl): GeneratedDocument {
   return { ...document, url: documentUrl({ expiresAt, ...document }), expiresAt: expiresAt.toISOString() }
+}
+
+/** Why a step was not done, as clients read it. */
+export function stepError ({ word, message, details }: StepError): NonNullable<StepAnswer['error']> {
+  return { error: word, message, ...(details === undefined ? {} : { details: [...details] }) }
+}
+
+/** What steps have cost, in credits. */
+export function chargedFor (steps: readonly Pick<StepResult, 'charged'>[]): number {
+  return steps.reduce((sum, { charged }) => sum + charged, 0)
 }
 
 function optional<Name extends string> (name: Name, value: string | null | undefined): Partial<Record<Name, string>> {

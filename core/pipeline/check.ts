@@ -1,44 +1,52 @@
-import { isDeliveryService } from '../contract/delivery.ts'
 import { presentable, refusal, type Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { checkSettings } from '../host/settings.ts'
+import type { Mode } from '../contract/states.ts'
+import { checkSettings as settingsProblems } from '../host/settings.ts'
 import { services } from '../services/index.ts'
 import { checkInvoice } from '../services/invoice.ts'
 import type { Facts, Findings, Subject } from '../services/service.ts'
 import type { StoredTemplate } from '../store/templates.ts'
+import { checkCallback, checkPlaces } from './chain-checks.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
 import type { TemplateChecks } from './template-checks.ts'
 
-/** What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. */
-export type Rules = { templateChecks: TemplateChecks, prices: Readonly<Record<string, number>>, now: () => Date }
+/** What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of every document. */
+export type Rules = { templateChecks: TemplateChecks, prices: Readonly<Record<string, number>>, link: string, mode: Mode, now: () => Date }
 
 /**
  * Checks everything that can be known without a provider, rendering or credits, and makes the plan. Throws all problems of
  * a kind together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
  */
-export function check (draft: Draft, { templateChecks, prices, now }: Rules): Plan {
-  const { request, steps } = draft
+export function check (draft: Draft, { templateChecks, prices, link, mode, now }: Rules): Plan {
+  const { request, steps, deferred } = draft
+  const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
+  const isChain = (step: DraftStep): boolean => steps.length > 1 || !steps.includes(step)
   const found = [
-    checkChoices(steps),
-    checkCallback(draft),
-    checkRequestSettings(draft),
-    ...steps.flatMap((step) => [checkTemplate(step, templateChecks, today), checkStep(draft, step, today)].map((findings) => placed(findings, step)))
+    checkChoices(all),
+    checkCallback(request, mode),
+    checkPlaces(steps),
+    ...all.map(checkSettings),
+    ...all.flatMap((step) => [
+      checkTemplate(step, templateChecks, today),
+      checkStep(step, { today, beside: request.services.filter((name) => name !== step.service), ...(isChain(step) ? { link } : {}) })
+    ].map((findings) => placed(findings, step)))
   ]
   refuseFaults(found)
   return {
     request,
     steps: steps.map((step) => planned(step, prices)),
-    deferred: [],
+    deferred: deferred.map((step) => ({ ...planned(step, prices), deferredOn: step.deferredOn })),
     facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, step.template?.data ?? {}), ...facts }), {}),
     warnings: presentable(allOf(found, 'warnings'))
   }
 }
 
-/** Checks the fields that take the place of a recorded step's. Throws as {@link check} does. */
-export function checkAgain (step: DraftStep, at: (field: string) => string, { data, now }: { data: JsonObject, now: () => Date }): void {
-  const { service, fields, choice } = step
-  refuseFaults([services[service].check({ fields, at, data, template: {}, provider: providerOf(service, choice), today: now().toISOString().slice(0, 10) })])
+type Surroundings = Pick<Subject<never, never>, 'today' | 'beside' | 'link'>
+
+/** Checks the fields that take the place of a recorded step's; `data`: of its template. Throws as {@link check} does. */
+export function checkAgain ({ service, fields, choice, at }: DraftStep, { now, ...surroundings }: Omit<Surroundings, 'today'> & { data: JsonObject, now: () => Date }): void {
+  refuseFaults([services[service].check({ fields, at, template: {}, provider: providerOf(service, choice), today: now().toISOString().slice(0, 10), ...surroundings })])
 }
 
 function allOf (found: readonly Findings[], kind: keyof Findings): Problem[] {
@@ -55,17 +63,11 @@ function checkChoices (steps: readonly DraftStep[]): Findings {
   return { problems: steps.flatMap(({ choice }) => choice === undefined || choice.chosen ? [] : [choice.problem]) }
 }
 
-function checkCallback ({ request }: Draft): Findings {
-  if (request.callbackUrl === undefined || request.services.some(isDeliveryService)) return {}
-  return { problems: [{ path: '/callbackUrl', code: 'not_supported', message: `Nothing is called back for "${request.services.join('/')}" yet; leave the field out and read the dispatch with GET /api/v1/dispatches/{id}.` }] }
-}
-
 /** The parameters go to a provider; where there is none, they are for nobody. */
-function checkRequestSettings ({ request: { settings, providerName }, steps }: Draft): Findings {
-  const providers = steps.flatMap(({ choice }) => choice?.provider ?? [])
-  if (steps.some(({ choice }) => choice !== undefined)) return { problems: providers.flatMap(({ manifest }) => checkSettings(manifest.requestSettings, settings, '/settings')) }
+function checkSettings ({ settings, providerName, choice, at }: DraftStep): Findings {
+  if (choice !== undefined) return { problems: choice.provider === undefined ? [] : settingsProblems(choice.provider.manifest.requestSettings, settings, at('settings')) }
   const unused = [...(providerName === undefined ? [] : ['providerName']), ...(Object.keys(settings).length === 0 ? [] : ['settings'])]
-  return { warnings: unused.map((field) => ({ path: `/${field}`, code: 'unused_field', message: 'No provider is needed here.' })) }
+  return { warnings: unused.map((field) => ({ path: at(field), code: 'unused_field', message: 'No provider is needed here.' })) }
 }
 
 function checkTemplate ({ template: content }: DraftStep, templateChecks: TemplateChecks, today: string): Findings {
@@ -76,14 +78,14 @@ function checkTemplate ({ template: content }: DraftStep, templateChecks: Templa
   return { problems: [...fits(data), ...problems], warnings: [...warnings, ...unused(data)] }
 }
 
-function checkStep ({ request }: Draft, { service, fields, choice, template: content }: DraftStep, today: string): Findings {
+function checkStep ({ service, fields, choice, template: content, at }: DraftStep, surroundings: Surroundings): Findings {
   return services[service].check({
     fields,
-    at: (field) => request.at(service, field),
+    at,
     data: content?.data ?? {},
     template: content === undefined ? {} : subjectOf(content.template),
     provider: providerOf(service, choice),
-    today
+    ...surroundings
   })
 }
 

@@ -4,6 +4,7 @@ import { refusal } from '../contract/errors.ts'
 import { RenderError } from '../documents/errors.ts'
 import type { Format, Rendered } from '../documents/renderer.ts'
 import { services } from '../services/index.ts'
+import { linkToken } from '../services/link.ts'
 import type { Content, ContentKind, Made } from '../services/made.ts'
 import type { NewDocument } from '../store/documents.ts'
 import type { Parts } from './parts.ts'
@@ -19,7 +20,7 @@ export type ChainDocument = { document: StoredDocument, signatures: Content['doc
 /** Hands on what a step takes over, once it asks for it. */
 type Hand = () => Promise<ChainDocument | undefined>
 
-type Making = Pick<Parts, 'renderer' | 'files' | 'newId' | 'now'>
+type Making = Pick<Parts, 'renderer' | 'files' | 'documentUrl' | 'newId' | 'now'>
 
 /**
  * Makes what a step needs of its template, or takes what was made before. Throws a RenderError when the data cannot become
@@ -28,13 +29,19 @@ type Making = Pick<Parts, 'renderer' | 'files' | 'newId' | 'now'>
 export async function makeContent (parts: Making, run: Run, step: RunStep, hand: Hand): Promise<MadeContent> {
   const service = services[step.service]
   const content = await makers[service.content](parts, run, step, hand)
-  const made: Made = { data: step.template?.data ?? {}, metadata: run.metadata, ...content.content }
+  const made: Made = { data: step.template?.data ?? {}, metadata: run.metadata, ...await linkFor(parts, step, hand), ...content.content }
   const capabilities = step.by?.provider.manifest.services[step.service]?.capabilities
   const provider = step.by === undefined || capabilities === undefined ? undefined : { code: step.by.provider.code, capabilities }
   const problems = service.checkMade?.(step.fields, made, provider) ?? []
   if (problems.length > 0) throw refusal('validation_failed', problems)
   const { document, fresh = {} } = content
   return { made, fresh, ...(document === undefined ? {} : { document }) }
+}
+
+/** A link to the document of the chain, where a text of the client's asks for one. */
+async function linkFor ({ documentUrl }: Making, { fields }: RunStep, hand: Hand): Promise<{ link?: string }> {
+  const chain = Object.values(fields).some((text) => typeof text === 'string' && text.includes(linkToken)) ? await hand() : undefined
+  return chain === undefined ? {} : { link: documentUrl(chain.document) }
 }
 
 type Contents<Kind extends ContentKind> = { content: Content[Kind], document?: StoredDocument, fresh?: MadeContent['fresh'] }

@@ -12,6 +12,7 @@ import type { Database } from '../store/database.ts'
 import type { Files } from '../store/files.ts'
 import type { Enqueue } from '../store/lease.ts'
 import type { Templates } from '../store/templates.ts'
+import type { DocumentUrl } from './answer.ts'
 import type { Leases } from './leases.ts'
 import type { Run, RunStep } from './run.ts'
 
@@ -34,6 +35,7 @@ export type Parts = {
   /** The folder on the operator's disk that providers may write to. */
   diskRoot?: string
   renderer: Renderer
+  documentUrl: DocumentUrl
   leases: Leases
   jobs: Jobs
   accounts: Accounts

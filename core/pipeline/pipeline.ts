@@ -1,9 +1,12 @@
 import type { Actor } from '../access/account.ts'
 import { requireRole } from '../access/permissions.ts'
+import { sampleLink } from '../access/links.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { ValidationResponse } from '../contract/response.ts'
-import type { ServiceName } from '../services/index.ts'
+import type { Mode } from '../contract/states.ts'
+import { services, type ServiceName } from '../services/index.ts'
+import type { ServicePath } from '../services/chains.ts'
 import { createRequestReader, type DispatchRequest } from '../services/request.ts'
 import { readUploadFields } from '../services/upload-fields.ts'
 import { findDispatch, findIdempotencyKey, type DispatchRecord } from '../store/dispatch-views.ts'
@@ -14,21 +17,18 @@ import { resultOf, type Result } from './answer.ts'
 import { check } from './check.ts'
 import { fingerprintOf, inProgress, isResumable, repeatedDispatch, type IdempotencyKey } from './idempotency.ts'
 import { createInFlight } from './in-flight.ts'
-import { loadRun, runOf } from './load.ts'
+import { loadRun } from './load.ts'
 import type { Parts } from './parts.ts'
-import type { Plan } from './plan.ts'
+import type { Plan, PlannedStep } from './plan.ts'
 import { resolveStep } from './reconcile.ts'
 import { replacementOf } from './replacement.ts'
-import { requireServices, resolve } from './resolve.ts'
+import { requireAll, requireServices, resolve } from './resolve.ts'
 import { beginRun, type Run } from './run.ts'
 import { runSteps } from './steps.ts'
 import { createTemplateChecks } from './template-checks.ts'
 
-/** Whether the client waits for the end, or reads later what became of it. */
-export type Mode = 'synchronous' | 'asynchronous'
-
-/** A request for one or more services, before anything about it is known. */
-export type Call = { actor: Actor, services: readonly [ServiceName, ...ServiceName[]], body: unknown, requestId: string, mode?: Mode, idempotencyKey?: string, file?: ReceivedFile }
+/** A request for one or more services, before anything about it is known. The client waits unless the mode says otherwise. */
+export type Call = { actor: Actor, services: ServicePath, body: unknown, requestId: string, mode?: Mode, idempotencyKey?: string, file?: ReceivedFile }
 
 /** A file that came with a request and is stored; `discard` removes it where nothing was recorded. */
 export type ReceivedFile = { document: NewDocument, discard: () => Promise<void> }
@@ -56,15 +56,15 @@ export type Pipeline = {
   drain: () => Promise<void>
 }
 
-/** `prices` in credits by service, where they differ from the services' own; `synchronousLimit` in seconds. */
-export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchronousLimit: number }
+/** `prices` in credits by service, where they differ from the services' own; `synchronousLimit` in seconds; `publicUrl`: where links lead. */
+export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchronousLimit: number, publicUrl: string }
 
 /** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
-export function createPipeline (parts: Parts, { prices, synchronousLimit }: PipelineOptions): Pipeline {
+export function createPipeline (parts: Parts, { prices, synchronousLimit, publicUrl }: PipelineOptions): Pipeline {
   const { database, leases, jobs, now } = parts
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
   const catalogs = { ...parts, problemsOf: createConfigurationCheck(parts.keyring) }
-  const rules = { templateChecks: createTemplateChecks(), prices, now }
+  const rules = { templateChecks: createTemplateChecks(), prices, link: sampleLink(publicUrl), now }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
 
   /** Whoever waits too long reads later what became of it. */
@@ -78,12 +78,12 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit }: Pipe
     const reader = readers.get(path) ?? readerOf(services)
     readers.set(path, reader)
     const request = reader(body)
-    requireServices(actor, services)
+    requireAll(actor, request)
     return request
   }
 
-  async function plan ({ actor }: Call, request: DispatchRequest): Promise<Plan> {
-    return check(await resolve(catalogs, actor, request), rules)
+  async function plan ({ actor, mode = 'synchronous' }: Call, request: DispatchRequest): Promise<Plan> {
+    return check(await resolve(catalogs, actor, request), { ...rules, mode })
   }
 
   /** `started` is called once the dispatch is recorded. */
@@ -135,7 +135,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit }: Pipe
   async function find ({ actor, dispatchId }: Recorded): Promise<DispatchRecord> {
     const record = await findDispatch(database, actor.companyId, dispatchId)
     if (record === undefined) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
-    requireServices(actor, record.services as ServiceName[])
+    requireServices(actor, record.services as readonly ServiceName[])
     return record
   }
 
@@ -170,7 +170,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit }: Pipe
 
     async retry ({ body, mode, ...recorded }) {
       const record = await find(recorded)
-      const replacement = await replacementOf(parts, record, body)
+      const replacement = await replacementOf(parts, record, { body, link: rules.link })
       const result = await resume(record, { actor: recorded.actor, mode, ...(replacement === undefined ? {} : { replacement }) })
       if (result === undefined) throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', { dispatchId: recorded.dispatchId })
       return result
@@ -219,7 +219,7 @@ function waiting ({ dispatchId, metadata, steps, createdAt }: Run): Result {
 }
 
 /** A file comes as a form, whose fields are texts; everything else is JSON. */
-function readerOf (services: readonly ServiceName[]): (body: unknown) => DispatchRequest {
+function readerOf (services: ServicePath): (body: unknown) => DispatchRequest {
   return services[0] === 'upload' ? (body) => readUploadFields(body as Readonly<Record<string, string>>) : createRequestReader(services)
 }
 
@@ -227,17 +227,22 @@ function userOf ({ userId, impersonatorId }: Actor): Run['actor'] {
   return { kind: 'user', userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) }
 }
 
-function validationOf ({ request, steps, warnings, facts }: Plan): ValidationResponse {
+function validationOf ({ request, steps, deferred, warnings }: Plan): ValidationResponse {
   return {
     success: true,
     result: warnings.length === 0 ? 'success' : 'warning',
     warnings: [...warnings],
-    plan: steps.map(({ service, by, price }) => ({
-      service,
-      ...(by === undefined ? {} : { providerName: by.provider.code, chosenBy: by.chosenBy }),
-      ...(facts.documentType === undefined ? {} : { documentType: facts.documentType }),
-      credits: price
-    })),
+    plan: [...steps.map(plannedView), ...deferred.map((step) => ({ ...plannedView(step), on: step.deferredOn }))],
     metadata: request.metadata
+  }
+}
+
+function plannedView ({ service, fields, content, by, price }: PlannedStep): ValidationResponse['plan'][number] {
+  const { documentType } = services[service].facts(fields, content?.data ?? {})
+  return {
+    service,
+    ...(by === undefined ? {} : { providerName: by.provider.code, chosenBy: by.chosenBy }),
+    ...(documentType === undefined ? {} : { documentType }),
+    credits: price
   }
 }

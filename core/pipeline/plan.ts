@@ -3,16 +3,19 @@ import type { Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ChosenBy } from '../contract/states.ts'
 import type { Installed } from '../host/load.ts'
-import type { DispatchRequest } from '../services/request.ts'
+import type { DispatchRequest, RequestStep } from '../services/request.ts'
 import type { Facts } from '../services/service.ts'
 import type { ServiceName } from '../services/index.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 
 /** What a request comes to before its rules are checked: what was found, and what was not. */
-export type Draft = { request: DispatchRequest, steps: readonly DraftStep[] }
+export type Draft = { request: DispatchRequest, steps: readonly DraftStep[], deferred: readonly Deferred<DraftStep>[] }
 
-/** `choice`: of its provider, where the service needs one; `settings` are for that provider. */
-export type DraftStep = { service: ServiceName, fields: JsonObject, settings: JsonObject, template?: DraftTemplate, choice?: Choice }
+/** `choice`: of its provider, where the service needs one. */
+export type DraftStep = Omit<RequestStep, 'template'> & { template?: DraftTemplate, choice?: Choice }
+
+/** A step that waits for an event of its dispatch, such as `esign.completed`. */
+export type Deferred<Step> = Step & { deferredOn: string }
 
 /** A template, and the data for it, which stands at `path` in the client's body. */
 export type DraftTemplate = { template: StoredTemplate, data: JsonObject, path: string }
@@ -22,7 +25,7 @@ export type Plan = {
   request: DispatchRequest
   steps: readonly PlannedStep[]
   /** What is done later, each at an event of the dispatch. */
-  deferred: readonly (PlannedStep & { deferredOn: string })[]
+  deferred: readonly Deferred<PlannedStep>[]
   facts: Facts
   warnings: readonly Problem[]
 }

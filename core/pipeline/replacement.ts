@@ -12,10 +12,10 @@ const closed = { additionalProperties: false }
 const readers = new Map<ServiceName, Check<Readonly<Record<string, JsonObject>>>>(serviceNames.map((name) => [name, guarded(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(Type.Object({ [name]: services[name].fields }, closed))))]))
 
 /**
- * What the body of a retry puts in place of the failed step's object: undefined for none. Throws `conflict` when no step has
+ * What the body of a retry puts in place of the failed step's object: undefined for none. `link`: as long as that of every document. Throws `conflict` when no step has
  * failed, `document_expired` when its document is kept no more, and what a request with that object would.
  */
-export async function replacementOf (parts: Parts, record: DispatchRecord, body: unknown): Promise<Replacement | undefined> {
+export async function replacementOf (parts: Parts, record: DispatchRecord, { body, link }: { body: unknown, link: string }): Promise<Replacement | undefined> {
   const { dispatch_id: dispatchId, status, steps } = record
   const step = steps.find((one) => one.deferred_on === null && one.status !== 'accepted')
   if (step === undefined || (status !== 'failed' && status !== 'partial')) throw new DispatchError('conflict', `The dispatch is ${status}: only one that failed is tried again.`, { dispatchId })
@@ -27,16 +27,16 @@ export async function replacementOf (parts: Parts, record: DispatchRecord, body:
   const fit = readers.get(service)?.(body)
   if (fit?.ok !== true) throw refusal('validation_error', fit?.problems ?? [])
   const fields = fit.value[service] ?? {}
-  await recheck(parts, record, step, fields)
+  await recheck(parts, record, { step, fields, ...(step.position > 0 ? { link } : {}) })
   return { stepId: step.step_id, fields, requestSettings: step.request_settings }
 }
 
 /** The rules of the service, with the provider that the step has. */
-async function recheck ({ host, configurations, now }: Parts, record: DispatchRecord, step: StepRecord, fields: JsonObject): Promise<void> {
+async function recheck ({ host, configurations, now }: Parts, record: DispatchRecord, { step, fields, link }: { step: StepRecord, fields: JsonObject, link?: string }): Promise<void> {
   const service = step.service as ServiceName
   const provider = step.provider_code === null ? undefined : host.find(step.provider_code)
   const owner = step.configured_by === 'user' ? record.user_id : null
   const configuration = (await configurations.latest(record.company_id)).configurations.find((one) => one.providerCode === step.provider_code && one.userId === owner)
   const choice = provider === undefined || configuration === undefined ? {} : { choice: { chosen: true as const, chosenBy: step.chosen_by ?? 'company', provider, configuration } }
-  checkAgain({ service, fields, settings: step.request_settings, ...choice }, (field) => `/${service}/${field}`, { data: record.data ?? {}, now })
+  checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, { data: record.data ?? {}, now, beside: record.services.filter((name) => name !== service), ...(link === undefined ? {} : { link }) })
 }

@@ -59,6 +59,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   required: ['recipient'],
   template: {},
   content: 'document',
+  chain: { produces: 'document', consumes: 'document' },
   capabilities: PostalCapabilities,
   price: 0,
 

@@ -77,7 +77,7 @@ await t.test('headers of requests and answers are told', (t) => {
   }
   const dispatching = operations.find(({ path }) => path === '/api/invoicing')?.operation
   t.match(dispatching.responses['200'].headers, { 'Idempotency-Replayed': { schema: { type: 'string' } } })
-  t.match(dispatching.parameters.map(({ name }: { name: string }) => name), ['x-idempotency-key', 'idempotency-key'])
+  t.match(dispatching.parameters.map(({ name }: { name: string }) => name), ['async', 'x-idempotency-key', 'idempotency-key'])
   t.end()
 })
 
@@ -90,7 +90,8 @@ await t.test('how an object is written into a query is told', (t) => {
 await t.test('every example of a request is a valid one', async (t) => {
   for (const { method, path, operation } of operations) {
     for (const [name, { value }] of Object.entries<{ value: unknown }>(operation.requestBody?.content['application/json']?.examples ?? {})) {
-      const validation = path.endsWith('/validate') ? path : `${path}/validate`
+      const real = (operation.parameters as { in: string, name: string, schema: any }[]).filter((parameter) => parameter.in === 'path').reduce((text, { name, schema }) => text.replace(`{${name}}`, schema.examples[0]), path)
+      const validation = real.endsWith('/validate') ? real : `${real}/validate`
       const answer: Answer = await service.send(method, validation, { body: value })
       t.equal(answer.status, 200, `${path} ${name}: ${JSON.stringify(answer.body)}`)
       t.strictSame(answer.body.warnings.filter(({ code }: { code: string }) => code !== 'due_date_in_the_past'), [])

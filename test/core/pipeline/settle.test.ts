@@ -48,7 +48,7 @@ async function dispatchOn ({ house }: TestService, database: Database): Promise<
     ...house.get('running'),
     database,
     renderer: quickRenderer
-  }, { prices: {}, synchronousLimit: 120 })
+  }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
   const { result } = await pipeline.dispatch({ actor, services: ['invoicing'], body: invoiceRequest({}, { providerName: 'accepting' }), requestId: '1' })
   return result.status
 }
