@@ -99,8 +99,8 @@ async function summarise ({ processes, database }: House, { seed, caught, told }
 
 if (import.meta.main) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-  const { values: { kills, seed, log } } = parseArgs({ options: { kills: { type: 'string', default: '500' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) }, log: { type: 'string' } } })
-  const { faults, summary } = await runCrash({ seed: Number(seed), kills: Number(kills), linger: 100, ...(log === undefined ? {} : { log }), say: (line) => { console.log(line) } })
+  const { values: { kills, seed, linger, log } } = parseArgs({ options: { kills: { type: 'string', default: '500' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) }, linger: { type: 'string', default: '100' }, log: { type: 'string' } } })
+  const { faults, summary } = await runCrash({ seed: Number(seed), kills: Number(kills), linger: Number(linger), ...(log === undefined ? {} : { log }), say: (line) => { console.log(line) } })
   for (const fault of faults) console.log(`${fault}\n`)
   console.log(`${summary}\n${faults.length} promises broken`)
   process.exitCode = faults.length === 0 ? 0 : 1
