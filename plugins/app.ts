@@ -1,6 +1,7 @@
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import { authenticationPlugin } from './authentication.ts'
 import { bodiesPlugin } from './bodies.ts'
+import { callbacksRoutes } from './callbacks.ts'
 import { chainRoutes } from './chains.ts'
 import { configurationRoutes } from './configuration.ts'
 import type { House } from './container.ts'
@@ -43,6 +44,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(uploadRoutes, { ...dispatching, receive: get('receive') })
   await app.register(dispatchesRoutes, shared)
   await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
+  await app.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
   await app.register(creditsRoutes, shared)
   await app.register(templatesRoutes, shared)
   await app.register(providersRoutes, { host: get('host'), breakers: get('breakers') })

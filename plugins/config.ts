@@ -25,6 +25,8 @@ export type Config = {
   allowedNetworks: string[]
   /** Credentials (`user:password`) with which vendors post events, by the provider's code in capitals, `_` for `-`. */
   webhookAuth: Record<string, string>
+  /** Days that the data of requests, events of vendors and bodies of callbacks are kept. */
+  retentionDays: number
   logLevel: string
 }
 
@@ -56,6 +58,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
     allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
     webhookAuth: webhookAuthOf(env),
+    retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
   }
 }
@@ -79,6 +82,15 @@ function portOf (text: string): number {
   if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new ConfigError(`PORT is "${text}"; it must be a number from 0 (any free port) to 65535.`)
   return port
 }
+
+/** Days: for a week it is asked what became of an uncertain dispatch, which may go on then. */
+function retentionDaysOf (text: string): number {
+  const days = Number(text)
+  if (!/^\d{1,5}$/.test(text) || days < shortestRetention) throw new ConfigError(`DISPATCH_RETENTION_DAYS is "${text}"; it must be a whole number of days from ${shortestRetention} on.`)
+  return days
+}
+
+const shortestRetention = 7
 
 function publicUrlOf (text: string | undefined, environment: Config['environment'], own: string): string {
   if (text === undefined && environment === 'development') return own

@@ -2,12 +2,12 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createAsk, createAuthentication, createBreakers, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs, createKeyring, createKeySources,
-  createKeyStore, createLeases, createLinks,
-  createLocalFiles, createMoved, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
-  readMasterKey, receiveFile, startWorker,
-  type Accounts, type Addresses, type Authentication, type Breakers, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
-  type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Pipeline, type Parts as PipelineParts, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
+  createAccounts, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs,
+  createKeyring, createKeySources, createKeyStore, createLeases, createLinks, createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates,
+  createTokens, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker,
+  type Accounts, type Addresses, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files,
+  type Freshness, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Notices, type Pipeline, type Parts as PipelineParts, type Queue, type Receive, type Renderer, type SigningKeys,
+  type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
@@ -45,10 +45,13 @@ export type Parts = {
   synchronousLimit: number
   leases: Leases
   jobs: Jobs
+  notices: Notices
   /** What the pipeline works with. */
   running: PipelineParts
   pipeline: Pipeline
   queue: Queue
+  callbackSigning: CallbackSigning
+  callbacks: Callbacks
   fetchJson: FetchJson
   /** In development only. */
   simulatedVendor: SimulatedVendor
@@ -91,9 +94,12 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     keys: createKeySources({ fetchJson: get('fetchJson'), now: get('now'), onError: (err, url) => get('log').warn({ err, url }, 'the keys of a vendor could not be read') }),
     ...get('config').environment === 'development' ? get('simulatedVendor').endpoints : { endpointAuth: get('config').webhookAuth }
   }),
+  callbackSigning: (get) => createCallbackSigning({ database: get('database'), keyring: get('keyring'), now: get('now'), newId: get('newId') }),
+  callbacks: (get) => createCallbacks({ database: get('database'), queue: get('queue'), network: get('network'), signing: get('callbackSigning'), log: get('log'), now: get('now') }),
   storing: (get) => createStoring({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
   intake: (get) => createIntake({ host: get('host'), verifying: get('verifying'), storing: get('storing'), keyring: get('keyring'), log: get('log'), now: get('now'), newId: get('newId') }),
   leases: (get) => createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log') }),
+  notices: (get) => createNotices({ queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
   jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
   running: (get) => ({
     database: get('database'),
@@ -112,7 +118,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     leases: get('leases'),
     jobs: get('jobs'),
     accounts: get('accounts'),
-    ended: () => ({}),
+    notices: get('notices'),
     now: get('now'),
     newId: get('newId')
   }),
@@ -171,9 +177,13 @@ function unusable (cause: unknown): never {
   throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasons.map((reason) => reason instanceof Error ? reason.message : String(reason)).join(', ')}.`, { cause })
 }
 
-/** Starts the work beside the requests: dispatches that wait or are in doubt, events of vendors, questions to them. */
+/** Starts the work beside the requests: dispatches that wait or are in doubt, events of vendors, questions to them, callbacks, forgetting. */
 async function beginWork (get: House['get']): Promise<Worker> {
-  const shared = { database: get('database'), host: get('host'), keyring: get('keyring'), log: get('log'), now: get('now') }
+  const shared = { database: get('database'), host: get('host'), keyring: get('keyring'), log: get('log'), now: get('now'), queue: get('queue') }
   const ask = createAsk({ ...shared, freshness: get('freshness'), configurations: get('configurations'), network: get('network'), spool: get('spool') })
-  return startWorker({ ...shared, parts: get('running'), pipeline: get('pipeline'), queue: get('queue'), verifying: get('verifying'), storing: get('storing'), ask, moved: createMoved(get('running')) })
+  const following = { ask, moved: createMoved({ jobs: get('jobs'), notices: get('notices'), now: get('now') }) }
+  return startWorker({
+    ...shared, ...following, parts: get('running'), pipeline: get('pipeline'), verifying: get('verifying'), storing: get('storing'),
+    callbacks: get('callbacks'), files: get('files'), retentionDays: get('config').retentionDays
+  })
 }

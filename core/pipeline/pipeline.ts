@@ -178,7 +178,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
 
     async cancel (recorded) {
       const { company_id: companyId, dispatch_id: dispatchId, status } = await find(recorded)
-      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor) }, now())) {
+      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also: (queries) => parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled') }, now())) {
         throw new DispatchError('conflict', `The dispatch is ${status}: only one of which nothing has begun can be cancelled.`, { dispatchId })
       }
       return resultOf(await find(recorded))
@@ -189,7 +189,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       const record = await find(recorded)
       const { company_id: companyId, dispatch_id: dispatchId } = record
       await leases.under(async (lease) => {
-        if (!await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status] }, now())) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
+        if (!await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true }, now())) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
         try {
           const run = await loadRun(parts, companyId, dispatchId, lease.runId)
           if (run !== undefined) await resolveStep(parts, run, { outcome, reason, actor: userOf(recorded.actor) })

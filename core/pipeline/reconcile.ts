@@ -10,7 +10,7 @@ import type { Parts } from './parts.ts'
 import { afterUncertain, goesOn, retryAfter } from './patience.ts'
 import type { ProviderStep, Run, RunStep } from './run.ts'
 import { repeatCall } from './steps.ts'
-import { statusAfter } from './settle.ts'
+import { ended, statusAfter } from './settle.ts'
 
 /** What was learnt about a step in doubt. `again`: it was surely not sent, and may be by itself. `later`: nothing, not before then. */
 type Learnt = { settlement: Settlement, again?: true } | { later?: Date }
@@ -18,7 +18,7 @@ type Learnt = { settlement: Settlement, again?: true } | { later?: Date }
 /** Looks what became of a step in doubt, and lets its dispatch go on from there. */
 export async function reconcile (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
   await parts.leases.under(async (lease) => {
-    if (!await takeRun(parts.database, { companyId, dispatchId }, { lease, from: settledStates }, parts.now())) return
+    if (!await takeRun(parts.database, { companyId, dispatchId }, { lease, from: settledStates, detach: true }, parts.now())) return
     const run = await loadRun(parts, companyId, dispatchId, lease.runId)
     const step = run && [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
     if (run === undefined || step?.result.status !== 'uncertain') return endRun(parts.database, { companyId, dispatchId }, lease.runId)
@@ -50,8 +50,8 @@ function followingOf (parts: Parts, run: Run, step: RunStep, { settlement, again
   if (step.deferredOn !== undefined) return tryAt === undefined ? {} : { nextTryAt: tryAt, also: parts.jobs.deferred(run, step, tryAt) }
   if (tryAt !== undefined) return { status: 'queued', nextTryAt: tryAt, also: parts.jobs.dispatch(run, tryAt) }
   const status = statusAfter(run, step, settlement, run.steps.map(({ result }) => result))
-  if (status !== 'running') return { status, ...parts.ended(run, status) }
-  return secondsSince(step.uncertainAt, now) > goesOn ? { status: 'partial', ...parts.ended(run, 'partial') } : { status: 'queued', also: parts.jobs.dispatch(run, now) }
+  if (status !== 'running') return { status, ...ended(parts, run, status) }
+  return secondsSince(step.uncertainAt, now) > goesOn ? { status: 'partial', ...ended(parts, run, 'partial') } : { status: 'queued', also: parts.jobs.dispatch(run, now) }
 }
 
 /** What can be found out: by looking, by sending the same key again, or because nothing counts before a checkpoint that was not reached. */
@@ -113,6 +113,6 @@ export async function resolveStep (parts: Parts, run: Run, { outcome, reason, ac
   const after = statusAfter(run, step, settlement, run.steps.map(({ result }) => result))
   const status = step.deferredOn !== undefined ? undefined : after === 'running' ? 'partial' : after
   const { companyId, dispatchId, runId } = run
-  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } }, settlement, status === undefined ? {} : { status, ...parts.ended(run, status) }, parts.now())
+  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } }, settlement, status === undefined ? {} : { status, ...ended(parts, run, status) }, parts.now())
   return status
 }

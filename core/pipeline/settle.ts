@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { toldStatuses } from '../contract/callbacks.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import { RenderError } from '../documents/errors.ts'
@@ -52,7 +53,13 @@ function followingOf (parts: Parts, run: Run, step: RunStep, settlement: Settlem
   const next = { ...(again === undefined ? {} : { nextTryAt: again }), ...(look === undefined ? {} : { nextLookAt: look }) }
   if (step.deferredOn !== undefined) return again === undefined ? next : { ...next, also: parts.jobs.deferred(run, step, again) }
   const status = again === undefined ? statusAfter(run, step, settlement, results) : 'queued'
-  return { status, ...next, ...(again === undefined ? parts.ended(run, status) : { also: parts.jobs.dispatch(run, again) }) }
+  return { status, ...next, ...(again === undefined ? ended(parts, run, status) : { also: parts.jobs.dispatch(run, again) }) }
+}
+
+/** What is done in the transaction in which a dispatch ends: who no longer waits for it is told. */
+export function ended ({ notices }: Pick<Parts, 'notices'>, run: Run, status: DispatchStatus): Pick<Following, 'also'> {
+  const told = toldStatuses.find((one) => one === status)
+  return told === undefined || !run.detached || run.callbackUrl === undefined ? {} : { also: (queries) => notices.note(queries, run, `dispatch.${told}`) }
 }
 
 /** What a dispatch becomes with the outcome of a step, when it is not tried again by itself. */

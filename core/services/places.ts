@@ -1,23 +1,26 @@
 import type { ServiceName } from './index.ts'
-import { deferrable, deferredForm, liftedOf, mostDeferred, stepForms, type StepForm } from './request-schema.ts'
+import { deferrable, deferredForm, eventsOf, liftedOf, mostDeferred, stepForms, type StepForm } from './request-schema.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
 /** Where in a body a step's fields are found: `inside` its own object, which stands at `base`, and some at the top level. `lifted`: those that may stand in either. */
 export type Place = StepForm & { base: string, inside: Fields, body: Fields, lifted: readonly string[] }
 
-/** Finds the places of a path's steps in a body, whatever it is like. */
-export function placesOf (path: readonly ServiceName[]): (body: Fields) => Place[] {
+/** Finds the places of a path's steps in a body, whatever it is like, and those of its deferred ones as far as it says which services they are. */
+export function placesOf (path: readonly ServiceName[]): (body: Fields) => { steps: Place[], deferred: Place[] } {
   const forms = stepForms(path)
-  return (body) => forms.map((form) => placeIn(body, form, `/${form.service}`, body[form.service], liftedOf(form.service, path)))
+  const mayDefer = eventsOf(path).length > 0
+  return (body) => ({
+    steps: forms.map((form) => placeIn(body, form, `/${form.service}`, body[form.service], liftedOf(form.service, path))),
+    deferred: mayDefer ? deferredIn(body) : []
+  })
 }
 
 function placeIn (body: Fields, form: StepForm, base: string, own: unknown, lifted: readonly string[]): Place {
   return { ...form, base, inside: isObject(own) ? own : {}, body, lifted }
 }
 
-/** The places of the deferred steps of a body, as far as it says which services they are. */
-export function deferredIn (body: Fields): Place[] {
+function deferredIn (body: Fields): Place[] {
   const { deferred } = body
   return (Array.isArray(deferred) ? deferred.slice(0, mostDeferred) : []).flatMap((own: unknown, index) => {
     const service = isObject(own) ? deferrable.find((name) => name === own['service']) : undefined

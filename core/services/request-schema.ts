@@ -126,7 +126,7 @@ function deferredField (path: readonly ServiceName[]): TProperties {
   return {
     deferred: Type.Optional(Type.Array(Type.Unsafe<JsonObject>({
       ...Type.Object({ on: Type.Enum(events), service: Type.Enum([...deferrable]) }),
-      allOf: deferrable.map((name) => ({ if: { required: ['service'], properties: { service: { const: name } } }, then: deferredForm(name).own }))
+      allOf: deferrable.map((name) => ({ if: { type: 'object', required: ['service'], properties: { service: { const: name } } }, then: deferredForm(name).own }))
     }), { maxItems: mostDeferred, description: 'What is done with the document when an event comes: the fields of a service beside "on" and "service".' }))
   }
 }

@@ -3,7 +3,7 @@ import { refusal, type Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { compile, guarded, type Check } from '../contract/schema.ts'
 import { services, type ServiceName } from './index.ts'
-import { deferredIn, isGiven, isObject, placesOf, pointerTo, takesTemplate, valueOf, type Place } from './places.ts'
+import { isGiven, isObject, placesOf, pointerTo, takesTemplate, valueOf, type Place } from './places.ts'
 import { requestSchema } from './request-schema.ts'
 
 /** A dispatch request whose shape is right, with every field in its one place. */
@@ -46,11 +46,11 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
   const placesIn = placesOf(path)
   return (body, found = []) => {
     const fit = check(body)
-    const [places, deferred] = isObject(body) ? [placesIn(body), deferredIn(body)] : [[], []]
+    const { steps, deferred } = isObject(body) ? placesIn(body) : { steps: [], deferred: [] }
     const problems = [
       ...found,
       ...(fit.ok ? [] : fit.problems),
-      ...[...places, ...deferred].flatMap((place) => [...fieldProblems(place), ...templateProblems(place)])
+      ...[...steps, ...deferred].flatMap((place) => [...fieldProblems(place), ...templateProblems(place)])
     ]
     if (problems.length > 0) throw refusal('validation_error', problems)
     const { metadata = {}, callbackUrl } = body as Pick<DispatchRequest, 'callbackUrl'> & Partial<Pick<DispatchRequest, 'metadata'>>
@@ -58,7 +58,7 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
       services: path,
       metadata,
       ...(callbackUrl === undefined ? {} : { callbackUrl }),
-      steps: places.map(stepIn),
+      steps: steps.map(stepIn),
       deferred: deferred.map((place) => ({ ...stepIn(place), deferredOn: place.inside['on'] as string }))
     }
   }

@@ -14,10 +14,13 @@ export type StepRecord = StepRow & { document: DocumentRow | undefined }
 
 /** One dispatch of the company, or undefined. */
 export async function findDispatch (database: Database, companyId: number, dispatchId: string): Promise<DispatchRecord | undefined> {
-  return database.snapshot(companyId, async (queries) => {
-    const row = await queries.selectFrom('dispatches').selectAll().where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).executeTakeFirst()
-    return row === undefined ? undefined : (await withSteps(queries, companyId, [row]))[0]
-  })
+  return database.snapshot(companyId, (queries) => readDispatch(queries, companyId, dispatchId))
+}
+
+/** One dispatch of the company as a transaction sees it, or undefined. */
+export async function readDispatch (queries: CompanyQueries, companyId: number, dispatchId: string): Promise<DispatchRecord | undefined> {
+  const row = await queries.selectFrom('dispatches').selectAll().where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).executeTakeFirst()
+  return row === undefined ? undefined : (await withSteps(queries, companyId, [row]))[0]
 }
 
 /** What dispatches are filtered by; times are inclusive from, exclusive to. */

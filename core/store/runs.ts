@@ -10,13 +10,13 @@ import type { EventActor, StepError } from './schema.ts'
 export type DispatchOf = { companyId: number, dispatchId: string }
 
 /**
- * Takes the lease of a dispatch that nobody has, if it is in one of the states. `becomes`: what it is from then on. Answers
- * false when it is not to be had.
+ * Takes the lease of a dispatch that nobody has, if it is in one of the states. `becomes`: what it is from then on; `detach`:
+ * no client waits for its end any more. Answers false when it is not to be had.
  */
-export async function takeRun (database: Database, { companyId, dispatchId }: DispatchOf, { lease, from, becomes }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running' }, now: Date): Promise<boolean> {
+export async function takeRun (database: Database, { companyId, dispatchId }: DispatchOf, { lease, from, becomes, detach = false }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', detach?: boolean }, now: Date): Promise<boolean> {
   return database.company(companyId, async (queries) => {
     const { rows } = await sql`
-      update dispatches set run_id = ${lease.runId}, leased_until = ${lease.until}, status = coalesce(${becomes ?? null}, status),
+      update dispatches set run_id = ${lease.runId}, leased_until = ${lease.until}, status = coalesce(${becomes ?? null}, status), detached = detached or ${detach},
         next_try_at = case when ${becomes ?? null}::text is null then next_try_at end, finished_at = case when ${becomes ?? null}::text is null then finished_at end
       where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = any(${from}) and (run_id is null or leased_until < ${now}) returning 1`.execute(queries)
     return rows.length > 0
@@ -116,9 +116,9 @@ export type Recovered = 'queued' | 'uncertain' | 'unchanged'
 
 /**
  * Takes a lost lease away. A provider that was being called may have accepted: its step is uncertain, and looked at from
- * `nextLookAt` on. Undefined when the lease is not lost any more.
+ * `nextLookAt` on, and who has to know is told. Undefined when the lease is not lost any more.
  */
-export async function recoverDispatch (database: Database, { companyId, dispatchId, error, nextLookAt, enqueue }: DispatchOf & { error: StepError, nextLookAt: Date, enqueue: Enqueue }, now: Date): Promise<Recovered | undefined> {
+export async function recoverDispatch (database: Database, { companyId, dispatchId, error, nextLookAt, enqueue, tell }: DispatchOf & { error: StepError, nextLookAt: Date, enqueue: Enqueue, tell: Enqueue }, now: Date): Promise<Recovered | undefined> {
   return database.company(companyId, async (queries) => {
     const lost = await queries.selectFrom('dispatches').select(['status']).where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId)
       .where('run_id', 'is not', null).where('leased_until', '<', now).forUpdate().executeTakeFirst()
@@ -130,8 +130,9 @@ export async function recoverDispatch (database: Database, { companyId, dispatch
       .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).execute()
     await note(queries, { companyId, dispatchId, kind: 'recovered', actor: { kind: 'system' }, facts: { status }, now })
     if (lost.status !== 'running') return 'unchanged'
-    if (status === 'queued') await enqueue(await asOwner(queries))
-    return status === 'queued' ? 'queued' : 'uncertain'
+    const owner = await asOwner(queries)
+    await (doubtful ? tell : enqueue)(owner)
+    return doubtful ? 'uncertain' : 'queued'
   })
 }
 

@@ -36,10 +36,10 @@ export async function startDispatching ({ parts, pipeline, queue, atOnce }: Opti
 
 /** Finds what its process has left behind, what is due, and what has lost its job. */
 export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
-  const { database, now, log, jobs } = parts
+  const { database, now, log, jobs, notices } = parts
   const time = now()
   for (const lost of await listLost(database, time, most)) {
-    const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, nextLookAt: firstLook(time), enqueue: jobs.dispatch(lost, time) }, time)
+    const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, nextLookAt: firstLook(time), enqueue: jobs.dispatch(lost, time), tell: (queries) => notices.note(queries, lost, 'dispatch.uncertain') }, time)
     if (recovered !== undefined) log.warn({ ...lost, recovered }, 'a dispatch was left behind by its process')
   }
   const looks = await listDueLooks(database, time, most)

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 void t.test('an empty environment is a development service in the checkout', (t) => {
   t.same(readConfig({}), {
     environment: 'development', host: '127.0.0.1', port: 3000, publicUrl: 'http://127.0.0.1:3000', dataDirectory: resolve(root, 'data'),
-    providerDirectories: [resolve(root, 'providers')], prices: {}, allowedNetworks: [], webhookAuth: {}, logLevel: 'info'
+    providerDirectories: [resolve(root, 'providers')], prices: {}, allowedNetworks: [], webhookAuth: {}, retentionDays: 90, logLevel: 'info'
   })
   t.end()
 })
@@ -25,7 +25,7 @@ void t.test('every variable says what it says', (t) => {
     DISPATCH_PROVIDERS_DIR: ['/one', '', 'two'].join(delimiter), DISPATCH_MASTER_KEY: 'key', DISPATCH_PRICES: ' invoicing = 2,', DISPATCH_LOG_LEVEL: 'warn'
   }), {
     environment: 'production', host: '::1', port: 8080, databaseUrl: 'postgresql://user@db/dispatch', publicUrl: 'https://dispatch.example.com/base', dataDirectory: resolve('elsewhere'),
-    providerDirectories: ['/one', resolve('two')], masterKey: 'key', prices: { invoicing: 2 }, allowedNetworks: [], webhookAuth: {}, logLevel: 'warn'
+    providerDirectories: ['/one', resolve('two')], masterKey: 'key', prices: { invoicing: 2 }, allowedNetworks: [], webhookAuth: {}, retentionDays: 90, logLevel: 'warn'
   })
   t.equal(readConfig({ HOST: '::1', PORT: '1' }).publicUrl, 'http://[::1]:1')
   t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'one address, of the two that the name may stand for')

@@ -50,9 +50,14 @@ export function judge (name: ServiceName, body: unknown, world: World = {}): Jud
 
 /** The same for a path of several services. */
 export function judgeChain (path: readonly ServiceName[], body: unknown, world: World = {}): Judgement {
+  return judgeRequest(() => readerFor(path)(body), world)
+}
+
+/** The reader of a path's bodies, made once. */
+export function readerFor (path: readonly ServiceName[]): RequestReader {
   const read = readers.get(path.join('/')) ?? createRequestReader(path)
   readers.set(path.join('/'), read)
-  return judgeRequest(() => read(body), world)
+  return read
 }
 
 const readers = new Map<string, RequestReader>()
@@ -85,13 +90,13 @@ function choiceOf ({ service, at }: Pick<RequestStep, 'service' | 'at'>, { capab
   return { choice: { chosen: true, chosenBy: 'company', provider, configuration } }
 }
 
-function providerOf (service: ServiceName, capabilities: JsonObject): Installed {
+function providerOf (service: ServiceName, { document, ...capabilities }: JsonObject): Installed {
   const fit = deriveManifest({
     code: 'acme',
     name: 'Acme',
     settings: Type.Object({ allowedSenders: Type.Optional(Type.Array(Type.String())) }),
     requestSettings: Type.Object({ label: Type.Optional(Type.String()) }),
-    services: { [service]: { ...capabilities, idempotency: { kind: 'none' }, dispatch: () => undefined } }
+    services: { [service]: { ...capabilities, ...(document === 'theirs' ? { document: () => undefined } : {}), idempotency: { kind: 'none' }, dispatch: () => undefined } }
   }, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit.problems))
   return { code: 'acme', manifest: fit.value } as Installed
