@@ -8,14 +8,17 @@ import type { Receipt } from './vendor.ts'
 export type Fault = { rule: string, dispatchId?: string | null, order?: string, facts?: unknown }
 
 type Step = { dispatch_id: string, order: string, service: string, status: string, dispatch: string, position: number }
-type World = { steps: readonly Step[], receipts: readonly Receipt[], callbacks: readonly Callback[], told: readonly Told[] }
+type World = { steps: readonly Step[], receipts: readonly Receipt[], told: readonly Told[], recorded: readonly Recorded[], received: readonly Callback[] }
+/** A callback as the service has it. */
+type Recorded = { dispatchId: string, type: string, state: string }
 
 /** Compares what clients were told, what the vendor holds and what the database says. */
-export async function check ({ database, vendor, receiver: { callbacks } }: House, told: readonly Told[]): Promise<Fault[]> {
+export async function check ({ database, vendor, receiver }: House, told: readonly Told[]): Promise<Fault[]> {
   const steps = await database.rows<Step>(`
     select dispatch_id, metadata->>'order' as order, steps.service, steps.status, dispatches.status as dispatch, position
     from dispatches join steps using (dispatch_id) order by dispatch_id, position`)
-  const world: World = { steps, receipts: await vendor.receipts(), callbacks, told }
+  const recorded = await database.rows<Recorded>('select dispatch_id as "dispatchId", type, state from callbacks')
+  const world: World = { steps, receipts: await vendor.receipts(), told, recorded, received: receiver.callbacks }
   const records = await Promise.all(Object.entries(queries).map(async ([rule, sql]) => (await database.rows<{ dispatch_id?: string }>(sql)).map(({ dispatch_id: dispatchId, ...facts }) => ({ rule, ...(dispatchId === undefined ? {} : { dispatchId }), facts }))))
   return [...records.flat(), ...answersOf(world), ...holdingsOf(world), ...repeatsOf(world), ...callbacksOf(world)]
 }
@@ -45,6 +48,8 @@ const queries: Readonly<Record<string, string>> = {
   'what a key or a lookup can tell is not uncertain for long': `
     select steps.dispatch_id, steps.service, extract(epoch from now() - max(at))::int as seconds from steps join events using (step_id)
     where steps.status = 'uncertain' and steps.service <> 'sms' group by 1, 2 having max(at) < now() - interval '90 seconds'`,
+  'a callback is not kept waiting for long': `
+    select dispatch_id, type, attempts, extract(epoch from now() - next_at)::int as seconds from callbacks where next_at < now() - interval '90 seconds'`,
   'nothing comes after a step that was not accepted': `
     select later.dispatch_id, earlier.service, earlier.status, later.service as then, later.status as was from steps earlier join steps later using (dispatch_id)
     where later.position > earlier.position and earlier.status <> 'accepted' and later.status <> 'planned' and later.deferred_on is null`
@@ -97,17 +102,24 @@ function repeatsOf ({ receipts }: World): Fault[] {
   })
 }
 
-/** Whoever gave a callback URL with an asynchronous request is called with the state that it ended in. */
-function callbacksOf ({ steps, callbacks, told }: World): Fault[] {
-  const called = new Set(callbacks.map(({ dispatchId, type }) => `${dispatchId} ${type}`))
-  const ofOrder = Map.groupBy(steps, ({ order }) => order)
-  return told.filter(({ order: { mode, body } }) => mode === 'asynchronous' && 'callbackUrl' in body).flatMap(({ order: { number } }): Fault[] => {
-    const [step] = ofOrder.get(String(number)) ?? []
-    if (step === undefined || called.has(`${step.dispatch_id} dispatch.${step.dispatch}`)) return []
-    return [{ rule: 'a callback that was asked for is delivered', dispatchId: step.dispatch_id, order: step.order, facts: callbacks.filter(({ dispatchId }) => dispatchId === step.dispatch_id) }]
-  })
+/** The states in which a dispatch has something to tell. */
+const tells: ReadonlySet<string> = new Set(['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'])
+
+/** Who asked for a callback with an asynchronous request is called with the state that it ended in; some wait for their next try. */
+function callbacksOf ({ steps, told, recorded, received }: World): Fault[] {
+  const kinds = new Set(recorded.map(callOf))
+  const met = new Set(received.map(callOf))
+  const stepsOf = Map.groupBy(steps, ({ order }) => order)
+  const asked = told.filter(({ order: { mode, body } }) => mode === 'asynchronous' && 'callbackUrl' in body).flatMap(({ order: { number } }) => stepsOf.get(String(number))?.slice(0, 1) ?? [])
+  return [
+    ...asked.filter(({ dispatch_id: dispatchId, dispatch }) => tells.has(dispatch) && !kinds.has(callOf({ dispatchId, type: `dispatch.${dispatch}` })))
+      .map(({ dispatch_id: dispatchId, dispatch }): Fault => ({ rule: 'who asked for a callback is called with what became of it', dispatchId, facts: dispatch })),
+    ...recorded.filter((callback) => callback.state === 'delivered' && !met.has(callOf(callback)))
+      .map(({ dispatchId, ...facts }): Fault => ({ rule: 'a callback that counts as delivered was received', dispatchId, facts }))
+  ]
 }
 
+const callOf = ({ dispatchId, type }: Pick<Callback, 'dispatchId' | 'type'>): string => `${dispatchId} ${type}`
 const nameOf = ({ order, service }: { order: string, service: string }): string => `${order}/${service}`
 
 /** The timeline of the dispatch that shows a fault, to be read. */

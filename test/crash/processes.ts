@@ -13,8 +13,8 @@ export type Kept = {
   ready: () => Promise<ChildProcess>
   /** SIGKILL. */
   kill: () => void
-  /** How often it was killed. */
-  kills: () => number
+  /** When it was killed: milliseconds of this process's life. */
+  kills: number[]
   stop: () => Promise<void>
   /** How it ended by itself, each time that it did after it had been ready. */
   gaveUp: string[]
@@ -24,11 +24,11 @@ export type Kept = {
 export function keep (script: string, { env, log, answers }: { env: NodeJS.ProcessEnv, log: string, answers: () => Promise<boolean> }): Kept {
   const output = openSync(log, 'a')
   const gaveUp: string[] = []
+  const kills: number[] = []
   const end = new AbortController()
   const isOver = (): boolean => end.signal.aborted
   let child: ChildProcess
   let ready: Promise<boolean>
-  let kills = 0
 
   async function becomeReady (started: ChildProcess): Promise<boolean> {
     while (isAlive(started)) {
@@ -44,7 +44,7 @@ export function keep (script: string, { env, log, answers }: { env: NodeJS.Proce
       const ended = once(child, 'exit')
       ready = becomeReady(child)
       await ended
-      if (child.signalCode === 'SIGKILL') kills++
+      if (child.signalCode === 'SIGKILL') kills.push(performance.now())
       else if (await ready && !isOver()) gaveUp.push(`${script} ended with ${child.signalCode ?? String(child.exitCode)}`)
     }
   }
@@ -53,7 +53,7 @@ export function keep (script: string, { env, log, answers }: { env: NodeJS.Proce
   process.once('exit', () => child.kill('SIGKILL'))
   return {
     gaveUp,
-    kills: () => kills,
+    kills,
     async ready () {
       while (!await ready) await pause(20)
       return child

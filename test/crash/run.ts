@@ -77,12 +77,12 @@ async function note (caught: Map<string, number>, { rows }: CrashDatabase, { ord
   for (const { kind } of last) caught.set(kind, (caught.get(kind) ?? 0) + 1)
 }
 
-/** Resolves when nothing is under way any more, or the time for it is over. */
+/** Resolves when nothing is under way any more, or the time for it is over: the vendor may still have killed the service meanwhile. */
 async function quiet ({ processes, database }: House): Promise<void> {
-  await Promise.all(processes.map((process) => process.ready()))
-  for (const end = performance.now() + quietWithin * 1000; performance.now() < end;) {
-    const open = await database.rows(unfinished)
-    if (open.length === 0) return
+  const lastKill = (): number => Math.max(...processes.flatMap(({ kills }) => kills))
+  while (performance.now() < lastKill() + quietWithin * 1000) {
+    await Promise.all(processes.map((process) => process.ready()))
+    if ((await database.rows(unfinished)).length === 0) return
     await pause(250)
   }
 }
@@ -91,7 +91,7 @@ async function summarise ({ processes, database }: House, { seed, caught, told }
   const statuses = await database.rows<{ status: string, count: number }>('select status, count(*)::int from dispatches group by 1 order by 1')
   const counts = (list: Iterable<readonly [string, number]>): string => [...list].map(([name, count]) => `${count} ${name}`).join(', ')
   return [
-    `seed ${seed}: ${processes.reduce((sum, { kills }) => sum + kills(), 0)} processes killed, ${told.length} requests`,
+    `seed ${seed}: ${processes.reduce((sum, { kills }) => sum + kills.length, 0)} processes killed, ${told.length} requests`,
     `when killed, dispatches were: ${counts(caught)}`,
     `in the end, they are: ${counts(statuses.map(({ status, count }) => [status, count]))}`
   ].join('\n')
