@@ -27,6 +27,10 @@ export type Config = {
   webhookAuth: Record<string, string>
   /** Days that the data of requests, events of vendors and bodies of callbacks are kept. */
   retentionDays: number
+  /** Whether this process works on the queue. */
+  works: boolean
+  /** Dispatches of the queue that this process works on at once. */
+  concurrency: number
   logLevel: string
 }
 
@@ -59,6 +63,8 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
     webhookAuth: webhookAuthOf(env),
     retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
+    works: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',
+    concurrency: concurrencyOf(env['DISPATCH_CONCURRENCY'] ?? '16'),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
   }
 }
@@ -126,6 +132,11 @@ function webhookAuthOf (env: NodeJS.ProcessEnv): Record<string, string> {
     if (!/^[^:]+:./.test(value)) throw new ConfigError(`${name} must be a user name and a password, such as vendor:long-random-password.`)
     return [name.slice(webhookAuth.length), value]
   }))
+}
+
+function concurrencyOf (text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new ConfigError(`DISPATCH_CONCURRENCY is "${text}"; it must be a whole number from 1 to 999.`)
+  return Number(text)
 }
 
 /** `invoicing=2`, several with commas between them. */

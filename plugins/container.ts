@@ -163,7 +163,7 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     const queue = await openQueue({ databaseUrl, log })
     opened.defer(queue.close)
     put('queue', queue)
-    opened.adopt(await beginWork(get), (worker) => worker.close())
+    if (config.works) opened.adopt(await beginWork(get), (worker) => worker.close())
   } catch (error) {
     await opened.disposeAsync()
     throw error
@@ -183,7 +183,7 @@ async function beginWork (get: House['get']): Promise<Worker> {
   const ask = createAsk({ ...shared, freshness: get('freshness'), configurations: get('configurations'), network: get('network'), spool: get('spool') })
   const following = { ask, moved: createMoved({ jobs: get('jobs'), notices: get('notices'), now: get('now') }) }
   return startWorker({
-    ...shared, ...following, parts: get('running'), pipeline: get('pipeline'), verifying: get('verifying'), storing: get('storing'),
+    ...shared, ...following, parts: get('running'), pipeline: get('pipeline'), atOnce: get('config').concurrency, verifying: get('verifying'), storing: get('storing'),
     callbacks: get('callbacks'), files: get('files'), retentionDays: get('config').retentionDays
   })
 }

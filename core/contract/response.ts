@@ -117,6 +117,8 @@ const StepView = Type.Object({
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   creditsCharged: Type.Integer({ minimum: 0 }),
+  deferredOn: Type.Optional(Type.String({ description: 'Done once this event of the dispatch has come.', examples: ['esign.completed'] })),
+  nextTryAt: Type.Optional(Timestamp),
   deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, for esign and postal; null: nothing is known yet.' }))),
   error: Type.Optional(StepError)
 })
@@ -135,6 +137,7 @@ export const DispatchView = Type.Object({
   creditsCharged: Type.Integer({ minimum: 0 }),
   steps: Type.Array(StepView),
   requestId: Type.String(),
+  nextTryAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it is tried again by itself.' })),
   createdAt: Timestamp,
   finishedAt: nullable(Timestamp)
 })
@@ -238,6 +241,29 @@ export const ProviderView = Type.Object({
   health: Type.Object({ state: Type.Enum(['ok', 'failing', 'refused'], { description: 'failing: for this company, in this process.' }), reason: Type.Optional(Type.String()) })
 })
 export type ProviderView = Static<typeof ProviderView>
+
+const Count = Type.Integer({ minimum: 0 })
+const Seconds = nullable(Type.Number({ description: 'Seconds that the first of them has been waiting; null: none is due.' }))
+
+/** What waits in the service. */
+export const QueueView = Type.Object({
+  dispatches: Type.Object({
+    queued: Count,
+    running: Count,
+    uncertain: Type.Integer({ minimum: 0, description: 'Steps in doubt.' }),
+    triedAgain: Type.Integer({ minimum: 0, description: 'Those queued that were surely not sent before.' }),
+    oldest: Seconds
+  }),
+  jobs: Type.Array(Type.Object({
+    name: Type.String(),
+    ready: Count,
+    later: Count,
+    active: Count,
+    again: Type.Integer({ minimum: 0, description: 'Those that failed and come again.' }),
+    oldest: Seconds
+  }))
+})
+export type QueueView = Static<typeof QueueView>
 
 /** The answer that has no body. */
 export const Nothing = Type.Null({ description: 'Done.' })

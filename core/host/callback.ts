@@ -22,7 +22,7 @@ export async function postToTenant ({ send }: Pick<Wire, 'send'>, { url, headers
   const bytes = Buffer.from(body)
   const signal = AbortSignal.timeout(limit)
   try {
-    const reply = await send({
+    const sent = send({
       method: 'POST',
       url: target,
       headers: { ...headers, 'content-type': 'application/json', 'content-length': String(bytes.byteLength), 'user-agent': 'document-dispatch', accept: '*/*' },
@@ -30,6 +30,8 @@ export async function postToTenant ({ send }: Pick<Wire, 'send'>, { url, headers
       signal,
       answerWithin: limit
     })
+    // The library looks at the signal once it has a connection, and may wait for that as long as it likes.
+    const reply = await Promise.race([sent, aborted(signal)])
     // The signal ends what is left of it; an answer that breaks off has been an answer.
     void reply.body.dump({ limit: discarded })
     return { answered: true, status: reply.status }
@@ -38,4 +40,8 @@ export async function postToTenant ({ send }: Pick<Wire, 'send'>, { url, headers
     if (error instanceof RequestFailure) return { answered: false, reason: error.message }
     throw error
   }
+}
+
+function aborted (signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => { signal.addEventListener('abort', () => { reject(new Error('It took too long.')) }, { once: true }) })
 }

@@ -77,10 +77,13 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
       providerResponse: step.response,
       generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),
       creditsCharged: step.charged,
+      ...optional('deferredOn', step.deferred_on),
+      ...optional('nextTryAt', step.next_try_at?.toISOString()),
       ...(isDeliveryService(step.service) ? { deliveryStatus: step.delivery_status } : {}),
       ...(step.error === null ? {} : { error: stepError(step.error) })
     })),
     requestId: record.request_id,
+    ...optional('nextTryAt', record.next_try_at?.toISOString()),
     createdAt: record.created_at.toISOString(),
     finishedAt: record.finished_at?.toISOString() ?? null
   }

@@ -92,6 +92,12 @@ export function chainSchema (): TObject {
   }, closed)
 }
 
+/** What a retry may put in place of the object of the service that failed. */
+export const RetryBody = Type.Object(Object.fromEntries(serviceNames.map((name) => [name, Type.Optional(services[name].fields)])), {
+  ...closed,
+  description: 'The whole object of the service that failed, put right: it takes the place of what the request said.'
+})
+
 /** The fields of a service that may stand at the top level of a request for these services. */
 export function liftedOf (name: ServiceName, path: readonly ServiceName[]): readonly string[] {
   const { lifted, liftedAlone = [] } = services[name]

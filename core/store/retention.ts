@@ -39,7 +39,7 @@ export async function forgetRequests (database: Database, { before, limit }: Bat
     with old as (
       select dispatch_id from dispatches where data is not null and created_at < ${before} and status not in ('queued', 'running') order by created_at limit ${limit} for update skip locked
     ), step as (
-      update steps set fields = '{}', request_settings = '{}', made = null from old where steps.dispatch_id = old.dispatch_id
+      update steps set fields = '{}', request_settings = '{}', made = null, data = null from old where steps.dispatch_id = old.dispatch_id
     )
     update dispatches set data = null from old where dispatches.dispatch_id = old.dispatch_id`)
 }

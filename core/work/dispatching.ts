@@ -13,6 +13,7 @@ const lostAfter = 30_000
 /** How many things of a kind one sweep takes. */
 const most = 100
 
+/** `atOnce`: dispatches that are worked on at once in this process. */
 type Options = { parts: Parts, pipeline: Pipeline, queue: Queue, atOnce: number }
 
 /** Works on dispatches that wait, are in doubt, were lost with their process, or have something to do at an event. */

@@ -15,10 +15,7 @@ export type Worker = {
 /** Milliseconds between two tries to bring what lies on the disk into the database. */
 const drainPause = 1_000
 
-/** Dispatches that a process works on at once. */
-const dispatchesAtOnce = 16
-
-type Options = Parameters<typeof createInboundHandler>[0] & RetentionOptions & Pick<Parameters<typeof startDispatching>[0], 'parts' | 'pipeline'> & { storing: Storing, callbacks: Callbacks, log: Log }
+type Options = Parameters<typeof createInboundHandler>[0] & RetentionOptions & Pick<Parameters<typeof startDispatching>[0], 'parts' | 'pipeline' | 'atOnce'> & { storing: Storing, callbacks: Callbacks, log: Log }
 
 /** Starts to work on what the queue and the disk hold. */
 export async function startWorker (options: Options): Promise<Worker> {
@@ -31,7 +28,7 @@ export async function startWorker (options: Options): Promise<Worker> {
   await queue.schedule('sweep', '*/5 * * * *')
   await queue.work('retention', createRetention(options), { atOnce: 1 })
   await queue.schedule('retention', '17 3 * * *')
-  const dispatching = await startDispatching({ ...options, atOnce: dispatchesAtOnce })
+  const dispatching = await startDispatching(options)
 
   const drain = (): Promise<void> => storing.drain().catch((error: unknown) => log.debug({ err: error }, 'events stay on the disk'))
   await drain()

@@ -84,6 +84,7 @@ const matrix: Record<string, Row> = {
   'GET /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
   'POST /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
   'GET /api/v1/documents/:id': { roles: everyone, request: ({ documentId }) => ({ path: `/api/v1/documents/${documentId}` }), foreign: 'not_found' },
+  'GET /api/v1/queue': { roles: ['operator'], request: at('/api/v1/queue') },
   'GET /api/v1/credits': { roles: everyone, request: at('/api/v1/credits') },
   'GET /api/v1/templates': { roles: everyone, request: at('/api/v1/templates') },
   'GET /api/v1/templates/:id': { roles: everyone, request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}` }), foreign: 'template_not_found' },

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { enqueueCallback, noteCallback } from '@dispatch/core'
+import { callbackLimits, enqueueCallback, noteCallback } from '@dispatch/core'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/testing/vendor.ts'
@@ -19,10 +19,10 @@ async function dispatched (): Promise<string> {
 }
 
 /** Records a callback as the pipeline does, with its job. */
-async function note (dispatchId: string): Promise<string> {
+async function note (dispatchId: string, url = 'https://hooks.acme.test/', companyId = demo): Promise<string> {
   const queue = house.get('queue')
   return house.get('database').owner.transaction().execute((queries) => noteCallback(queries, {
-    companyId: demo, dispatchId, type: 'dispatch.succeeded', url: 'https://hooks.acme.test/', data: { dispatchId }, now: new Date(), newId: randomUUIDv7
+    companyId, dispatchId, type: 'dispatch.succeeded', url, data: { dispatchId }, now: new Date(), newId: randomUUIDv7
   }, enqueueCallback(queue)))
 }
 
@@ -97,4 +97,20 @@ await t.test('a callback is replayed by an admin, under its id; what is under wa
   await house.get('database').owner.updateTable('callbacks').set({ body: null }).where('callback_id', '=', id).execute()
   t.match(await send('POST', `/api/v1/callbacks/${id}/replay`), { status: 409, body: { message: /no longer kept/ } })
   for (const unknown of ['x', randomUUIDv7()]) t.match(await send('POST', `/api/v1/callbacks/${unknown}/replay`), { status: 404, body: { error: 'not_found' } })
+})
+
+await t.test('receivers of one company that do not answer do not keep those of another waiting', async (t) => {
+  const held = Promise.withResolvers<{ status: number }>()
+  receiver.answer(({ host }) => host.startsWith('mute') ? held.promise : { status: 200 })
+  const muted = () => receiver.requests.filter(({ host }) => host.startsWith('mute')).length
+  const dispatchId = await dispatched()
+  for (let index = 0; index < 40; index++) await note(dispatchId, `https://mute-${String(index % 20)}.acme.test/`)
+  await until('as many as may are under way', () => muted() >= callbackLimits.perCompany)
+  const { companyId, admin } = await service.company('patient')
+  const other = (await send('POST', '/api/invoicing', { body: invoiceRequest() }, admin)).body.dispatchId as string
+  const id = await note(other, 'https://hooks.acme.test/', companyId)
+  await until('the other one is delivered', () => sent(id).length === 1)
+  t.ok(muted() < callbackLimits.atOnce, `${String(muted())} under way`)
+  held.resolve({ status: 200 })
+  await until('they are all delivered', async () => (await read(dispatchId, '?limit=100')).data.every(({ state }) => state === 'delivered'))
 })

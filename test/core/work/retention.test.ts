@@ -5,7 +5,8 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { findIdempotencyKey } from '../../../core/store/dispatch-views.ts'
 import { createLocalFiles, type Files } from '../../../core/store/files.ts'
-import { beginAttempt, openDispatch, settleStep } from '../../../core/store/dispatches.ts'
+import { openDispatch } from '../../../core/store/dispatches.ts'
+import { beginAttempt, settleStep } from '../../../core/store/steps.ts'
 import { createRetention } from '../../../core/work/retention.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
@@ -23,17 +24,17 @@ type Kept = { dispatchId: string, documentId: string, storageKey: string }
 
 /** A dispatch of now that has a document and has used everything. */
 async function kept ({ companyId, userId }: { companyId: number, userId: number }, { key, ended = true }: { key?: string, ended?: boolean } = {}): Promise<Kept> {
-  const [dispatchId, stepId, documentId] = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7()]
+  const [dispatchId, stepId, documentId, runId] = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7(), randomUUIDv7()]
   const storageKey = `documents/${String(companyId)}/${now().toISOString().slice(0, 10)}/${documentId}`
   await files.put(storageKey, Buffer.from('%PDF'))
   await openDispatch(database, {
-    dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'r', data: { secret: 'canary-data' }, metadata: { note: 'kept' }, recipient: 'Ada',
-    steps: [{ stepId, service: 'sms', by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' }, sandbox: false, fields: { message: 'canary-fields' }, requestSettings: { a: 'canary-settings' }, price: 1 }],
+    dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'r', services: ['sms'], metadata: { note: 'kept' }, recipient: 'Ada',
+    steps: [{ stepId, service: 'sms', by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' }, sandbox: false, fields: { message: 'canary-fields' }, requestSettings: { a: 'canary-settings' }, content: { template: { id: 1, version: 1 }, data: { secret: 'canary-data' } }, price: 1 }],
     ...(key === undefined ? {} : { idempotency: { key, fingerprint: 'f' } })
-  }, now())
+  }, { lease: { runId, until: new Date(clock.time + 15_000) } }, now())
   const document = { documentId, filename: 'F-1.pdf', contentType: 'application/pdf', size: 4, sha256: '0'.repeat(64), storageKey, expiresAt: new Date(clock.time + 30 * day) }
-  await beginAttempt(database, { companyId, dispatchId, stepId, provider: { code: 'simulator', version: '1.0.0' }, document, made: { text: 'canary-made' } }, now())
-  if (ended) await settleStep(database, { companyId, dispatchId, stepId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: 'remote-1', status: 'sent' } }, 'succeeded', now())
+  await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.0' }, document, made: { text: 'canary-made' } }, now())
+  if (ended) await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: 'remote-1', status: 'sent' } }, { status: 'succeeded' }, now())
   return { dispatchId, documentId, storageKey }
 }
 
