@@ -23,13 +23,14 @@ export async function check ({ database, vendor, receiver }: House, told: readon
   return [...records.flat(), ...answersOf(world), ...holdingsOf(world), ...repeatsOf(world), ...callbacksOf(world)]
 }
 
-/** What is still to be done, and not put off until a later try. Each row is a dispatch or a deferred action of it. */
+/** What is still to be done, and not put off until a later try; an event that came too early is tried again later too. Each row is a dispatch or a deferred action of it. */
 export const unfinished = `
   select dispatch_id, null as deferred, status, next_try_at from dispatches where status = 'running' or status = 'queued' and coalesce(next_try_at, '-infinity') < now()
   union all
   select deferred.dispatch_id, deferred.service, deferred.status, deferred.next_try_at from steps deferred join steps about using (dispatch_id)
   where deferred.deferred_on = 'esign.completed' and about.service = 'esign' and about.status = 'accepted'
-    and (deferred.status in ('waiting', 'planned', 'calling') or deferred.status = 'unavailable' and deferred.next_try_at < now())`
+    and (deferred.status in ('planned', 'calling') or deferred.status = 'unavailable' and deferred.next_try_at < now() or deferred.status = 'waiting'
+      and not exists (select from inbound where state in ('waiting', 'held') and position(convert_to('"' || about.remote_id || '"', 'UTF8') in body) > 0))`
 
 /** What the records alone must say; each row is a fault. */
 const queries: Readonly<Record<string, string>> = {

@@ -15,8 +15,9 @@ export type House = {
   vendor: Vendor
   /** Of callbacks. */
   receiver: Receiver
+  /** Those that serve, then those that work alone. */
   processes: readonly Kept[]
-  /** Of those processes that serve, in their order. */
+  /** Of those that serve. */
   urls: readonly string[]
   /** Of the admin of "Demo". */
   token: string
@@ -30,8 +31,8 @@ const credits = 1_000_000
 /** Which provider does what. */
 const providers = { invoicing: 'keyed', upload: 'keyed', email: 'searched', sms: 'blind', esign: 'drafted' }
 
-/** Opens a house with so many serving processes, which write what they have to say to `log`. Nothing of it is left when it closes. */
-export async function openHouse ({ serving, log = devNull }: { serving: number, log?: string | undefined }): Promise<House> {
+/** Opens a house with so many processes of each kind, which write what they have to say to `log`. Nothing of it is left when it closes. */
+export async function openHouse ({ serving, working, log = devNull }: { serving: number, working: number, log?: string | undefined }): Promise<House> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-crash-'))
   const authority = await createAuthority()
   writeFileSync(join(folder, 'authority.pem'), authority.ca)
@@ -49,6 +50,7 @@ export async function openHouse ({ serving, log = devNull }: { serving: number, 
     // The first one makes the tables and the accounts.
     await processes.at(-1)?.ready()
   }
+  for (let index = 0; index < working; index++) processes.push(keep('scripts/worker.ts', { env, log, answers: () => Promise.resolve(true) }))
   const token = await furnish(urls[0] ?? '', database, vendor)
   vendor.tell({ kind: 'endpoints', urls: urls.map((url) => `${url}/api/webhooks/esign/providers/drafted/endpoint.json`), authorization: `Basic ${btoa(vendorLogin)}` })
   return {

@@ -7,8 +7,8 @@ export type Order = { number: number, at: number, path: string, mode: 'synchrono
 /** What happens to the database meanwhile. */
 export type Disturbance = { what: 'restart' | 'cut', at: number }
 
-/** One life of a process: what it is sent, and when it is killed, unless the vendor has it killed before. */
-export type Life = { orders: Order[], killedAt: number, disturbance?: Disturbance }
+/** One life of a process: what it is sent, and when it is killed, alone or with all others, unless the vendor has them killed before. */
+export type Life = { orders: Order[], killedAt: number, killed: 'one' | 'all', disturbance?: Disturbance }
 
 /** Milliseconds over which the requests of a life are spread, and within which it ends. */
 const burst = 300
@@ -52,6 +52,7 @@ export function planLives (random: Random, { count, receiver }: { count: number,
     return {
       orders: Array.from({ length: ordersOfLife }, (_, index) => planOrder(random, { number: life * ordersOfLife + index + 1, deadly: index === deadly, receiver })),
       killedAt: random.below(longest),
+      killed: random.chance(10) ? 'all' : 'one',
       ...(random.chance(10) ? { disturbance: { what: random.pick(['restart', 'cut', 'cut']), at: random.below(longest) } } : {})
     }
   })
