@@ -39,8 +39,8 @@ export const kindsOfProviders = Object.keys(kinds) as Kind[]
 
 /** Adds the providers `keyed`, `found`, `mute`, `draft` and `draft-found`, all for invoices. */
 export async function stageVendor (providers: TestProviders): Promise<StagedVendor> {
-  let waiting: PromiseWithResolvers<void>[] = []
-  let reached = Promise.withResolvers<void>()
+  let waiting: (() => void)[] = []
+  let reached = Promise.withResolvers<unknown>()
   const keys = new Set<string>()
   const stage: StagedVendor = {
     acts: [],
@@ -52,15 +52,14 @@ export async function stageVendor (providers: TestProviders): Promise<StagedVend
       reached = Promise.withResolvers()
     },
     release () {
-      for (const { resolve } of waiting) resolve()
+      for (const letGo of waiting) letGo()
       waiting = []
     }
   }
   const hang = async (): Promise<void> => {
-    const held = Promise.withResolvers<void>()
-    waiting.push(held)
-    reached.resolve()
-    await held.promise
+    const held = new Promise<void>((resolve) => waiting.push(resolve))
+    reached.resolve(true)
+    await held
   }
 
   for (const code of kindsOfProviders) {
