@@ -105,10 +105,10 @@ export async function cancelDispatch (database: Database, { companyId, dispatchI
   })
 }
 
-/** Dispatches whose lease has run out: the process that had it is gone, or cannot reach the database. */
-export async function listLost ({ owner }: Database, now: Date, limit: number): Promise<DispatchOf[]> {
-  const rows = await owner.selectFrom('dispatches').select(['company_id', 'dispatch_id']).where('run_id', 'is not', null).where('leased_until', '<', now).limit(limit).execute()
-  return rows.map((row) => ({ companyId: row.company_id, dispatchId: row.dispatch_id }))
+/** Dispatches whose lease has run out: the process that had it is gone, or cannot reach the database. `held`: runs that are known to be alive. */
+export async function listLost ({ owner }: Database, { held, limit }: { held: readonly string[], limit: number }, now: Date): Promise<DispatchOf[]> {
+  return owner.selectFrom('dispatches').select(['company_id as companyId', 'dispatch_id as dispatchId']).where('run_id', 'is not', null).where('leased_until', '<', now)
+    .where(sql<boolean>`run_id <> all(${held}::uuid[])`).limit(limit).execute()
 }
 
 /** What became of a lost dispatch: `queued` goes on by its job; what a provider may have accepted is looked at first. */
@@ -147,21 +147,25 @@ async function doubt (queries: CompanyQueries, { companyId, dispatchId, error, n
   return steps.some((step) => step.deferred_on === null)
 }
 
-/** Ends a run that learnt nothing about a step in doubt. `nextLookAt` null: it waits for a person, and its price is held no longer. */
+/** Ends a run that learnt nothing about a step in doubt. `nextLookAt` null: it waits for a person, and nothing is held for it and what would follow it any longer. */
 export async function postponeLook (database: Database, { companyId, dispatchId, stepId, runId, error, nextLookAt }: DispatchOf & { stepId: string, runId: string, error: StepError, nextLookAt: Date | null }, now: Date): Promise<void> {
+  const isOver = nextLookAt === null
   await database.company(companyId, async (queries) => {
     await sql`
       with run as (
         update dispatches set run_id = null, leased_until = null where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} returning 1
       ), before as (
-        select step_id, held from steps, run where step_id = ${stepId} and company_id = ${companyId} and status in ('uncertain', 'calling') for update of steps
+        select steps.step_id, held from steps, run where dispatch_id = ${dispatchId} and company_id = ${companyId}
+          and (steps.step_id = ${stepId} and status in ('uncertain', 'calling') or ${isOver} and held > 0 and deferred_on is null) for update of steps
       ), step as (
-        update steps set status = 'uncertain', looks = looks + 1, error = coalesce(error, ${JSON.stringify(error)}), next_look_at = ${nextLookAt}, held = case when ${nextLookAt}::timestamptz is null then 0 else before.held end
-        from before where steps.step_id = before.step_id
+        update steps set status = 'uncertain', looks = looks + 1, error = coalesce(error, ${JSON.stringify(error)}), next_look_at = ${nextLookAt}, held = case when ${isOver} then 0 else steps.held end
+        from before where steps.step_id = before.step_id and steps.step_id = ${stepId}
+      ), released as (
+        update steps set held = 0 from before where ${isOver} and steps.step_id = before.step_id and steps.step_id <> ${stepId}
       ), attempt as (
-        update attempts set answered_at = ${now}, outcome = 'uncertain' from before where attempts.step_id = before.step_id and company_id = ${companyId} and answered_at is null
+        update attempts set answered_at = ${now}, outcome = 'uncertain' from before where attempts.step_id = ${stepId} and before.step_id = ${stepId} and company_id = ${companyId} and answered_at is null
       )
-      update credits set held = credits.held - before.held from before where company_id = ${companyId} and ${nextLookAt}::timestamptz is null and before.held > 0`.execute(queries)
+      update credits set held = held - (select sum(before.held) from before) where company_id = ${companyId} and ${isOver} and exists (select from before where before.held > 0)`.execute(queries)
   })
 }
 
