@@ -8,7 +8,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 void t.test('an empty environment is a development service in the checkout', (t) => {
   t.same(readConfig({}), {
     environment: 'development', host: '127.0.0.1', port: 3000, publicUrl: 'http://127.0.0.1:3000', dataDirectory: resolve(root, 'data'),
-    providerDirectories: [resolve(root, 'providers')], prices: {}, allowedNetworks: [], webhookAuth: {}, retentionDays: 90, logLevel: 'info'
+    providerDirectories: [resolve(root, 'providers')], prices: {}, allowedNetworks: [], webhookAuth: {}, retentionDays: 90,
+    works: true,
+    concurrency: 16, logLevel: 'info'
   })
   t.end()
 })

@@ -63,7 +63,7 @@ await t.test('every error word is in the one schema of errors, and each that a r
     }
   }
   const dispatching = operations.find(({ method, path }) => method === 'POST' && path === '/api/invoicing')
-  t.strictSame(Object.keys(dispatching?.operation.responses), ['200', '400', '401', '402', '403', '404', '409', '413', '415', '422', '500', '503', '504'])
+  t.strictSame(Object.keys(dispatching?.operation.responses), ['200', '400', '401', '402', '403', '404', '409', '413', '415', '417', '422', '500', '503', '504'])
   t.end()
 })
 
