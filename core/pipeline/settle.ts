@@ -5,6 +5,7 @@ import type { DispatchStatus } from '../contract/states.ts'
 import { RenderError } from '../documents/errors.ts'
 import { RendererBusy } from '../documents/renderer.ts'
 import type { Outcome } from '../host/call.ts'
+import { findDispatch } from '../store/dispatch-views.ts'
 import type { EventActor } from '../store/schema.ts'
 import { settleStep, type Following, type Settlement } from '../store/steps.ts'
 import type { StepResult } from './answer.ts'
@@ -35,7 +36,7 @@ export async function settle (parts: Parts, run: Run, step: RunStep, settlement:
       return following.status ?? 'running'
     } catch (error) {
       // A try that failed may have been recorded all the same: then the next one finds the step settled.
-      if (error instanceof DispatchError && failure !== undefined) return following.status ?? 'running'
+      if (error instanceof DispatchError && failure !== undefined && await isRecorded(parts, run, step, settlement)) return following.status ?? 'running'
       if (error instanceof DispatchError) throw error
       failure = error
       log.warn({ err: error, companyId, dispatchId }, 'the outcome could not be recorded')
@@ -46,9 +47,16 @@ export async function settle (parts: Parts, run: Run, step: RunStep, settlement:
   throw new DispatchError('outcome_unknown', 'The provider was called, but its answer could not be recorded. The request must not be sent again before it is known what became of it.', { dispatchId, cause: failure })
 }
 
+/** Whether a step has come to what it was settled with, by whomever. */
+async function isRecorded ({ database }: Parts, { companyId, dispatchId }: Run, { stepId }: RunStep, { outcome }: Settlement): Promise<boolean> {
+  const record = await findDispatch(database, companyId, dispatchId)
+  return record?.steps.find((step) => step.step_id === stepId)?.status === outcome
+}
+
 /** What follows when a step has come to this: the next one, the end, another try, another look. */
 function followingOf (parts: Parts, run: Run, step: RunStep, settlement: Settlement, results: readonly StepResult[]): Following {
-  const again = settlement.outcome === 'unavailable' && run.detached ? retryAfter(step, parts.now()) : undefined
+  // Nobody waits for what is deferred.
+  const again = settlement.outcome === 'unavailable' && (run.detached || step.deferredOn !== undefined) ? retryAfter(step, parts.now()) : undefined
   const look = settlement.outcome === 'uncertain' ? afterUncertain(step, parts.now()) : undefined
   const next = { ...(again === undefined ? {} : { nextTryAt: again }), ...(look === undefined ? {} : { nextLookAt: look }) }
   if (step.deferredOn !== undefined) return again === undefined ? next : { ...next, also: parts.jobs.deferred(run, step, again) }
