@@ -26,6 +26,7 @@ export async function startDispatching ({ parts, pipeline, queue, atOnce }: Opti
   const sweep = (): void => {
     sweeping ??= sweepOnce(parts, queue).catch((error: unknown) => parts.log.warn({ err: error }, 'what is due could not be looked for')).finally(() => { sweeping = undefined })
   }
+  sweep()
   const timer = setInterval(sweep, sweptEvery)
   return {
     async close () {
