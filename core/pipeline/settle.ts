@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { toldStatuses } from '../contract/callbacks.ts'
-import { DispatchError, refusal } from '../contract/errors.ts'
+import { DispatchError, refusal, type Problem } from '../contract/errors.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import { RenderError } from '../documents/errors.ts'
 import { RendererBusy } from '../documents/renderer.ts'
@@ -90,12 +90,16 @@ export function settlementOf (outcome: Outcome): Settlement {
   return { outcome: outcome.outcome, error: { word, message, ...(code === undefined ? {} : { details: [{ path: '', code, message }] }) } }
 }
 
-/** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. */
-export function settlementOfFailure (error: unknown): Settlement {
+/** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. `place`: where the step's own things stand in the request. */
+export function settlementOfFailure (error: unknown, place = ''): Settlement {
   if (error instanceof RendererBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
-  if (error instanceof DispatchError && error.word === 'validation_failed') return { outcome: 'rejected', error: { word: error.word, message: error.message, details: error.details ?? [] } }
+  if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], place)
   if (error instanceof DispatchError) return { outcome: 'unavailable', error: { word: error.word, message: error.message } }
   if (!(error instanceof RenderError)) return { outcome: 'unavailable', error: { word: 'internal_error', message: 'The dispatch failed before the provider was called; nothing was sent.' } }
-  const { message, details = [] } = refusal('validation_failed', error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })))
+  return refused(error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })), place)
+}
+
+function refused (problems: readonly Problem[], place: string): Settlement {
+  const { message, details = [] } = refusal('validation_failed', problems.map((problem) => ({ ...problem, path: place + problem.path })))
   return { outcome: 'rejected', error: { word: 'validation_failed', message, details } }
 }

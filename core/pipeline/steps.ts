@@ -88,7 +88,7 @@ async function makeReady (parts: Parts, run: Run, step: RunStep, { contents }: P
   } catch (error) {
     if (error instanceof DispatchError && error.word === 'conflict') throw error
     parts.log.warn({ err: error, companyId, dispatchId }, 'the provider was not called')
-    return { failed: settlementOfFailure(error) }
+    return { failed: settlementOfFailure(error, run.steps[0] === step ? '' : `/${step.service}`) }
   }
 }
 

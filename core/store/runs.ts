@@ -105,10 +105,10 @@ export async function cancelDispatch (database: Database, { companyId, dispatchI
   })
 }
 
-/** Dispatches whose lease has run out: the process that had it is gone, or cannot reach the database. */
-export async function listLost ({ owner }: Database, now: Date, limit: number): Promise<DispatchOf[]> {
-  const rows = await owner.selectFrom('dispatches').select(['company_id', 'dispatch_id']).where('run_id', 'is not', null).where('leased_until', '<', now).limit(limit).execute()
-  return rows.map((row) => ({ companyId: row.company_id, dispatchId: row.dispatch_id }))
+/** Dispatches whose lease has run out: the process that had it is gone, or cannot reach the database. `held`: runs that are known to be alive. */
+export async function listLost ({ owner }: Database, { held, limit }: { held: readonly string[], limit: number }, now: Date): Promise<DispatchOf[]> {
+  return owner.selectFrom('dispatches').select(['company_id as companyId', 'dispatch_id as dispatchId']).where('run_id', 'is not', null).where('leased_until', '<', now)
+    .where(sql<boolean>`run_id <> all(${held}::uuid[])`).limit(limit).execute()
 }
 
 /** What became of a lost dispatch: `queued` goes on by its job; what a provider may have accepted is looked at first. */

@@ -58,7 +58,7 @@ const farewell = 30
 
 /** Opens the queue in the database, beside the service's own tables; its tables are made or brought up to date first. */
 export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, log: Log }): Promise<Queue> {
-  const boss = new PgBoss({ connectionString: databaseUrl, max: 4, schema: 'queue', useListenNotify: true, application_name: 'document-dispatch queue' })
+  const boss = new PgBoss({ connectionString: databaseUrl, max: 4, schema: 'queue', useListenNotify: true, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5, application_name: 'document-dispatch queue' })
   boss.on('error', (error) => log.warn({ reason: reasonOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
   try {

@@ -13,6 +13,7 @@ import { directory } from '../../fixtures/providers/folders.ts'
 import { dump } from '../../hostile/support.ts'
 import { startService } from '../../support/service.ts'
 import { desk } from './callback-support.ts'
+import { until } from './support.ts'
 
 const folder = await directory(t)
 const { database, databaseUrl, clock, company, note, process: open } = await desk(t)
@@ -178,9 +179,7 @@ await t.test('the service does it by its queue', async (t) => {
   const document = await kept(await company())
   clock.time += 31 * day
   await service.house.get('queue').send('retention', [{ data: {} }])
-  const end = Date.now() + 10_000
-  while (lies(document) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20))
-  t.notOk(lies(document))
+  await until('its document is gone', () => !lies(document))
   const { rows } = await sql`select name from queue.schedule order by name`.execute(database.owner)
   t.strictSame(rows, [{ name: 'retention' }, { name: 'sweep' }])
 })
