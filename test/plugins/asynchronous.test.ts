@@ -109,7 +109,7 @@ await t.test('a worker of its own does what waits', async (t) => {
   const worker = await compose({ ...house.get('config'), works: true }, { databaseUrl, log: createLogger('silent'), renderer: quickRenderer })
   for (const dispatchId of waiting) await until(`${dispatchId} is done`, async () => (await read(dispatchId)).status === 'succeeded')
   await worker.close()
-  const charged = (await Promise.all(waiting.map(read))).reduce((sum, { creditsCharged }) => sum + Number(creditsCharged), 0)
+  const charged = (await Promise.all(waiting.map(read))).map(({ creditsCharged }) => creditsCharged as number).reduce((sum, charged) => sum + charged)
   t.strictSame(await credits(), { balance: 100 - charged, held: 0 })
   t.equal((await send('GET', '/api/v1/queue', {}, operator)).body.dispatches.queued, 0)
   const repeat = await send('GET', `/api/v1/dispatches/${waiting.at(-1)}`)
