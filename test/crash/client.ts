@@ -9,7 +9,7 @@ export type Told = { order: Order, answer?: Answer }
 const patience = 250
 const triesOfUnsent = 3
 
-type Sending = { token?: string, method?: string, headers?: Record<string, string>, body?: unknown, signal?: AbortSignal }
+type Sending = { token?: string, method?: string, headers?: Record<string, string>, body?: unknown, signal?: AbortSignal | null }
 
 /** Sends to any of the addresses; undefined when the connection was cut or refused. */
 export async function send (url: string, path: string, { token, method = 'POST', headers = {}, body, signal = null }: Sending = {}): Promise<Answer | undefined> {
