@@ -5,10 +5,10 @@ import {
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 
-const validationErrors = ['template_not_found', 'validation_failed', 'configuration_missing'] as const
+const validationErrors = ['template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing'] as const
 /** What a client can cause by a dispatch. */
 export const dispatchErrors = [
-  ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error',
+  ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error', 'distant_service_error',
   'provider_unavailable', 'timeout', 'outcome_unknown'
 ] as const
 

@@ -47,7 +47,7 @@ export const ConfigurationBody = Type.Object({
 /** What a person found out about a step in doubt, and how. */
 export const ResolveBody = Type.Object({
   outcome: Type.Enum(['accepted', 'rejected'], { description: 'Whether the provider has taken what was sent to it.' }),
-  reason: Line(500, { description: 'how it is known, on one line' })
+  reason: Line(500, { description: 'how it is known, on one line', examples: ['Seen in the account of the vendor.'] })
 }, closed)
 
 /** The headers of a dispatch. */

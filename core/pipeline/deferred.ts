@@ -21,12 +21,18 @@ export async function actOn (parts: Parts, { companyId, dispatchId, stepId }: { 
       const step = run?.deferred.find((one) => one.stepId === stepId)
       if (run === undefined || step === undefined || !['planned', 'unavailable'].includes(step.result.status)) return
       const refused = await refusalOf(parts, run, step)
-      if (refused === undefined) await runDeferred(parts, run, step, () => handOver(parts, run, step))
+      if (refused === undefined) await runDeferred(parts, run, step, once(() => handOver(parts, run, step)))
       else await settle(parts, run, step, refused, { actor: { kind: 'system' }, results: [] })
     } finally {
       await endRun(parts.database, { companyId, dispatchId }, lease.runId)
     }
   })
+}
+
+/** What a step asks for twice is fetched once. */
+function once<T> (fetch: () => Promise<T>): () => Promise<T> {
+  let fetched: Promise<T> | undefined
+  return () => fetched ??= fetch()
 }
 
 /** Permission and credits are checked again when it is done; its configuration when it is called. */

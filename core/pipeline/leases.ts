@@ -10,6 +10,8 @@ const [holdsFor, renewedEvery] = [15, 5]
 export type Leases = {
   /** Works under a new lease, which is renewed until the work has ended, and what it told to `hold` with it. */
   under: <T>(work: (lease: Lease, hold: Hold) => Promise<T>) => Promise<T>
+  /** The runs of this process. */
+  held: () => readonly string[]
   /** Renews no more. */
   close: () => void
 }
@@ -39,6 +41,7 @@ export function createLeases ({ database, newId, now, log }: { database: Databas
         void held.then(() => running.delete(lease.runId))
       }
     },
+    held: () => [...running],
     close () { clearInterval(timer) }
   }
 }

@@ -9,7 +9,7 @@ const retries = [2 * second, 10 * second, minute, 5 * minute, 30 * minute, 2 * h
 const looks = [10 * second, minute, 5 * minute, hour] as const
 
 /** Seconds that an uncertain step is looked at, and keeps its hold. */
-export const doubtful = 7 * day
+const doubtful = 7 * day
 
 /** Seconds within which a chain goes on by itself when an uncertain step of it turns out accepted. */
 export const goesOn = day
@@ -30,15 +30,17 @@ export function firstLook (now: Date): Date {
   return new Date(now.getTime() + looks[0] * 1000)
 }
 
-/** When an uncertain step is looked at next; undefined when it waits for a person. */
+/** When an uncertain step is looked at next; undefined once its time is over: then it waits for a person, and holds nothing. */
 export function afterUncertain ({ by, service, looks: done, uncertainAt }: Pick<RunStep, 'by' | 'service' | 'looks' | 'uncertainAt'>, now: Date): Date | undefined {
-  if (by === undefined || !canTell(by.provider.manifest.services[service])) return undefined
   const since = (uncertainAt ?? now).getTime()
+  const last = since + doubtful * 1000
+  if (last <= now.getTime()) return undefined
+  if (by === undefined || !canTell(by.provider.manifest.services[service])) return new Date(last)
   const seconds = looks[done] ?? hour + day * (done - looks.length + 1)
-  return seconds > doubtful ? undefined : new Date(Math.max(since + seconds * 1000, now.getTime() + second * 1000))
+  return new Date(Math.min(last, Math.max(since + seconds * 1000, now.getTime() + second * 1000)))
 }
 
 /** Whether it can be found out what became of a request: by its key, by looking, or because nothing counts before its checkpoint. */
-export function canTell (offered: { idempotency: { kind: string }, checkpoint?: true } | undefined): boolean {
+function canTell (offered: { idempotency: { kind: string }, checkpoint?: true } | undefined): boolean {
   return offered !== undefined && (offered.idempotency.kind !== 'none' || offered.checkpoint === true)
 }

@@ -5,6 +5,7 @@ import { createConfigurationCheck } from '../configuration/vault.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { ValidationResponse } from '../contract/response.ts'
 import type { Mode } from '../contract/states.ts'
+import { withTimeLimit } from '../host/time-limit.ts'
 import { services, type ServiceName } from '../services/index.ts'
 import type { ServicePath } from '../services/chains.ts'
 import { createRequestReader, type DispatchRequest } from '../services/request.ts'
@@ -59,6 +60,9 @@ export type Pipeline = {
 /** `prices` in credits by service, where they differ from the services' own; `synchronousLimit` in seconds; `publicUrl`: where links lead. */
 export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchronousLimit: number, publicUrl: string }
 
+/** Milliseconds that a client waits for what contacts nobody. */
+const limits = { validation: 10_000, intake: 5_000 }
+
 /** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
 export function createPipeline (parts: Parts, { prices, synchronousLimit, publicUrl }: PipelineOptions): Pipeline {
   const { database, leases, jobs, now } = parts
@@ -95,7 +99,11 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     const keyed = idempotency === undefined ? {} : { idempotency }
     if (mode === 'asynchronous') {
       const { run, record } = beginRun(planned, { ...beginner, runId: '', detached: true })
-      await openDispatch(database, { ...record, ...keyed }, { enqueue: jobs.dispatch(run, time) }, time)
+      const late = new DispatchError('timeout', `Whether the dispatch is queued was not known within 5 seconds: GET /api/v1/dispatches/${run.dispatchId} tells.`, { dispatchId: run.dispatchId })
+      await withTimeLimit(limits.intake, openDispatch(database, { ...record, ...keyed }, { enqueue: jobs.dispatch(run, time) }, time), late).catch((error: unknown) => {
+        if (error === late) started()
+        throw error
+      })
       started()
       return { result: waiting(run), replayed: false }
     }
@@ -127,7 +135,6 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       if (!await resumeDispatch(database, { ...resumed, beginning: { lease } }, now())) return undefined
       const run = await loadRun(parts, resumed.companyId, resumed.dispatchId, lease.runId)
       if (run === undefined) throw new Error(`The dispatch ${resumed.dispatchId} has lost its data.`)
-      run.detached = false
       return inFlight.within(hold(runSteps(parts, run)), run.dispatchId, () => detach(run))
     })
   }
@@ -156,7 +163,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   return {
     async validate (call) {
       const request = read(call)
-      return validationOf(await plan(call, request))
+      return validationOf(await withTimeLimit(limits.validation, plan(call, request), new DispatchError('timeout', 'The validation took longer than 10 seconds: try again later.')))
     },
 
     async dispatch (call) {

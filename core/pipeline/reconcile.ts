@@ -37,7 +37,8 @@ async function conclude (parts: Parts, run: Run, step: RunStep, learnt: Learnt):
   const { database, now } = parts
   const { companyId, dispatchId, runId } = run
   if (!('settlement' in learnt) || learnt.settlement.outcome === 'uncertain') {
-    const nextLookAt = ('later' in learnt ? learnt.later : undefined) ?? afterUncertain({ ...step, looks: step.looks + 1 }, now())
+    const planned = afterUncertain({ ...step, looks: step.looks + 1 }, now())
+    const nextLookAt = 'later' in learnt && planned !== undefined && learnt.later < planned ? learnt.later : planned
     return postponeLook(database, { companyId, dispatchId, stepId: step.stepId, runId, error: inDoubt, nextLookAt: nextLookAt ?? null }, now())
   }
   const { settlement } = learnt
@@ -86,7 +87,7 @@ async function look (parts: Parts, run: Run, step: ProviderStep, checkpoint: str
   switch (answer.found.found) {
     case 'accepted': return { settlement: { outcome: 'accepted', response: answer.found.response } }
     case 'rejected': return { settlement: { outcome: 'rejected', error: refusedBy(answer.found) } }
-    case 'draft': return { settlement: await repeatCall(parts, run, step) }
+    case 'draft': return provider.version === step.providerVersion ? { settlement: await repeatCall(parts, run, step) } : {}
     case 'absent':
       if (parts.now() < visible) return { later: visible }
       // Before its checkpoint nothing counts: it may be sent again by itself. Any other miss is a person's or the client's to judge.
@@ -105,14 +106,11 @@ function refusedBy ({ code, message }: { code: string, message: string }): StepE
   return { word: 'provider_error', message, details: [{ path: '', code, message }] }
 }
 
-/** A person's word on a step in doubt. Throws `conflict` when there is none. */
-export async function resolveStep (parts: Parts, run: Run, { outcome, reason, actor }: { outcome: 'accepted' | 'rejected', reason: string, actor: Run['actor'] }): Promise<DispatchStatus | undefined> {
+/** A person's word on a step in doubt: what follows is as if it had been found out. Throws `conflict` when there is none. */
+export async function resolveStep (parts: Parts, run: Run, { outcome, reason, actor }: { outcome: 'accepted' | 'rejected', reason: string, actor: Run['actor'] }): Promise<void> {
   const step = [...run.steps, ...run.deferred].find(({ result }) => result.status === 'uncertain')
   if (step === undefined) throw new DispatchError('conflict', 'No step of the dispatch is uncertain: there is nothing to resolve.', { dispatchId: run.dispatchId })
   const settlement: Settlement = outcome === 'accepted' ? { outcome, response: null } : { outcome, error: { word: 'provider_error', message: `Resolved as rejected: ${reason}` } }
-  const after = statusAfter(run, step, settlement, run.steps.map(({ result }) => result))
-  const status = step.deferredOn !== undefined ? undefined : after === 'running' ? 'partial' : after
   const { companyId, dispatchId, runId } = run
-  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } }, settlement, status === undefined ? {} : { status, ...ended(parts, run, status) }, parts.now())
-  return status
+  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } }, settlement, followingOf(parts, run, step, { settlement }), parts.now())
 }

@@ -27,8 +27,18 @@ export async function replacementOf (parts: Parts, record: DispatchRecord, { bod
   const fit = readers.get(service)?.(body)
   if (fit?.ok !== true) throw refusal('validation_error', fit?.problems ?? [])
   const fields = fit.value[service] ?? {}
+  refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
   await recheck(parts, record, { step, fields, ...(step.position > 0 ? { link } : {}) })
   return { stepId: step.step_id, fields, requestSettings: step.request_settings }
+}
+
+/** The template of a step stays what it was: a field that takes its place is needed without one, and may not stand beside it. */
+function refuseContent (service: ServiceName, fields: JsonObject, hasTemplate: boolean): void {
+  const { unless, exclusive = false } = services[service].template ?? {}
+  if (unless === undefined) return
+  const [path, isGiven] = [`/${service}/${unless}`, fields[unless] !== undefined]
+  if (!hasTemplate && !isGiven) throw refusal('validation_error', [{ path, code: 'required', message: `The field "${unless}" is required: the step has no template.` }])
+  if (hasTemplate && isGiven && exclusive) throw refusal('validation_error', [{ path, code: 'contradiction', message: 'Stands in the place of the template that the step has; leave it out.' }])
 }
 
 /** The rules of the service, with the provider that the step has. */

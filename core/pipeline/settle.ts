@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { toldStatuses } from '../contract/callbacks.ts'
-import { DispatchError, refusal } from '../contract/errors.ts'
+import { DispatchError, refusal, type Problem } from '../contract/errors.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import { RenderError } from '../documents/errors.ts'
 import { RendererBusy } from '../documents/renderer.ts'
 import type { Outcome } from '../host/call.ts'
+import { findDispatch } from '../store/dispatch-views.ts'
 import type { EventActor } from '../store/schema.ts'
 import { settleStep, type Following, type Settlement } from '../store/steps.ts'
 import type { StepResult } from './answer.ts'
@@ -35,7 +36,7 @@ export async function settle (parts: Parts, run: Run, step: RunStep, settlement:
       return following.status ?? 'running'
     } catch (error) {
       // A try that failed may have been recorded all the same: then the next one finds the step settled.
-      if (error instanceof DispatchError && failure !== undefined) return following.status ?? 'running'
+      if (error instanceof DispatchError && failure !== undefined && await isRecorded(parts, run, step, settlement)) return following.status ?? 'running'
       if (error instanceof DispatchError) throw error
       failure = error
       log.warn({ err: error, companyId, dispatchId }, 'the outcome could not be recorded')
@@ -46,9 +47,16 @@ export async function settle (parts: Parts, run: Run, step: RunStep, settlement:
   throw new DispatchError('outcome_unknown', 'The provider was called, but its answer could not be recorded. The request must not be sent again before it is known what became of it.', { dispatchId, cause: failure })
 }
 
+/** Whether a step has come to what it was settled with, by whomever. */
+async function isRecorded ({ database }: Parts, { companyId, dispatchId }: Run, { stepId }: RunStep, { outcome }: Settlement): Promise<boolean> {
+  const record = await findDispatch(database, companyId, dispatchId)
+  return record?.steps.find((step) => step.step_id === stepId)?.status === outcome
+}
+
 /** What follows when a step has come to this: the next one, the end, another try, another look. */
 function followingOf (parts: Parts, run: Run, step: RunStep, settlement: Settlement, results: readonly StepResult[]): Following {
-  const again = settlement.outcome === 'unavailable' && run.detached ? retryAfter(step, parts.now()) : undefined
+  // Nobody waits for what is deferred.
+  const again = settlement.outcome === 'unavailable' && (run.detached || step.deferredOn !== undefined) ? retryAfter(step, parts.now()) : undefined
   const look = settlement.outcome === 'uncertain' ? afterUncertain(step, parts.now()) : undefined
   const next = { ...(again === undefined ? {} : { nextTryAt: again }), ...(look === undefined ? {} : { nextLookAt: look }) }
   if (step.deferredOn !== undefined) return again === undefined ? next : { ...next, also: parts.jobs.deferred(run, step, again) }
@@ -82,12 +90,16 @@ export function settlementOf (outcome: Outcome): Settlement {
   return { outcome: outcome.outcome, error: { word, message, ...(code === undefined ? {} : { details: [{ path: '', code, message }] }) } }
 }
 
-/** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. */
-export function settlementOfFailure (error: unknown): Settlement {
+/** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. `place`: where the step's own things stand in the request. */
+export function settlementOfFailure (error: unknown, place = ''): Settlement {
   if (error instanceof RendererBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
-  if (error instanceof DispatchError && error.word === 'validation_failed') return { outcome: 'rejected', error: { word: error.word, message: error.message, details: error.details ?? [] } }
+  if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], place)
   if (error instanceof DispatchError) return { outcome: 'unavailable', error: { word: error.word, message: error.message } }
   if (!(error instanceof RenderError)) return { outcome: 'unavailable', error: { word: 'internal_error', message: 'The dispatch failed before the provider was called; nothing was sent.' } }
-  const { message, details = [] } = refusal('validation_failed', error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })))
+  return refused(error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })), place)
+}
+
+function refused (problems: readonly Problem[], place: string): Settlement {
+  const { message, details = [] } = refusal('validation_failed', problems.map((problem) => ({ ...problem, path: place + problem.path })))
   return { outcome: 'rejected', error: { word: 'validation_failed', message, details } }
 }

@@ -8,7 +8,7 @@ import { makeContent, placesIn, type ChainDocument } from './make.ts'
 import type { Parts } from './parts.ts'
 import type { Run, RunStep, StoredContent } from './run.ts'
 import { settle, settlementOf, settlementOfFailure } from './settle.ts'
-import { isTheirs, keepTheirs } from './theirs.ts'
+import { isTheirs, keepTheirs, theirs } from './theirs.ts'
 
 /** What the steps of a run have come to so far, and what is made of each. */
 type Progress = { results: StepResult[], contents: Map<string, StoredContent> }
@@ -43,9 +43,9 @@ async function handOn (parts: Parts, run: Run, { results: [result], contents }: 
   const { document, made } = contents.get(source?.stepId ?? '') ?? {}
   if (source === undefined || document === undefined) return undefined
   if (!isTheirs(source) || made?.['theirs'] === true || !result?.response) return { document, signatures: placesIn(made) }
-  const theirs = await keepTheirs(parts, run, { of: source, for: source.stepId, remoteId: result.response.id })
-  contents.set(source.stepId, { document: theirs, made: { theirs: true } })
-  return { document: theirs, signatures: [] }
+  const fetched = await keepTheirs(parts, run, { of: source, for: source.stepId, remoteId: result.response.id })
+  contents.set(source.stepId, { document: fetched, made: theirs })
+  return { document: fetched, signatures: [] }
 }
 
 /** The one way to run a step: make it ready, call the provider if it has one, settle. */
@@ -57,12 +57,17 @@ async function runStep (parts: Parts, run: Run, step: RunStep, progress: Progres
   return { result: resultOf(step, settlement), status }
 }
 
-/** Calls a provider again with what it was called with, under the same key or from its checkpoint: what fails now says nothing of before. */
+/** Calls a provider again with what it was called with, under the same key or from its checkpoint: what is not sent now, or not let in, says nothing of before. */
 export async function repeatCall (parts: Parts, run: Run, step: RunStep): Promise<Settlement> {
   const progress: Progress = { results: run.steps.map(({ result }) => result), contents: new Map(run.steps.map(({ stepId, content }) => [stepId, content])) }
   const ready = await makeReady(parts, run, step, progress, () => handOn(parts, run, progress))
-  const settlement = 'failed' in ready ? ready.failed : ready.call === undefined ? doneHere : settlementOf(await ready.call())
-  return settlement.outcome === 'unavailable' ? { ...settlement, outcome: 'uncertain' } : settlement
+  if ('failed' in ready) return doubtful(ready.failed)
+  const settlement = ready.call === undefined ? doneHere : settlementOf(await ready.call())
+  return settlement.outcome === 'unavailable' || ('error' in settlement && settlement.error.word === 'authentication_error') ? doubtful(settlement) : settlement
+}
+
+function doubtful (settlement: Settlement): Settlement {
+  return 'error' in settlement ? { ...settlement, outcome: 'uncertain' } : settlement
 }
 
 /** A step that needs no provider is done once its content is made. */
@@ -83,7 +88,7 @@ async function makeReady (parts: Parts, run: Run, step: RunStep, { contents }: P
   } catch (error) {
     if (error instanceof DispatchError && error.word === 'conflict') throw error
     parts.log.warn({ err: error, companyId, dispatchId }, 'the provider was not called')
-    return { failed: settlementOfFailure(error) }
+    return { failed: settlementOfFailure(error, run.steps[0] === step ? '' : `/${step.service}`) }
   }
 }
 

@@ -10,6 +10,9 @@ import type { Parts } from './parts.ts'
 import { handleOf, type ProviderStep, type Run, type RunStep } from './run.ts'
 import { storedDocument, type StoredDocument } from './stored-document.ts'
 
+/** How a step's document is marked that its provider made. */
+export const theirs = { theirs: true }
+
 /** Whether what a step is about is the provider's own document, which is fetched once it is accepted. */
 export function isTheirs (step: RunStep): step is ProviderStep {
   const { service, by } = step
@@ -30,7 +33,7 @@ export async function keepTheirs (parts: Parts, run: Run, { of, for: stepId, rem
   // A provider may hand out the very document that it was given.
   const known = await findDocument(parts.database, companyId, answer.document.id)
   const kept = known === undefined ? await store(parts, run, answer.document) : { document: storedDocument(known) }
-  await replaceDocument(parts.database, { companyId, dispatchId, stepId }, { documentId: kept.document.id, ...('fresh' in kept ? { fresh: kept.fresh } : {}) }, parts.now())
+  await replaceDocument(parts.database, { companyId, dispatchId, stepId }, { documentId: kept.document.id, ...('fresh' in kept ? { fresh: kept.fresh } : {}), ...(stepId === of.stepId ? { made: theirs } : {}) }, parts.now())
   return kept.document
 }
 

@@ -93,10 +93,16 @@ export function chainSchema (): TObject {
 }
 
 /** What a retry may put in place of the object of the service that failed. */
-export const RetryBody = Type.Object(Object.fromEntries(serviceNames.map((name) => [name, Type.Optional(services[name].fields)])), {
+export const RetryBody = Type.Object(Object.fromEntries(serviceNames.map((name) => [name, Type.Optional(Type.Unsafe({ ...services[name].fields, ...exampleOf(name) }))])), {
   ...closed,
   description: 'The whole object of the service that failed, put right: it takes the place of what the request said.'
 })
+
+function exampleOf (name: ServiceName): { examples?: JsonObject[] } {
+  const { example } = services[name]
+  const own = (example[name] ?? example) as JsonObject
+  return Object.keys(own).length === 0 ? {} : { examples: [own] }
+}
 
 /** The fields of a service that may stand at the top level of a request for these services. */
 export function liftedOf (name: ServiceName, path: readonly ServiceName[]): readonly string[] {

@@ -38,17 +38,21 @@ export async function noteCallback (queries: Transaction<Tables>, { companyId, d
 /** A callback that this process is to send now; `tries` counts this one. */
 export type ClaimedCallback = { callbackId: string, companyId: number, dispatchId: string, url: string, body: string, number: number, tries: number }
 
-/** Until when a claim holds, and how many requests may be under way to one receiver. Those begun before `since` have lost their process. */
-export type Claiming = { now: Date, until: Date, since: Date, perReceiver: number }
+/** Until when a claim holds, and how many requests may be under way for a company and to one receiver. Those begun before `since` have lost their process. */
+export type Claiming = { now: Date, until: Date, since: Date, perCompany: number, perReceiver: number }
 
 /** Takes the company's longest due callback whose receiver is not busy, and records the attempt; nobody else takes it until then. */
-export async function claimCallback (database: Database, companyId: number, { now, until, since, perReceiver }: Claiming): Promise<ClaimedCallback | undefined> {
+export async function claimCallback (database: Database, companyId: number, { now, until, since, perCompany, perReceiver }: Claiming): Promise<ClaimedCallback | undefined> {
   return database.company(companyId, async (queries) => {
+    // Claims of a company follow each other, so that each counts those before it.
+    await sql`select pg_advisory_xact_lock(hashtextextended('callback claim', ${companyId}))`.execute(queries)
     const { rows: [claimed] } = await sql<ClaimedCallback>`
-      with due as (
-        select callback_id from callbacks where company_id = ${companyId} and state = 'pending' and next_at <= ${now} and receiver not in (
-          select receiver from callback_attempts join callbacks as busy using (callback_id)
-          where callback_attempts.company_id = ${companyId} and outcome is null and at > ${since} group by receiver having count(*) >= ${perReceiver})
+      with busy as (
+        select receiver, count(*) as requests from callback_attempts join callbacks using (callback_id)
+        where callback_attempts.company_id = ${companyId} and outcome is null and at > ${since} group by receiver
+      ), due as (
+        select callback_id from callbacks where company_id = ${companyId} and state = 'pending' and next_at <= ${now}
+          and (select coalesce(sum(requests), 0) from busy) < ${perCompany} and receiver not in (select receiver from busy where requests >= ${perReceiver})
         order by next_at, callback_id limit 1 for update skip locked
       ), claimed as (
         update callbacks set next_at = ${until}, attempts = attempts + 1, tries = tries + 1 from due where callbacks.callback_id = due.callback_id returning callbacks.*

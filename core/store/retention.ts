@@ -32,12 +32,15 @@ export async function listCompanies ({ owner }: Database): Promise<number[]> {
 
 /**
  * Forgets what was asked for: the data of dispatches that are not under way, and the fields, settings and made content of
- * their steps. What they came to stays: timeline, ledger, metadata. Answers how many dispatches there were.
+ * their steps. What they came to stays: timeline, ledger, metadata. A step that waits for an event needs its own until then,
+ * unless the dispatch is older than `hopeless`. Answers how many dispatches there were.
  */
-export async function forgetRequests (database: Database, { before, limit }: Batch): Promise<number> {
+export async function forgetRequests (database: Database, { before, hopeless, limit }: Batch & { hopeless: Date }): Promise<number> {
   return counted(database, sql`
     with old as (
-      select dispatch_id from dispatches where data is not null and created_at < ${before} and status not in ('queued', 'running') order by created_at limit ${limit} for update skip locked
+      select dispatch_id from dispatches where data is not null and created_at < ${before} and status not in ('queued', 'running')
+        and (created_at < ${hopeless} or not exists (select from steps where steps.dispatch_id = dispatches.dispatch_id and (status = 'waiting' or next_look_at is not null or next_try_at is not null)))
+      order by created_at limit ${limit} for update skip locked
     ), step as (
       update steps set fields = '{}', request_settings = '{}', made = null, data = null from old where steps.dispatch_id = old.dispatch_id
     )

@@ -58,7 +58,7 @@ export async function resumeDispatch (
       .returning('dispatch_id').executeTakeFirst()
     if (taken === undefined) return false
     if (replacement !== undefined) {
-      await queries.updateTable('steps').set({ fields: JSON.stringify(replacement.fields), request_settings: JSON.stringify(replacement.requestSettings), made: null })
+      await queries.updateTable('steps').set({ fields: JSON.stringify(replacement.fields), request_settings: JSON.stringify(replacement.requestSettings) })
         .where('step_id', '=', replacement.stepId).where('company_id', '=', companyId).execute()
     }
     const price = await holdAgain(queries, { companyId, dispatchId })
@@ -82,14 +82,14 @@ async function hold (queries: CompanyQueries, companyId: number, price: number):
   if (price > 0 && held === undefined) throw await insufficientCredits(queries, companyId, price)
 }
 
-/** Ends a dispatch that waits and of which nothing has been accepted. Answers false when it is no such dispatch. */
+/** Ends a dispatch that waits and of which no provider has accepted anything. Answers false when it is no such dispatch. */
 export async function cancelDispatch (database: Database, { companyId, dispatchId, actor, also }: DispatchOf & { actor: EventActor, also?: Enqueue }, now: Date): Promise<boolean> {
   return database.company(companyId, async (queries) => {
     const { rows } = await sql`
       with dispatch as (
         update dispatches set status = 'cancelled', finished_at = ${now}, next_try_at = null
         where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'queued' and run_id is null
-          and not exists (select from steps where steps.dispatch_id = ${dispatchId} and status in ('accepted', 'calling', 'uncertain')) returning dispatch_id
+          and not exists (select from steps where steps.dispatch_id = ${dispatchId} and provider_code is not null and status in ('accepted', 'calling', 'uncertain')) returning dispatch_id
       ), before as (
         select step_id, held from steps, dispatch where steps.dispatch_id = dispatch.dispatch_id and company_id = ${companyId} and held > 0 for update of steps
       ), step as (
@@ -105,10 +105,10 @@ export async function cancelDispatch (database: Database, { companyId, dispatchI
   })
 }
 
-/** Dispatches whose lease has run out: the process that had it is gone, or cannot reach the database. */
-export async function listLost ({ owner }: Database, now: Date, limit: number): Promise<DispatchOf[]> {
-  const rows = await owner.selectFrom('dispatches').select(['company_id', 'dispatch_id']).where('run_id', 'is not', null).where('leased_until', '<', now).limit(limit).execute()
-  return rows.map((row) => ({ companyId: row.company_id, dispatchId: row.dispatch_id }))
+/** Dispatches whose lease has run out: the process that had it is gone, or cannot reach the database. `held`: runs that are known to be alive. */
+export async function listLost ({ owner }: Database, { held, limit }: { held: readonly string[], limit: number }, now: Date): Promise<DispatchOf[]> {
+  return owner.selectFrom('dispatches').select(['company_id as companyId', 'dispatch_id as dispatchId']).where('run_id', 'is not', null).where('leased_until', '<', now)
+    .where(sql<boolean>`run_id <> all(${held}::uuid[])`).limit(limit).execute()
 }
 
 /** What became of a lost dispatch: `queued` goes on by its job; what a provider may have accepted is looked at first. */
@@ -120,10 +120,10 @@ export type Recovered = 'queued' | 'uncertain' | 'unchanged'
  */
 export async function recoverDispatch (database: Database, { companyId, dispatchId, error, nextLookAt, enqueue, tell }: DispatchOf & { error: StepError, nextLookAt: Date, enqueue: Enqueue, tell: Enqueue }, now: Date): Promise<Recovered | undefined> {
   return database.company(companyId, async (queries) => {
-    const lost = await queries.selectFrom('dispatches').select(['status']).where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId)
+    const lost = await queries.selectFrom('dispatches').select(['status', 'leased_until']).where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId)
       .where('run_id', 'is not', null).where('leased_until', '<', now).forUpdate().executeTakeFirst()
     if (lost === undefined) return undefined
-    const doubtful = await doubt(queries, { companyId, dispatchId, error, nextLookAt }, now)
+    const doubtful = await doubt(queries, { companyId, dispatchId, error, nextLookAt, since: lost.leased_until ?? now }, now)
     const status = lost.status !== 'running' ? lost.status : doubtful ? 'uncertain' : 'queued'
     await queries.updateTable('dispatches')
       .set({ run_id: null, leased_until: null, status, detached: true, ...(lost.status === 'running' ? { finished_at: doubtful ? now : null, next_try_at: doubtful ? null : now } : {}) })
@@ -136,32 +136,36 @@ export async function recoverDispatch (database: Database, { companyId, dispatch
   })
 }
 
-/** Calls that were under way may have been answered; what is done here was not. Answers whether a step of the path is in doubt. */
-async function doubt (queries: CompanyQueries, { companyId, dispatchId, error, nextLookAt }: DispatchOf & { error: StepError, nextLookAt: Date }, now: Date): Promise<boolean> {
+/** Calls that were under way may have been answered; what is done here was not. In doubt `since` the process was surely gone. Answers whether a step of the path is in doubt. */
+async function doubt (queries: CompanyQueries, { companyId, dispatchId, error, nextLookAt, since }: DispatchOf & { error: StepError, nextLookAt: Date, since: Date }, now: Date): Promise<boolean> {
   const calling = queries.updateTable('steps').where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', '=', 'calling')
   await calling.where('provider_code', 'is', null).set({ status: 'planned' }).execute()
-  const steps = await calling.set((step) => ({ status: 'uncertain', error: JSON.stringify(error), uncertain_at: step.fn.coalesce('uncertain_at', step.val(now)), next_look_at: nextLookAt })).returning(['step_id', 'deferred_on']).execute()
+  const steps = await calling.set((step) => ({ status: 'uncertain', error: JSON.stringify(error), uncertain_at: step.fn.coalesce('uncertain_at', step.val(since)), next_look_at: nextLookAt })).returning(['step_id', 'deferred_on']).execute()
   for (const { step_id: stepId } of steps) {
     await queries.updateTable('attempts').set({ answered_at: now, outcome: 'uncertain', error: JSON.stringify(error) }).where('step_id', '=', stepId).where('company_id', '=', companyId).where('answered_at', 'is', null).execute()
   }
   return steps.some((step) => step.deferred_on === null)
 }
 
-/** Ends a run that learnt nothing about a step in doubt. `nextLookAt` null: it waits for a person, and its price is held no longer. */
+/** Ends a run that learnt nothing about a step in doubt. `nextLookAt` null: it waits for a person, and nothing is held for it and what would follow it any longer. */
 export async function postponeLook (database: Database, { companyId, dispatchId, stepId, runId, error, nextLookAt }: DispatchOf & { stepId: string, runId: string, error: StepError, nextLookAt: Date | null }, now: Date): Promise<void> {
+  const isOver = nextLookAt === null
   await database.company(companyId, async (queries) => {
     await sql`
       with run as (
         update dispatches set run_id = null, leased_until = null where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} returning 1
       ), before as (
-        select step_id, held from steps, run where step_id = ${stepId} and company_id = ${companyId} and status in ('uncertain', 'calling') for update of steps
+        select steps.step_id, held from steps, run where dispatch_id = ${dispatchId} and company_id = ${companyId}
+          and (steps.step_id = ${stepId} and status in ('uncertain', 'calling') or ${isOver} and held > 0 and deferred_on is null) for update of steps
       ), step as (
-        update steps set status = 'uncertain', looks = looks + 1, error = coalesce(error, ${JSON.stringify(error)}), next_look_at = ${nextLookAt}, held = case when ${nextLookAt}::timestamptz is null then 0 else before.held end
-        from before where steps.step_id = before.step_id
+        update steps set status = 'uncertain', looks = looks + 1, error = coalesce(error, ${JSON.stringify(error)}), next_look_at = ${nextLookAt}, held = case when ${isOver} then 0 else steps.held end
+        from before where steps.step_id = before.step_id and steps.step_id = ${stepId}
+      ), released as (
+        update steps set held = 0 from before where ${isOver} and steps.step_id = before.step_id and steps.step_id <> ${stepId}
       ), attempt as (
-        update attempts set answered_at = ${now}, outcome = 'uncertain' from before where attempts.step_id = before.step_id and company_id = ${companyId} and answered_at is null
+        update attempts set answered_at = ${now}, outcome = 'uncertain' from before where attempts.step_id = ${stepId} and before.step_id = ${stepId} and company_id = ${companyId} and answered_at is null
       )
-      update credits set held = credits.held - before.held from before where company_id = ${companyId} and ${nextLookAt}::timestamptz is null and before.held > 0`.execute(queries)
+      update credits set held = held - (select sum(before.held) from before) where company_id = ${companyId} and ${isOver} and exists (select from before where before.held > 0)`.execute(queries)
   })
 }
 

@@ -94,7 +94,7 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
         select dispatch_id from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for update
       ), before as (
         select step_id, held, price from steps, run
-        where step_id = ${stepId} and company_id = ${companyId} and status in ('planned', 'calling', 'uncertain') for update of steps
+        where step_id = ${stepId} and company_id = ${companyId} and status in ('planned', 'calling', 'unavailable', 'uncertain') for update of steps
       ), rest as (
         select steps.step_id, steps.held from steps, before
         where ${status !== undefined && ends.has(status)} and steps.dispatch_id = ${dispatchId} and steps.company_id = ${companyId} and steps.step_id <> ${stepId}
@@ -122,7 +122,7 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
         update dispatches set status = coalesce(${status ?? null}, status),
           run_id = case when ${status === 'running'} then run_id end, leased_until = case when ${status === 'running'} then leased_until end,
           finished_at = case when ${status === undefined} then finished_at when ${status === 'running' || status === 'queued'} then null else ${now}::timestamptz end,
-          next_try_at = ${status === 'queued' ? nextTryAt ?? now : null}
+          next_try_at = case when ${status === undefined} then dispatches.next_try_at else ${status === 'queued' ? nextTryAt ?? now : null}::timestamptz end
         from before where dispatch_id = ${dispatchId} and company_id = ${companyId}
       ), event as (
         insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
@@ -134,13 +134,13 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
   })
 }
 
-/** Gives a step the document that its provider made, in place of ours; `fresh` where it was not recorded before. */
-export async function replaceDocument (database: Database, { companyId, dispatchId, stepId }: Omit<StepOfRun, 'runId'>, { documentId, fresh }: { documentId: string, fresh?: NewDocument }, now: Date): Promise<void> {
+/** Gives a step a document that a provider made, in place of ours; `fresh` where it was not recorded before. `made`: what is noted of it beside what was made. */
+export async function replaceDocument (database: Database, { companyId, dispatchId, stepId }: Omit<StepOfRun, 'runId'>, { documentId, fresh, made }: { documentId: string, fresh?: NewDocument, made?: JsonObject }, now: Date): Promise<void> {
   await database.company(companyId, async (queries) => {
     await sql`
       with document as (${insertDocument(companyId, dispatchId, fresh, now)}
       ), step as (
-        update steps set document_id = ${documentId}, made = coalesce(made, '{}') || '{"theirs":true}' where step_id = ${stepId} and company_id = ${companyId}
+        update steps set document_id = ${documentId}, made = case when ${made === undefined} then made else coalesce(made, '{}') || ${JSON.stringify(made ?? {})} end where step_id = ${stepId} and company_id = ${companyId}
       )
       insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
       values (${companyId}, ${dispatchId}, ${stepId}, 'fetched', '{"kind":"system"}', ${JSON.stringify({ documentId })}, ${now})`.execute(queries)

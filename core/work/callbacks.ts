@@ -12,7 +12,7 @@ export const callbackPauses = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3
 const jitter = 0.1
 
 /**
- * How many requests are under way at once: in this process, for one company in all processes, to one of its receivers. Who
+ * How many requests are under way at once: in this process, for one company and to one of its receivers in all processes. Who
  * does not answer holds up neither the company's other receivers nor other companies.
  */
 export const callbackLimits = { atOnce: 16, perCompany: 8, perReceiver: 4 } as const
@@ -64,13 +64,19 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
     log.debug({ companyId, dispatchId, callbackId, attempt: number, outcome: end.outcome, status: end.status, ms: end.milliseconds }, 'callback sent')
   }
 
+  async function next (companyId: number): Promise<void> {
+    if (await hasDue(database, companyId, now())) await queue.send('callback', [jobOf(companyId, 'next')])
+  }
+
   return {
     async deliver ({ companyId }) {
       const time = now()
-      const claimed = await claimCallback(database, companyId, { now: time, until: later(time, claimFor), since: since(), perReceiver: callbackLimits.perReceiver })
+      const claimed = await claimCallback(database, companyId, { now: time, until: later(time, claimFor), since: since(), ...callbackLimits })
       if (claimed !== undefined) {
+        // Before, so that others take their share; and after, because they may have found the company busy.
+        await next(companyId)
         await attempt(claimed)
-        if (await hasDue(database, companyId, now())) await queue.send('callback', [jobOf(companyId, 'next')])
+        await next(companyId)
       } else if (await hasDue(database, companyId, later(time, claimFor))) {
         // Others are at it; should they have been killed, somebody looks after them.
         await queue.send('callback', [jobOf(companyId, 'watch', claimFor)])

@@ -38,9 +38,9 @@ export async function startDispatching ({ parts, pipeline, queue, atOnce }: Opti
 
 /** Finds what its process has left behind, what is due, and what has lost its job. */
 export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
-  const { database, now, log, jobs, notices } = parts
+  const { database, now, log, jobs, leases, notices } = parts
   const time = now()
-  for (const lost of await listLost(database, time, most)) {
+  for (const lost of await listLost(database, { held: leases.held(), limit: most }, time)) {
     const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, nextLookAt: firstLook(time), enqueue: jobs.dispatch(lost, time), tell: (queries) => notices.note(queries, lost, 'dispatch.uncertain') }, time)
     if (recovered !== undefined) log.warn({ ...lost, recovered }, 'a dispatch was left behind by its process')
   }

@@ -18,13 +18,19 @@ const mostCompanies = 100_000
 export function createJobs ({ queue, now }: { queue: Queue, now: () => Date }): Jobs {
   const turns = new Map<number, number>()
 
+  /** What is put off comes when it is due: it moves nobody's turn. */
   function priorityOf (companyId: number, at: Date): number {
+    return rank(at > now() ? at.getTime() : nextTurn(companyId, at))
+  }
+
+  function nextTurn (companyId: number, at: Date): number {
     const turn = Math.max(at.getTime(), (turns.get(companyId) ?? 0) + pace)
     turns.delete(companyId)
     turns.set(companyId, turn)
     for (const oldest of turns.size > mostCompanies ? turns.keys().take(1) : []) turns.delete(oldest)
-    return -Math.floor((turn - epoch) / grain)
+    return turn
   }
+  const rank = (turn: number): number => -Math.floor((turn - epoch) / grain)
   const wait = (at: Date): { after?: number } => {
     const seconds = (at.getTime() - now().getTime()) / 1000
     return seconds > 0 ? { after: Math.ceil(seconds) } : {}

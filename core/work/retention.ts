@@ -11,6 +11,8 @@ export type RetentionOptions = { database: Database, queue: Pick<Queue, 'send'>,
 const day = 24 * 3600 * 1000
 /** Milliseconds that an idempotency key is kept after the final state of its dispatch. */
 const keysKeptFor = day
+/** Milliseconds that an event may be waited for: signers have up to a year. */
+const waitedFor = 366 * day
 /** Days after which a file without a row is abandoned, and those on which its folder is looked into. */
 const lookedInto = [2, 3, 4]
 /** Files that are removed at once. */
@@ -65,7 +67,7 @@ export function createRetention ({ database, queue, files, retentionDays, log, n
     const old = { before: before(time, retentionDays * day), limit }
     const batches = {
       documents: await removeExpired(time),
-      requests: await forgetRequests(database, old),
+      requests: await forgetRequests(database, { ...old, hopeless: before(old.before, waitedFor) }),
       callbacks: await forgetBodies(database, old),
       events: await forgetInbound(database, old),
       keys: await forgetKeys(database, { before: before(time, keysKeptFor), limit })

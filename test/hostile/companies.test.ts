@@ -75,6 +75,15 @@ const matrix: Record<string, Row> = {
     const path = `/api/${service}${ending}`
     return [`POST ${path}`, { roles: everyone, service: true, request: ({ templateId }: Things) => ({ path, sending: { body: { template: { id: templateId, data: {} }, ...fields } } }), ok: [200, 422], foreign: 'template_not_found' }]
   }))),
+  ...Object.fromEntries([['file', 'sms'], ['file', 'sms', 'postal'], ['file', 'sms', 'postal', 'upload']].flatMap((chain) => ['', '/validate'].map((ending) => {
+    const route = `/api/${[':first', ':second', ':third', ':fourth'].slice(0, chain.length).join('/')}${ending}`
+    const { sms, postal } = { ...others.sms, ...others.postal }
+    const fields = { sms, ...(chain.includes('postal') ? { postal } : {}) }
+    return [`POST ${route}`, { roles: everyone, service: true, request: ({ templateId }: Things) => ({ path: `/api/${chain.join('/')}${ending}`, sending: { body: { template: { id: templateId, data: {} }, ...fields } } }), ok: [200, 422], foreign: 'template_not_found' }]
+  }))),
+  'POST /api/v1/dispatches/:id/retry': { roles: everyone, service: true, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/retry` }), ok: [409], foreign: 'not_found' },
+  'POST /api/v1/dispatches/:id/cancel': { roles: everyone, service: true, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/cancel` }), ok: [409], foreign: 'not_found' },
+  'POST /api/v1/dispatches/:id/resolve': { roles: ['admin'], request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/resolve`, sending: { body: { outcome: 'accepted', reason: 'Seen.' } } }), ok: [409], foreign: 'not_found' },
   'POST /api/upload': { roles: everyone, service: true, request: at('/api/upload', {}), ok: [415] },
   'GET /api/v1/dispatches': { roles: everyone, request: at('/api/v1/dispatches?recipient=zanzibar') },
   'GET /api/v1/dispatches/:id': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}` }), foreign: 'not_found' },

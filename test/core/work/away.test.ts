@@ -60,7 +60,7 @@ await t.test('events that come while the database is away are kept on the disk a
   server = await start()
   await until('all is applied', async () => (await delivery(signed.dispatchId).catch(() => ({ status: null }))).status === 'signed' &&
     (await delivery(letter.dispatchId)).status === 'printed' && (await delivery(private_.dispatchId)).status === 'mailed')
-  t.same(spooled(), [])
+  await until('the disk is empty', () => spooled().length === 0)
   await until('the forged one is gone', async () => (await inbound()).every(({ parked }) => parked === null))
   const events = (await inbound()).map(({ body, state }) => [JSON.parse(body.toString()).type, state])
   t.same(events, [['started', 'applied'], ['viewed', 'applied'], ['signed', 'applied'], ['printed', 'applied'], ['posted', 'applied']])

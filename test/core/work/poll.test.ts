@@ -20,7 +20,8 @@ await t.test('a step whose events never come is asked after an hour, then every 
     clock.time += after
     await sweep()
     await sweep()
-    if (times > questions('p_1')) await until(`question ${String(times)}`, async () => await polledAt(stepId) === clock.time)
+    // A job that is not quite done keeps another one about its step out: the next sweep adds it.
+    if (times > questions('p_1')) await until(`question ${String(times)}`, async () => { await sweep(); return await polledAt(stepId) === clock.time })
     t.equal(questions('p_1'), times)
   }
   await asked(0.9 * hour, 0)

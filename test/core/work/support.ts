@@ -126,11 +126,11 @@ export async function hookService (t: Test, { config = {}, parts = {}, databaseU
   }
 }
 
-/** Waits until something is so; fails after ten seconds. */
-export async function until (what: string, is: () => Promise<boolean> | boolean): Promise<void> {
-  const end = Date.now() + 10_000
+/** Waits until something is so; fails after so many seconds. */
+export async function until (what: string, is: () => Promise<boolean> | boolean, seconds = 10): Promise<void> {
+  const end = Date.now() + seconds * 1000
   while (!await is()) {
-    if (Date.now() > end) throw new Error(`Not within ten seconds: ${what}.`)
+    if (Date.now() > end) throw new Error(`Not within ${seconds} seconds: ${what}.`)
     await pause(20)
   }
 }
