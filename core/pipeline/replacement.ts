@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
@@ -22,7 +23,7 @@ export async function replacementOf (parts: Parts, record: DispatchRecord, { bod
   if (record.data === null || steps.some(({ document }) => document !== undefined && document.expires_at <= parts.now())) {
     throw new DispatchError('document_expired', 'What the dispatch was about is kept no more: send a new request.', { dispatchId })
   }
-  if (body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0)) return undefined
+  if (body === undefined || body === null || isDeepStrictEqual(body, {})) return undefined
   const service = step.service as ServiceName
   const fit = readers.get(service)?.(body)
   if (fit?.ok !== true) throw refusal('validation_error', fit?.problems ?? [])
