@@ -15,7 +15,7 @@ import { keepTheirs } from './theirs.ts'
 export async function actOn (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
   await parts.leases.under(async (lease) => {
     // Whatever became of the dispatch otherwise: it has no part in it. One that is being worked on is left to its next job.
-    if (!await takeRun(parts.database, { companyId, dispatchId }, { lease, from: dispatchStatuses }, parts.now())) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
+    if (!await takeRun(parts.database, { companyId, dispatchId }, { lease, from: dispatchStatuses })) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
     try {
       const run = await loadRun(parts, companyId, dispatchId, lease.runId)
       const step = run?.deferred.find((one) => one.stepId === stepId)

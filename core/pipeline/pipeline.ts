@@ -196,7 +196,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       const record = await find(recorded)
       const { company_id: companyId, dispatch_id: dispatchId } = record
       await leases.under(async (lease) => {
-        if (!await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true }, now())) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
+        if (!await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true })) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
         try {
           const run = await loadRun(parts, companyId, dispatchId, lease.runId)
           if (run !== undefined) await resolveStep(parts, run, { outcome, reason, actor: userOf(recorded.actor) })
@@ -209,7 +209,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
 
     async take ({ companyId, dispatchId }) {
       await leases.under(async (lease, hold) => {
-        if (!await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' }, now())) return
+        if (!await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })) return
         const run = await loadRun(parts, companyId, dispatchId, lease.runId)
         if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
         await hold(runSteps(parts, run))

@@ -18,7 +18,7 @@ type Learnt = { settlement: Settlement, again?: true } | { later?: Date }
 /** Looks what became of a step in doubt, and lets its dispatch go on from there. */
 export async function reconcile (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
   await parts.leases.under(async (lease) => {
-    if (!await takeRun(parts.database, { companyId, dispatchId }, { lease, from: settledStates, detach: true }, parts.now())) return
+    if (!await takeRun(parts.database, { companyId, dispatchId }, { lease, from: settledStates, detach: true })) return
     const run = await loadRun(parts, companyId, dispatchId, lease.runId)
     const step = run && [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
     if (run === undefined || step?.result.status !== 'uncertain') return endRun(parts.database, { companyId, dispatchId }, lease.runId)

@@ -10,15 +10,16 @@ import type { EventActor, StepError } from './schema.ts'
 export type DispatchOf = { companyId: number, dispatchId: string }
 
 /**
- * Takes the lease of a dispatch that nobody has, if it is in one of the states. `becomes`: what it is from then on; `detach`:
- * no client waits for its end any more. Answers false when it is not to be had.
+ * Takes the lease of a dispatch that nobody has, if it is in one of the states; one that has run out is for
+ * `recoverDispatch` to end, which knows what its process may have left under way. `becomes`: what it is from then on;
+ * `detach`: no client waits for its end any more. Answers false when it is not to be had.
  */
-export async function takeRun (database: Database, { companyId, dispatchId }: DispatchOf, { lease, from, becomes, detach = false }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', detach?: boolean }, now: Date): Promise<boolean> {
+export async function takeRun (database: Database, { companyId, dispatchId }: DispatchOf, { lease, from, becomes, detach = false }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', detach?: boolean }): Promise<boolean> {
   return database.company(companyId, async (queries) => {
     const { rows } = await sql`
       update dispatches set run_id = ${lease.runId}, leased_until = ${lease.until}, status = coalesce(${becomes ?? null}, status), detached = detached or ${detach},
         next_try_at = case when ${becomes ?? null}::text is null then next_try_at end, finished_at = case when ${becomes ?? null}::text is null then finished_at end
-      where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = any(${from}) and (run_id is null or leased_until < ${now}) returning 1`.execute(queries)
+      where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = any(${from}) and run_id is null returning 1`.execute(queries)
     return rows.length > 0
   })
 }

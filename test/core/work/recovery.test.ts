@@ -76,7 +76,7 @@ t.teardown(() => vendor.release())
 
 await t.test('a dispatch of which nothing was called goes on by itself when its process is gone', async (t) => {
   const dispatchId = await queued('mute')
-  await takeRun(database, { companyId, dispatchId }, { lease: { runId: crypto.randomUUID(), until: new Date(clock.now().getTime() + 15_000) }, from: ['queued'], becomes: 'running' }, clock.now())
+  await takeRun(database, { companyId, dispatchId }, { lease: { runId: crypto.randomUUID(), until: new Date(clock.now().getTime() + 15_000) }, from: ['queued'], becomes: 'running' })
   await after(14)
   t.match(await read(dispatchId), { status: 'running' }, 'its lease holds')
   await after(2)
@@ -87,7 +87,7 @@ await t.test('a dispatch of which nothing was called goes on by itself when its 
 await t.test('what is done here is done again when its process was killed meanwhile', async (t) => {
   const { body: { dispatchId } } = await send('POST', '/api/file?async=true', { body: { template: invoiceRequest()['template'] } })
   const runId = crypto.randomUUID()
-  await takeRun(database, { companyId, dispatchId }, { lease: { runId, until: new Date(clock.now().getTime() + 15_000) }, from: ['queued'], becomes: 'running' }, clock.now())
+  await takeRun(database, { companyId, dispatchId }, { lease: { runId, until: new Date(clock.now().getTime() + 15_000) }, from: ['queued'], becomes: 'running' })
   await beginAttempt(database, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id, runId }, clock.now())
   await after(16)
   t.match(await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted', generatedDocument: { contentType: 'application/pdf' } }] })
@@ -160,7 +160,7 @@ await t.test('a lease is renewed for as long as the call takes, also when nobody
   }
   const call = Promise.withResolvers<undefined>()
   await t.rejects(leases.under(async (lease, hold) => {
-    await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' }, clock.now())
+    await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
     void hold(call.promise)
     t.ok(await renewed(2000))
     throw new Error('The client has gone.')
@@ -327,7 +327,7 @@ await t.test('a deferred step whose process was killed is found like any other, 
   const { step_id: stepId } = await database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId).where('service', '=', 'upload').executeTakeFirstOrThrow()
   await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where('step_id', '=', stepId).execute()
   const runId = crypto.randomUUID()
-  await takeRun(database, { companyId, dispatchId }, { lease: { runId, until: new Date(clock.now().getTime() + 15_000) }, from: ['succeeded'] }, clock.now())
+  await takeRun(database, { companyId, dispatchId }, { lease: { runId, until: new Date(clock.now().getTime() + 15_000) }, from: ['succeeded'] })
   await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.0' } }, clock.now())
   await after(16)
   t.match(await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'uncertain' }] })
