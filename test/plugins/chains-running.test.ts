@@ -128,3 +128,11 @@ await t.test('a provider\'s document that cannot be had hinders what needs it, a
   t.match(done, { status: 200, body: { status: 'succeeded', generatedDocument: { sha256: sha256(theirs) }, steps: [{ providerResponse: failed.body.steps[0].providerResponse }, {}] } })
   t.equal((await outbox()).at(-1).attachments[0].sha256, sha256(theirs))
 })
+
+await t.test('a provider\'s document that was fetched is not fetched again by a retry', async (t) => {
+  const { body: { dispatchId } } = await run(['invoicing', 'email', 'sms'], { providerName: 'issuer', sms: { phoneNumber: '+15005550001', message: 'Hello' } })
+  const before = asked()
+  t.match(await service.send('POST', `/api/v1/dispatches/${dispatchId}/retry`, { body: { sms: { phoneNumber: '+33612345678', message: 'See {{ generatedDocument.url }}' } } }), { status: 200 })
+  t.equal(await linked((await outbox()).at(-1).sms.message), sha256(theirs))
+  t.equal(asked(), before)
+})

@@ -1,3 +1,4 @@
+import type { Format, Rendered } from '@dispatch/core'
 import { unavailable } from '@dispatch/core/provider'
 import t from 'tap'
 import { actOn } from '../../core/pipeline/deferred.ts'
@@ -15,7 +16,16 @@ await providers.add('archive', { of: 'upload', service: 'idempotency: { kind: \'
   archived++
   return Promise.resolve({ id: reference, status: 'stored', sha256: document.sha256 })
 })
-const service = await startService(t, { config: { providerDirectories: providers.directories, prices: { upload: 2 } }, parts: { renderer: quickRenderer } })
+let busy = false
+const renderer = {
+  ...quickRenderer,
+  async render<F extends Format> (job: { format: F }): Promise<Rendered<F>> {
+    if (job.format !== 'html') return quickRenderer.render(job as never)
+    if (busy) throw new Error('The renderer has crashed.')
+    return { html: '<p>Signed</p>', text: 'Signed', inline: [] } as unknown as Rendered<F>
+  }
+}
+const service = await startService(t, { config: { providerDirectories: providers.directories, prices: { upload: 2 } }, parts: { renderer } })
 const { house, send } = service
 const { owner } = house.get('database')
 const configure = (login?: Login): Promise<Answer> => send('PUT', '/api/v1/company/providers/archive', { body: { settings: {} } }, login)
@@ -86,6 +96,16 @@ await t.test('it is tried again like any step when its provider is unavailable, 
   t.strictSame(await demo.credits(), { ...before, balance: before.balance - 2 })
   t.equal(archived, 1)
   t.equal((await demo.timeline(dispatchId)).filter((entry) => entry === 'fetched upload').length, 1, 'what was fetched is not fetched again')
+})
+
+await t.test('an e-mail whose text could not be made at first has it when it is sent', async (t) => {
+  busy = true
+  const dispatchId = await signed([{ on: completed, service: 'email', from: 'demo@example.com', to: 'ada@example.com', subject: 'Templated', template: invoiceRequest()['template'] }])
+  await tell(dispatchId, 'completed')
+  await becomes(dispatchId, 'unavailable')
+  busy = false
+  await tryAgain(dispatchId)
+  t.match((await demo.outbox()).find(({ email }) => email?.subject === 'Templated'), { email: { html: '<p>Signed</p>', text: 'Signed' }, attachments: [{}] })
 })
 
 await t.test('its permission is that of the moment when it is done', async (t) => {

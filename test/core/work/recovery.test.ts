@@ -250,6 +250,19 @@ await t.test('a key is sent again only within its time, counted from the call ev
   }
 })
 
+await t.test('what another version of the provider has begun is only looked up', async (t) => {
+  for (const [kind, act] of [['keyed', 'hang first'], ['draft-found', 'hang after checkpoint']] as const) {
+    const dispatchId = await queued(kind)
+    await kill(dispatchId, act)
+    const { step_id: reference } = await stepOf(dispatchId)
+    await database.owner.updateTable('steps').set({ provider_version: '0.9.0' }).where('step_id', '=', reference).execute()
+    await after(10)
+    await after(hour)
+    t.match(await read(dispatchId), { status: 'uncertain' }, kind)
+    t.equal(callsOf(reference).length, 1, kind)
+  }
+})
+
 await t.test('what is sent again under its key says nothing of before when it is not let in, or fails here', async (t) => {
   vendor.acts = ['drop', 'close']
   const { body: { dispatchId } } = await invoice('keyed')
@@ -259,7 +272,11 @@ await t.test('what is sent again under its key says nothing of before when it is
   await after(50)
   t.match(await read(dispatchId), { status: 'uncertain' })
   await send('PUT', '/api/v1/company/providers/keyed', { body: { settings: {} } })
-  await after(5 * minute)
+  const breakers = createBreakers({ now: clock.now, failures: 1 })
+  breakers.after(companyId, 'keyed', { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Closed.' } })
+  await reconcile({ ...parts, breakers }, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id })
+  t.match(await read(dispatchId), { status: 'uncertain', steps: [{ status: 'uncertain', error: { error: 'outcome_unknown' } }] })
+  await after(hour)
   t.match(await read(dispatchId), { status: 'succeeded' })
 })
 
