@@ -8,7 +8,7 @@ import type { ChainDocument } from './make.ts'
 import type { Parts } from './parts.ts'
 import type { Run, RunStep } from './run.ts'
 import { settle } from './settle.ts'
-import { runDeferred } from './steps.ts'
+import { handedOver, runDeferred } from './steps.ts'
 import { keepTheirs } from './theirs.ts'
 
 /** Does a step whose event has come, once: with the document that came of the step which the event was about. */
@@ -51,8 +51,10 @@ async function refusalOf ({ accounts, database }: Parts, { companyId, dispatchId
 }
 
 /** The document that came of the step which the event was about; fetched once. */
-async function handOver (parts: Parts, run: Run, { stepId, deferredOn = '', content }: RunStep): Promise<ChainDocument> {
-  if (content.document !== undefined) return { document: content.document, signatures: [] }
+async function handOver (parts: Parts, run: Run, step: RunStep): Promise<ChainDocument> {
+  const { stepId, deferredOn = '' } = step
+  const given = handedOver(step)
+  if (given !== undefined) return given
   const [service] = deferredOn.split('.')
   const of = run.steps.find((step) => step.service === service)
   if (of?.by === undefined || of.result.response === null) throw new DispatchError('provider_unavailable', 'The dispatch has no accepted step that the event could be about.')
