@@ -18,13 +18,15 @@ import { resultOf, type Result } from './answer.ts'
 import { check } from './check.ts'
 import { fingerprintOf, inProgress, isResumable, repeatedDispatch, type IdempotencyKey } from './idempotency.ts'
 import { createInFlight } from './in-flight.ts'
-import { loadRun } from './load.ts'
+import { loadRemains, loadRun } from './load.ts'
+import type { Hold } from './leases.ts'
 import type { Parts } from './parts.ts'
 import type { Plan, PlannedStep } from './plan.ts'
 import { resolveStep } from './reconcile.ts'
 import { replacementOf } from './replacement.ts'
 import { requireAll, requireServices, resolve } from './resolve.ts'
 import { beginRun, type Run } from './run.ts'
+import { tellEnd } from './settle.ts'
 import { runSteps } from './steps.ts'
 import { createTemplateChecks } from './template-checks.ts'
 
@@ -71,10 +73,15 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   const rules = { templateChecks: createTemplateChecks(), prices, link: sampleLink(publicUrl), now }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
 
-  /** Whoever waits too long reads later what became of it. */
+  /** Whoever waits too long reads later what became of it, and is called back. */
   async function detach (run: Run): Promise<void> {
     run.detached = true
-    await detachDispatch(database, run, run.runId)
+    await detachDispatch(database, run, { runId: run.runId, tell: (queries, status) => tellEnd(parts, run, status)(queries) })
+  }
+
+  /** Runs the steps, and waits for their end as long as a client may. */
+  async function finish (run: Run, hold: Hold): Promise<Result> {
+    return inFlight.within(hold(runSteps(parts, run)).catch(leftToAnother), run.dispatchId, () => detach(run))
   }
 
   function read ({ actor, services, body }: Call): DispatchRequest {
@@ -111,7 +118,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       const { run, record } = beginRun(planned, { ...beginner, runId: lease.runId, detached: false })
       await openDispatch(database, { ...record, ...keyed }, { lease }, time)
       started()
-      return inFlight.within(hold(runSteps(parts, run)), run.dispatchId, () => detach(run))
+      return finish(run, hold)
     })
     return { result, replayed: false }
   }
@@ -135,7 +142,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       if (!await resumeDispatch(database, { ...resumed, beginning: { lease } }, now())) return undefined
       const run = await loadRun(parts, resumed.companyId, resumed.dispatchId, lease.runId)
       if (run === undefined) throw new Error(`The dispatch ${resumed.dispatchId} has lost its data.`)
-      return inFlight.within(hold(runSteps(parts, run)), run.dispatchId, () => detach(run))
+      return finish(run, hold)
     })
   }
 
@@ -170,6 +177,10 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       const progress = { recorded: false }
       try {
         return await beginOrRepeat(call, read(call), () => { progress.recorded = true })
+      } catch (error) {
+        // What nobody has refused may have been recorded all the same; a file that is nobody's is removed with time.
+        progress.recorded ||= !(error instanceof DispatchError)
+        throw error
       } finally {
         if (!progress.recorded) await call.file?.discard()
       }
@@ -198,7 +209,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       await leases.under(async (lease) => {
         if (!await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true })) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
         try {
-          const run = await loadRun(parts, companyId, dispatchId, lease.runId)
+          const run = await loadRemains(parts, companyId, dispatchId, lease.runId)
           if (run !== undefined) await resolveStep(parts, run, { outcome, reason, actor: userOf(recorded.actor) })
         } finally {
           await endRun(database, { companyId, dispatchId }, lease.runId)
@@ -212,12 +223,19 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
         if (!await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })) return
         const run = await loadRun(parts, companyId, dispatchId, lease.runId)
         if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
-        await hold(runSteps(parts, run))
+        await inFlight.follow(hold(runSteps(parts, run)), dispatchId)
       })
     },
 
     drain: inFlight.drain
   }
+}
+
+/** A run that has lost its lease has not lost its dispatch. */
+function leftToAnother (error: unknown): never {
+  if (!(error instanceof DispatchError) || error.word !== 'conflict') throw error
+  const { dispatchId = '' } = error
+  throw new DispatchError('timeout', `The dispatch goes on in another process; read it with GET /api/v1/dispatches/${dispatchId}.`, { dispatchId, cause: error })
 }
 
 /** What a client reads of a dispatch that has just been queued. */
