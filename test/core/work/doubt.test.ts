@@ -154,10 +154,13 @@ await t.test('a process that ends waits for the dispatches that it took from the
   vendor.acts = ['hang first']
   const taken = pipeline.take({ companyId, dispatchId })
   await vendor.hanging()
-  const drained = pipeline.drain().then(async () => (await read(dispatchId)).status)
+  let over = false
+  const drained = pipeline.drain().then(() => { over = true })
+  t.match(await read(dispatchId), { status: 'running' })
+  t.equal(over, false)
   vendor.release()
-  t.equal(await drained, 'succeeded')
-  await taken
+  await Promise.all([drained, taken])
+  t.match(await read(dispatchId), { status: 'succeeded' })
 })
 
 await t.test('a file is removed where its dispatch was refused, and stays where it may have been recorded', async (t) => {
