@@ -3,6 +3,8 @@ import type { Log } from '../host/log.ts'
 
 /** Work that outlives the request which began it. */
 export type InFlight = {
+  /** Resolves with the work. */
+  untilEnd: <T>(work: Promise<T>, dispatchId: string) => Promise<T>
   /** Resolves with the work, or throws `timeout` after the limit: the work then goes on by itself, and `late` is told. */
   within: <T>(work: Promise<T>, dispatchId: string, late: () => Promise<void>) => Promise<T>
   /** Resolves when all work has ended. */
@@ -12,11 +14,18 @@ export type InFlight = {
 /** `limit`: seconds that a client waits. */
 export function createInFlight ({ limit, log }: { limit: number, log: Log }): InFlight {
   const running = new Set<Promise<unknown>>()
+
+  function untilEnd<T> (work: Promise<T>, dispatchId: string): Promise<T> {
+    const ended = work.then(() => undefined, (error: unknown) => log.debug({ err: error, dispatchId }, 'dispatch ended with an error'))
+      .finally(() => running.delete(ended))
+    running.add(ended)
+    return work
+  }
+
   return {
+    untilEnd,
     async within (work, dispatchId, tell) {
-      const ended = work.then(() => undefined, (error: unknown) => log.debug({ err: error, dispatchId }, 'dispatch ended with an error'))
-        .finally(() => running.delete(ended))
-      running.add(ended)
+      void untilEnd(work, dispatchId)
       const late = Promise.withResolvers<never>()
       const timer = setTimeout(() => {
         log.warn({ dispatchId, limit }, 'the synchronous limit has passed; the dispatch goes on')

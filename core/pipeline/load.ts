@@ -11,8 +11,8 @@ export async function loadRun (parts: Parts, companyId: number, dispatchId: stri
   return record === undefined ? undefined : runOf(parts, record, runId)
 }
 
-/** The recorded plan, ready to go on with what is installed now; undefined when its data are kept no more. */
-async function runOf ({ host, templates }: Parts, record: DispatchRecord, runId: string): Promise<Run | undefined> {
+/** The recorded plan, ready to go on under a lease with what is installed now; undefined when its data are kept no more. */
+export async function runOf ({ host, templates }: Parts, record: DispatchRecord, runId: string): Promise<Run | undefined> {
   if (record.data === null) return undefined
   const pinned = new Map<string, StoredTemplate>()
   for (const step of record.steps) {
