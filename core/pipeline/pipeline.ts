@@ -52,7 +52,7 @@ export type Pipeline = {
   /** A person's word on a step in doubt. Throws `forbidden` unless an administrator's. */
   resolve: (recorded: Recorded & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<Result>
   /** Runs a dispatch that waits, if it still does. `begun` is called once it is taken: if it does not end here, its lease does. */
-  take: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, begun: () => void) => Promise<void>
+  take: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, begun?: () => void) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
@@ -211,7 +211,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     take: ({ companyId, dispatchId }, begun) => inFlight.untilEnd(leases.under(async (lease, hold) => {
       const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
       if (taken === undefined) return
-      begun()
+      begun?.()
       const run = await runOf(parts, taken, lease.runId)
       if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
       await hold(runSteps(parts, run))
