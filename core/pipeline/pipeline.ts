@@ -184,9 +184,11 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     },
 
     async cancel (recorded) {
-      const { company_id: companyId, dispatch_id: dispatchId, status } = await find(recorded)
+      const { company_id: companyId, dispatch_id: dispatchId } = await find(recorded)
       if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also: (queries) => parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled') }, now())) {
-        throw new DispatchError('conflict', `The dispatch is ${status}: only one of which nothing has begun can be cancelled.`, { dispatchId })
+        // It may have begun since it was found; one that waits to go on has begun too.
+        const { status } = await find(recorded)
+        throw new DispatchError('conflict', `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, { dispatchId })
       }
       return resultOf(await find(recorded))
     },

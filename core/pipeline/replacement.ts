@@ -19,7 +19,7 @@ const readers = new Map<ServiceName, Check<Readonly<Record<string, JsonObject>>>
 export async function replacementOf (parts: Parts, record: DispatchRecord, { body, link }: { body: unknown, link: string }): Promise<Replacement | undefined> {
   const { dispatch_id: dispatchId, status, steps } = record
   const step = steps.find((one) => one.deferred_on === null && one.status !== 'accepted')
-  if (step === undefined || (status !== 'failed' && status !== 'partial')) throw new DispatchError('conflict', `The dispatch is ${status}: only one that failed is tried again.`, { dispatchId })
+  if (step === undefined || (status !== 'failed' && status !== 'partial')) throw notToRetry(record)
   if (record.data === null || steps.some(({ document }) => document !== undefined && document.expires_at <= parts.now())) {
     throw new DispatchError('document_expired', 'What the dispatch was about is kept no more: send a new request.', { dispatchId })
   }
@@ -31,6 +31,11 @@ export async function replacementOf (parts: Parts, record: DispatchRecord, { bod
   refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
   await recheck(parts, record, { step, fields, ...(step.position > 0 ? { link } : {}) })
   return { stepId: step.step_id, fields, requestSettings: step.request_settings }
+}
+
+function notToRetry ({ dispatch_id: dispatchId, status }: DispatchRecord): DispatchError {
+  const why = status === 'uncertain' ? `what became of it is being found out, or said by an admin with POST /api/v1/dispatches/${dispatchId}/resolve` : 'only one that failed is tried again'
+  return new DispatchError('conflict', `The dispatch is ${status}: ${why}.`, { dispatchId })
 }
 
 /** The template of a step stays what it was: a field that takes its place is needed without one, and may not stand beside it. */
