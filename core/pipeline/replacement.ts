@@ -29,6 +29,7 @@ export async function replacementOf (parts: Parts, record: DispatchRecord, { bod
   if (fit?.ok !== true) throw refusal('validation_error', fit?.problems ?? [])
   const fields = fit.value[service] ?? {}
   refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
+  refuseChanges(record, step, fields)
   await recheck(parts, record, { step, fields, ...(step.position > 0 ? { link } : {}) })
   return { stepId: step.step_id, fields, requestSettings: step.request_settings }
 }
@@ -45,6 +46,18 @@ function refuseContent (service: ServiceName, fields: JsonObject, hasTemplate: b
   const [path, isGiven] = [`/${service}/${unless}`, fields[unless] !== undefined]
   if (!hasTemplate && !isGiven) throw refusal('validation_error', [{ path, code: 'required', message: `The field "${unless}" is required: the step has no template.` }])
   if (hasTemplate && isGiven && exclusive) throw refusal('validation_error', [{ path, code: 'contradiction', message: 'Stands in the place of the template that the step has; leave it out.' }])
+}
+
+/** The document that was made stays what it is: nothing that it shows may become another. */
+function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonObject): void {
+  const service = services[step.service as ServiceName]
+  const { documentType = null } = service.facts(fields, record.data ?? {})
+  const [had, has] = [service.signers?.(step.fields).length, service.signers?.(fields).length]
+  const problems = [
+    ...(step.position > 0 || documentType === record.document_type ? [] : [{ path: `/${service.name}/documentType`, code: 'document_made', message: `The document was made as ${record.document_type ?? 'no'} document and is not made again: leave its type as it was.` }]),
+    ...(had === has || !record.steps.some(({ document }) => document !== undefined) ? [] : [{ path: `/${service.name}/signers`, code: 'document_made', message: `The document has places for ${had ?? 0} ${had === 1 ? 'signer' : 'signers'} and is not made again: leave their number as it was.` }])
+  ]
+  if (problems.length > 0) throw refusal('validation_failed', problems)
 }
 
 /** The rules of the service, with the provider that the step has. */
