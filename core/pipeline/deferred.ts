@@ -3,7 +3,7 @@ import { DispatchError } from '../contract/errors.ts'
 import { dispatchStatuses } from '../contract/states.ts'
 import { endRun, holdStep, takeRun } from '../store/runs.ts'
 import type { Settlement } from '../store/steps.ts'
-import { loadRun } from './load.ts'
+import { openRun } from './load.ts'
 import type { ChainDocument } from './make.ts'
 import type { Parts } from './parts.ts'
 import type { Run, RunStep } from './run.ts'
@@ -15,9 +15,10 @@ import { keepTheirs } from './theirs.ts'
 export async function actOn (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
   await parts.leases.under(async (lease) => {
     // Whatever became of the dispatch otherwise: it has no part in it. One that is being worked on is left to its next job.
-    if (!await takeRun(parts.database, { companyId, dispatchId }, { lease, from: dispatchStatuses })) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
+    const taken = await takeRun(parts.database, { companyId, dispatchId }, { lease, from: dispatchStatuses })
+    if (taken === undefined) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
     try {
-      const run = await loadRun(parts, companyId, dispatchId, lease.runId)
+      const run = await openRun(parts, taken, lease.runId)
       const step = run?.deferred.find((one) => one.stepId === stepId)
       if (run === undefined || step === undefined || !['planned', 'unavailable'].includes(step.result.status)) return
       const refused = await refusalOf(parts, run, step)

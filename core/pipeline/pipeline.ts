@@ -18,8 +18,8 @@ import { resultOf, type Result } from './answer.ts'
 import { check } from './check.ts'
 import { fingerprintOf, inProgress, isResumable, repeatedDispatch, type IdempotencyKey } from './idempotency.ts'
 import { createInFlight } from './in-flight.ts'
-import { loadRemains, loadRun } from './load.ts'
 import type { Hold } from './leases.ts'
+import { loadRun, openRemains, openRun } from './load.ts'
 import type { Parts } from './parts.ts'
 import type { Plan, PlannedStep } from './plan.ts'
 import { resolveStep } from './reconcile.ts'
@@ -53,8 +53,8 @@ export type Pipeline = {
   cancel: (recorded: Recorded) => Promise<Result>
   /** A person's word on a step in doubt. Throws `forbidden` unless an administrator's. */
   resolve: (recorded: Recorded & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<Result>
-  /** Runs a dispatch that waits, if it still does. */
-  take: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>) => Promise<void>
+  /** Runs a dispatch that waits, if it still does. `begun` is called once it is taken: if it does not end here, its lease does. */
+  take: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, begun?: () => void) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
@@ -195,9 +195,11 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     },
 
     async cancel (recorded) {
-      const { company_id: companyId, dispatch_id: dispatchId, status } = await find(recorded)
+      const { company_id: companyId, dispatch_id: dispatchId } = await find(recorded)
       if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also: (queries) => parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled') }, now())) {
-        throw new DispatchError('conflict', `The dispatch is ${status}: only one of which nothing has begun can be cancelled.`, { dispatchId })
+        // It may have begun since it was found; one that waits to go on has begun too.
+        const { status } = await find(recorded)
+        throw new DispatchError('conflict', `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, { dispatchId })
       }
       return resultOf(await find(recorded))
     },
@@ -207,10 +209,10 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       const record = await find(recorded)
       const { company_id: companyId, dispatch_id: dispatchId } = record
       await leases.under(async (lease) => {
-        if (!await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true })) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
+        const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true })
+        if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
         try {
-          const run = await loadRemains(parts, companyId, dispatchId, lease.runId)
-          if (run !== undefined) await resolveStep(parts, run, { outcome, reason, actor: userOf(recorded.actor) })
+          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, actor: userOf(recorded.actor) })
         } finally {
           await endRun(database, { companyId, dispatchId }, lease.runId)
         }
@@ -218,14 +220,14 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       return resultOf(await find(recorded))
     },
 
-    async take ({ companyId, dispatchId }) {
-      await leases.under(async (lease, hold) => {
-        if (!await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })) return
-        const run = await loadRun(parts, companyId, dispatchId, lease.runId)
-        if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
-        await inFlight.follow(hold(runSteps(parts, run)), dispatchId)
-      })
-    },
+    take: ({ companyId, dispatchId }, begun) => inFlight.follow(leases.under(async (lease, hold) => {
+      const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
+      if (taken === undefined) return
+      begun?.()
+      const run = await openRun(parts, taken, lease.runId)
+      if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
+      await hold(runSteps(parts, run))
+    }), dispatchId),
 
     drain: inFlight.drain
   }

@@ -3,6 +3,7 @@ import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from './database.ts'
+import { readDispatch, type DispatchRecord } from './dispatch-views.ts'
 import { insufficientCredits } from './dispatches.ts'
 import type { Beginning, Enqueue, Lease } from './lease.ts'
 import type { EventActor, StepError } from './schema.ts'
@@ -13,15 +14,17 @@ export type DispatchOf = { companyId: number, dispatchId: string }
 /**
  * Takes the lease of a dispatch that nobody has, if it is in one of the states; one that has run out is for
  * `recoverDispatch` to end, which knows what its process may have left under way. `becomes`: what it is from then on;
- * `detach`: no client waits for its end any more. Answers false when it is not to be had.
+ * `detach`: no client waits for its end any more. Answers the dispatch as it is then; undefined when it is not to be had.
  */
-export async function takeRun (database: Database, { companyId, dispatchId }: DispatchOf, { lease, from, becomes, detach = false }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', detach?: boolean }): Promise<boolean> {
+export async function takeRun (database: Database, { companyId, dispatchId }: DispatchOf, { lease, from, becomes, detach = false }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', detach?: boolean }): Promise<DispatchRecord | undefined> {
   return database.company(companyId, async (queries) => {
+    // Nothing waits for the disk: a lease that a crash of the database takes back has done nothing yet, as whatever is done under it is committed after it.
     const { rows } = await sql`
+      with unhurried as (select set_config('synchronous_commit', 'off', true))
       update dispatches set run_id = ${lease.runId}, leased_until = ${lease.until}, status = coalesce(${becomes ?? null}, status), detached = detached or ${detach},
         next_try_at = case when ${becomes ?? null}::text is null then next_try_at end, finished_at = case when ${becomes ?? null}::text is null then finished_at end
-      where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = any(${from}) and run_id is null returning 1`.execute(queries)
-    return rows.length > 0
+      from unhurried where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = any(${from}) and run_id is null returning 1`.execute(queries)
+    return rows.length === 0 ? undefined : readDispatch(queries, companyId, dispatchId)
   })
 }
 

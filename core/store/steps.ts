@@ -88,7 +88,7 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
     ...(response === null ? {} : { remoteId: response.id }),
     ...(nextTryAt === undefined ? {} : { nextTryAt: nextTryAt.toISOString() })
   }
-  const kind = step.kind ?? (actor.kind === 'provider' ? 'answered' : 'failed')
+  const kind = step.kind ?? (actor.kind === 'provider' ? 'answered' : accepted ? 'done' : 'failed')
   await database.company(companyId, async (queries) => {
     const { rows: [settled] } = await sql<{ detached: boolean }>`
       with run as (

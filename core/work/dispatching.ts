@@ -5,6 +5,7 @@ import { firstLook } from '../pipeline/patience.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Enqueue } from '../store/lease.ts'
 import { listDueDeferred, listDueLooks, listLost, listStale, recoverDispatch, type DispatchOf } from '../store/runs.ts'
+import { createPlaces } from './places.ts'
 import type { Queue } from './queue.ts'
 
 /** Milliseconds between two sweeps. */
@@ -14,12 +15,20 @@ const lostAfter = 30_000
 /** How many things of a kind one sweep takes. */
 const most = 100
 
+/** Jobs that wait for a place here while all places are taken: few, as another process may have one; enough to be ready when places are free. */
+const fetched = { atOnce: 8, together: 4 }
+
 /** `atOnce`: dispatches that are worked on at once in this process. */
 type Options = { parts: Parts, pipeline: Pipeline, queue: Queue, atOnce: number }
 
 /** Works on dispatches that wait, are in doubt, were lost with their process, or have something to do at an event. */
 export async function startDispatching ({ parts, pipeline, queue, atOnce }: Options): Promise<{ close: () => Promise<void> }> {
-  await queue.work('dispatch', (job) => pipeline.take(job), { atOnce })
+  const places = createPlaces(atOnce)
+  // Once a dispatch is taken, its lease tells who has it: the job has done its part, and the next ones are fetched.
+  await queue.work('dispatch', (job) => places.begin((begun) => pipeline.take(job, begun).catch((error: unknown) => {
+    parts.log.warn({ err: error, ...job }, 'a dispatch was given up where it stood')
+    throw error
+  })), fetched)
   await queue.work('look', (job) => reconcile(parts, job), { atOnce: Math.ceil(atOnce / 4) })
   await queue.work('deferred', (job) => actOn(parts, job), { atOnce: Math.ceil(atOnce / 4) })
 

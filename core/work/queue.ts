@@ -32,8 +32,11 @@ export type Job<Name extends keyof Work> = { data: Work[Name], key?: string, aft
 export type Queue = {
   /** Adds jobs; with `queries` they are there when that transaction commits. */
   send: <Name extends keyof Work>(name: Name, jobs: readonly Job<Name>[], queries?: OwnerQueries) => Promise<void>
-  /** Works on jobs from now on, `atOnce` at a time in this process, `ofGroup` of a group in all. A job whose handler throws comes again. */
-  work: <Name extends keyof Work>(name: Name, handle: (data: Work[Name]) => Promise<void>, options: { atOnce: number, ofGroup?: number }) => Promise<void>
+  /**
+   * Works on jobs from now on, `atOnce` at a time in this process, `ofGroup` of a group in all; `together` are fetched, and
+   * waited for, as one: 2 unless told. A job whose handler throws comes again.
+   */
+  work: <Name extends keyof Work>(name: Name, handle: (data: Work[Name]) => Promise<void>, options: { atOnce: number, together?: number, ofGroup?: number }) => Promise<void>
   /** Adds a job by itself, once for all processes, as a cron expression (UTC) says. */
   schedule: (name: 'sweep' | 'retention', cron: string) => Promise<void>
   /** Takes no more jobs; resolves when those under way have ended. */
@@ -50,15 +53,21 @@ const policies: Record<keyof Work, QueuePolicy> = {
   webhook: 'short', dispatch: 'short', look: 'exclusive', deferred: 'exclusive', poll: 'exclusive', sweep: 'exclusive', callback: 'short', retention: 'short'
 }
 
-/** Jobs that are fetched, and waited for, together: a slow one holds up no more than its pair, and a full pair is followed at once. */
+/** A slow job holds up no more than its pair, and a full pair is followed at once. */
 const pair = 2
 
 /** Seconds that a closing queue waits for the jobs under way. */
 const farewell = 30
 
+/**
+ * What the queue notes about its jobs by itself does not wait for the disk: after a crash of the database that forgot it, jobs
+ * come again. Those that are added in a transaction are kept as it is.
+ */
+const hasty = '-c synchronous_commit=off'
+
 /** Opens the queue in the database, beside the service's own tables; its tables are made or brought up to date first. */
 export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, log: Log }): Promise<Queue> {
-  const boss = new PgBoss({ connectionString: databaseUrl, max: 4, schema: 'queue', useListenNotify: true, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5, application_name: 'document-dispatch queue' })
+  const boss = new PgBoss({ connectionString: databaseUrl, options: hasty, max: 4, schema: 'queue', useListenNotify: true, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5, application_name: 'document-dispatch queue' })
   boss.on('error', (error) => log.warn({ reason: reasonOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
   try {
@@ -79,10 +88,10 @@ export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, lo
       }))
       await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) })
     },
-    async work (name, handle, { atOnce, ofGroup }) {
+    async work (name, handle, { atOnce, together = pair, ofGroup }) {
       // New jobs announce themselves; those that were put off are found by polling.
       const options = {
-        batchSize: Math.min(atOnce, pair), localConcurrency: Math.ceil(atOnce / pair), burstWhenBatchFull: atOnce > 1, perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2,
+        batchSize: Math.min(atOnce, together), localConcurrency: Math.ceil(atOnce / together), burstWhenBatchFull: atOnce > 1, perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2,
         ...(ofGroup === undefined ? {} : { groupConcurrency: ofGroup })
       } as const
       await boss.work<Parameters<typeof handle>[0], unknown, typeof options>(name, options, (jobs) => Promise.all(jobs.map(async ({ id, data }) => {

@@ -161,6 +161,17 @@ await t.test('whoever is to sign is put right without losing the places to sign'
   t.match((await outbox()).at(-1), { service: 'esign', esign: { signers: [{ email: 'ada@example.com' }] }, signatures: [place] }, 'the places are those of the document')
 })
 
+await t.test('a document that was made stays what it is: neither its type nor the number of those who sign may become another', async (t) => {
+  const invoice = await send('POST', '/api/invoicing', { body: invoiceRequest({}, { invoicing: { reference: 'reject' } }) })
+  t.match(await retry(invoice.body.dispatchId, { invoicing: { documentType: 'QUOTE', reference: 'fine' } }), { status: 422, body: { error: 'validation_failed', details: [{ path: '/invoicing/documentType', code: 'document_made' }] } })
+  t.match(await retry(invoice.body.dispatchId, { invoicing: { documentType: 'INVOICE', reference: 'fine' } }), { status: 200 })
+
+  const signer = (name: string): object => ({ email: `${name}@example.com`, firstName: name, lastName: 'Doe' })
+  const contract = await send('POST', '/api/esign', { body: { template: invoiceRequest()['template'], signers: [signer('reject')] } })
+  t.match(await retry(contract.body.dispatchId, { esign: { signers: [signer('ada'), signer('bob')] } }), { status: 422, body: { details: [{ path: '/esign/signers', code: 'document_made' }] } })
+  t.match(await retry(contract.body.dispatchId, { esign: { signers: [signer('ada')] } }), { status: 200 })
+})
+
 await t.test('what succeeded, is uncertain, runs or was cancelled is not tried again', async (t) => {
   const { body: succeeded } = await dispatch()
   moods.push('lose')

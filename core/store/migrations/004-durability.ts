@@ -38,6 +38,7 @@ alter table steps
   add column next_try_at timestamptz,
   add column tries integer not null default 0,
   add check (next_look_at is null or status = 'uncertain');
+create index steps_uncertain on steps (step_id) where status = 'uncertain';
 create index steps_looked_at on steps (next_look_at) where next_look_at is not null;
 create index steps_tried_again on steps (next_try_at) where next_try_at is not null;
 create index steps_deferred on steps (dispatch_id) where deferred_on is not null;`

@@ -264,7 +264,7 @@ await t.test('what another version of the provider has begun is only looked up',
 })
 
 await t.test('what is sent again under its key says nothing of before when it is not let in, or fails here', async (t) => {
-  vendor.acts = ['drop', 'close']
+  vendor.acts = ['drop', 'shut out']
   const { body: { dispatchId } } = await invoice('keyed')
   await after(10)
   t.match(await read(dispatchId), { status: 'uncertain' })

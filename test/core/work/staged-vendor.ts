@@ -2,7 +2,7 @@ import { outcomeUnknown, refused, unavailable, type Context, type JsonObject } f
 import type { TestProviders } from '../../plugins/support/providers.ts'
 
 /** What a vendor does with a request, and whether the answer comes. `hang …`: it never does, and the process may die meanwhile. */
-export type Act = 'accept' | 'refuse' | 'close' | 'lose' | 'drop' | 'hang first' | 'hang after checkpoint' | 'hang accepted'
+export type Act = 'accept' | 'refuse' | 'shut out' | 'close' | 'lose' | 'drop' | 'hang first' | 'hang after checkpoint' | 'hang accepted'
 
 /** Providers of all kinds, before one vendor that counts what it has taken. */
 export type StagedVendor = {
@@ -70,6 +70,7 @@ export async function stageVendor (providers: TestProviders): Promise<StagedVend
       if (code === 'keyed' && keys.has(key)) return answer
       const act = stage.acts.shift() ?? 'accept'
       if (act === 'close') throw unavailable('Closed.')
+      if (act === 'shut out') throw refused('key', 'Who are you?')
       if (act === 'refuse') throw refused('no', 'Not this.')
       if (act === 'hang first') await hang()
       if (drafts) await checkpoint(`draft-${reference}`)
@@ -87,7 +88,7 @@ export async function stageVendor (providers: TestProviders): Promise<StagedVend
       if (stage.taken.includes(reference)) return { found: 'accepted', response: { id: `${code}-${reference}`, status: 'found' } }
       return { found: checkpoint === undefined ? 'absent' : 'draft' }
     }
-    await providers.add(code, { service: `documentTypes: ['INVOICE'], ${kinds[code]}` }, dispatch, code.endsWith('found') ? { lookup } : {})
+    await providers.add(code, { errors: '{ map: { key: \'authentication_error\' } }', service: `documentTypes: ['INVOICE'], ${kinds[code]}` }, dispatch, code.endsWith('found') ? { lookup } : {})
   }
   return stage
 }
