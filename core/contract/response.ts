@@ -146,7 +146,7 @@ export type DispatchView = Static<typeof DispatchView>
 /** One entry of a dispatch's timeline. */
 export const EventView = Type.Object({
   id: Type.String(),
-  kind: Type.String({ description: 'planned, rendered, calling, answered, failed (the provider was not called), resumed, webhook, polled.' }),
+  kind: Type.String({ description: 'planned, rendered, fetched (the document of the vendor), calling, answered, done (without a provider), failed (no provider was called), resumed, recovered (from a process that ended), reconciled, resolved, cancelled, webhook, polled.' }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,
   facts: AnyJsonObject,

@@ -3,22 +3,22 @@ import { DispatchError } from '../contract/errors.ts'
 import { dispatchStatuses } from '../contract/states.ts'
 import { endRun, holdStep, takeRun } from '../store/runs.ts'
 import type { Settlement } from '../store/steps.ts'
-import { runOf } from './load.ts'
+import { openRun } from './load.ts'
 import type { ChainDocument } from './make.ts'
 import type { Parts } from './parts.ts'
 import type { Run, RunStep } from './run.ts'
 import { settle } from './settle.ts'
-import { runDeferred } from './steps.ts'
+import { handedOver, runDeferred } from './steps.ts'
 import { keepTheirs } from './theirs.ts'
 
 /** Does a step whose event has come, once: with the document that came of the step which the event was about. */
 export async function actOn (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
   await parts.leases.under(async (lease) => {
     // Whatever became of the dispatch otherwise: it has no part in it. One that is being worked on is left to its next job.
-    const taken = await takeRun(parts.database, { companyId, dispatchId }, { lease, from: dispatchStatuses }, parts.now())
+    const taken = await takeRun(parts.database, { companyId, dispatchId }, { lease, from: dispatchStatuses })
     if (taken === undefined) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
     try {
-      const run = await runOf(parts, taken, lease.runId)
+      const run = await openRun(parts, taken, lease.runId)
       const step = run?.deferred.find((one) => one.stepId === stepId)
       if (run === undefined || step === undefined || !['planned', 'unavailable'].includes(step.result.status)) return
       const refused = await refusalOf(parts, run, step)
@@ -52,8 +52,10 @@ async function refusalOf ({ accounts, database }: Parts, { companyId, dispatchId
 }
 
 /** The document that came of the step which the event was about; fetched once. */
-async function handOver (parts: Parts, run: Run, { stepId, deferredOn = '', content }: RunStep): Promise<ChainDocument> {
-  if (content.document !== undefined) return { document: content.document, signatures: [] }
+async function handOver (parts: Parts, run: Run, step: RunStep): Promise<ChainDocument> {
+  const { stepId, deferredOn = '' } = step
+  const given = handedOver(step)
+  if (given !== undefined) return given
   const [service] = deferredOn.split('.')
   const of = run.steps.find((step) => step.service === service)
   if (of?.by === undefined || of.result.response === null) throw new DispatchError('provider_unavailable', 'The dispatch has no accepted step that the event could be about.')

@@ -4,7 +4,7 @@ import type { Log } from '../host/log.ts'
 /** Work that outlives the request which began it. */
 export type InFlight = {
   /** Resolves with the work. */
-  untilEnd: <T>(work: Promise<T>, dispatchId: string) => Promise<T>
+  follow: <T>(work: Promise<T>, dispatchId: string) => Promise<T>
   /** Resolves with the work, or throws `timeout` after the limit: the work then goes on by itself, and `late` is told. */
   within: <T>(work: Promise<T>, dispatchId: string, late: () => Promise<void>) => Promise<T>
   /** Resolves when all work has ended. */
@@ -14,8 +14,7 @@ export type InFlight = {
 /** `limit`: seconds that a client waits. */
 export function createInFlight ({ limit, log }: { limit: number, log: Log }): InFlight {
   const running = new Set<Promise<unknown>>()
-
-  function untilEnd<T> (work: Promise<T>, dispatchId: string): Promise<T> {
+  function follow<T> (work: Promise<T>, dispatchId: string): Promise<T> {
     const ended = work.then(() => undefined, (error: unknown) => log.debug({ err: error, dispatchId }, 'dispatch ended with an error'))
       .finally(() => running.delete(ended))
     running.add(ended)
@@ -23,9 +22,9 @@ export function createInFlight ({ limit, log }: { limit: number, log: Log }): In
   }
 
   return {
-    untilEnd,
+    follow,
     async within (work, dispatchId, tell) {
-      void untilEnd(work, dispatchId)
+      const followed = follow(work, dispatchId)
       const late = Promise.withResolvers<never>()
       const timer = setTimeout(() => {
         log.warn({ dispatchId, limit }, 'the synchronous limit has passed; the dispatch goes on')
@@ -33,7 +32,7 @@ export function createInFlight ({ limit, log }: { limit: number, log: Log }): In
         late.reject(new DispatchError('timeout', `The dispatch takes longer than ${limit} seconds and goes on; read it with GET /api/v1/dispatches/${dispatchId}.`, { dispatchId }))
       }, limit * 1000)
       try {
-        return await Promise.race([work, late.promise])
+        return await Promise.race([followed, late.promise])
       } finally {
         clearTimeout(timer)
       }

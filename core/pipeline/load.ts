@@ -8,12 +8,16 @@ import { resumeRun, type Run } from './run.ts'
 /** The run of a recorded dispatch, under a lease that was taken; undefined when what was asked for is kept no more. */
 export async function loadRun (parts: Parts, companyId: number, dispatchId: string, runId: string): Promise<Run | undefined> {
   const record = await findDispatch(parts.database, companyId, dispatchId)
-  return record === undefined ? undefined : runOf(parts, record, runId)
+  return record && openRun(parts, record, runId)
 }
 
-/** The recorded plan, ready to go on under a lease with what is installed now; undefined when its data are kept no more. */
-export async function runOf ({ host, templates }: Parts, record: DispatchRecord, runId: string): Promise<Run | undefined> {
-  if (record.data === null) return undefined
+/** The run of a record, as {@link loadRun}. */
+export async function openRun (parts: Parts, record: DispatchRecord, runId: string): Promise<Run | undefined> {
+  return record.data === null ? undefined : openRemains(parts, record, runId)
+}
+
+/** The run with whatever is kept of it: enough to say what became of a step. */
+export async function openRemains ({ host, templates }: Parts, record: DispatchRecord, runId: string): Promise<Run> {
   const pinned = new Map<string, StoredTemplate>()
   for (const step of record.steps) {
     const { id, version } = templateOf(record, step)

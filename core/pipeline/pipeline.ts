@@ -18,13 +18,15 @@ import { resultOf, type Result } from './answer.ts'
 import { check } from './check.ts'
 import { fingerprintOf, inProgress, isResumable, repeatedDispatch, type IdempotencyKey } from './idempotency.ts'
 import { createInFlight } from './in-flight.ts'
-import { loadRun, runOf } from './load.ts'
+import type { Hold } from './leases.ts'
+import { loadRun, openRemains, openRun } from './load.ts'
 import type { Parts } from './parts.ts'
 import type { Plan, PlannedStep } from './plan.ts'
 import { resolveStep } from './reconcile.ts'
 import { replacementOf } from './replacement.ts'
 import { requireAll, requireServices, resolve } from './resolve.ts'
 import { beginRun, type Run } from './run.ts'
+import { tellEnd } from './settle.ts'
 import { runSteps } from './steps.ts'
 import { createTemplateChecks } from './template-checks.ts'
 
@@ -52,7 +54,7 @@ export type Pipeline = {
   /** A person's word on a step in doubt. Throws `forbidden` unless an administrator's. */
   resolve: (recorded: Recorded & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<Result>
   /** Runs a dispatch that waits, if it still does. `begun` is called once it is taken: if it does not end here, its lease does. */
-  take: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, begun: () => void) => Promise<void>
+  take: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, begun?: () => void) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
@@ -71,10 +73,15 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   const rules = { templateChecks: createTemplateChecks(), prices, link: sampleLink(publicUrl), now }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
 
-  /** Whoever waits too long reads later what became of it. */
+  /** Whoever waits too long reads later what became of it, and is called back. */
   async function detach (run: Run): Promise<void> {
     run.detached = true
-    await detachDispatch(database, run, run.runId)
+    await detachDispatch(database, run, { runId: run.runId, tell: (queries, status) => tellEnd(parts, run, status)(queries) })
+  }
+
+  /** Runs the steps, and waits for their end as long as a client may. */
+  async function finish (run: Run, hold: Hold): Promise<Result> {
+    return inFlight.within(hold(runSteps(parts, run)).catch(leftToAnother), run.dispatchId, () => detach(run))
   }
 
   function read ({ actor, services, body }: Call): DispatchRequest {
@@ -111,7 +118,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       const { run, record } = beginRun(planned, { ...beginner, runId: lease.runId, detached: false })
       await openDispatch(database, { ...record, ...keyed }, { lease }, time)
       started()
-      return inFlight.within(hold(runSteps(parts, run)), run.dispatchId, () => detach(run))
+      return finish(run, hold)
     })
     return { result, replayed: false }
   }
@@ -135,7 +142,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       if (!await resumeDispatch(database, { ...resumed, beginning: { lease } }, now())) return undefined
       const run = await loadRun(parts, resumed.companyId, resumed.dispatchId, lease.runId)
       if (run === undefined) throw new Error(`The dispatch ${resumed.dispatchId} has lost its data.`)
-      return inFlight.within(hold(runSteps(parts, run)), run.dispatchId, () => detach(run))
+      return finish(run, hold)
     })
   }
 
@@ -170,6 +177,10 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       const progress = { recorded: false }
       try {
         return await beginOrRepeat(call, read(call), () => { progress.recorded = true })
+      } catch (error) {
+        // What nobody has refused may have been recorded all the same; a file that is nobody's is removed with time.
+        progress.recorded ||= !(error instanceof DispatchError)
+        throw error
       } finally {
         if (!progress.recorded) await call.file?.discard()
       }
@@ -184,9 +195,11 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     },
 
     async cancel (recorded) {
-      const { company_id: companyId, dispatch_id: dispatchId, status } = await find(recorded)
+      const { company_id: companyId, dispatch_id: dispatchId } = await find(recorded)
       if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also: (queries) => parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled') }, now())) {
-        throw new DispatchError('conflict', `The dispatch is ${status}: only one of which nothing has begun can be cancelled.`, { dispatchId })
+        // It may have begun since it was found; one that waits to go on has begun too.
+        const { status } = await find(recorded)
+        throw new DispatchError('conflict', `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, { dispatchId })
       }
       return resultOf(await find(recorded))
     },
@@ -196,11 +209,10 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       const record = await find(recorded)
       const { company_id: companyId, dispatch_id: dispatchId } = record
       await leases.under(async (lease) => {
-        const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true }, now())
+        const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true })
         if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
         try {
-          const run = await runOf(parts, taken, lease.runId)
-          if (run !== undefined) await resolveStep(parts, run, { outcome, reason, actor: userOf(recorded.actor) })
+          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, actor: userOf(recorded.actor) })
         } finally {
           await endRun(database, { companyId, dispatchId }, lease.runId)
         }
@@ -208,17 +220,24 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       return resultOf(await find(recorded))
     },
 
-    take: ({ companyId, dispatchId }, begun) => inFlight.untilEnd(leases.under(async (lease, hold) => {
-      const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' }, now())
+    take: ({ companyId, dispatchId }, begun) => inFlight.follow(leases.under(async (lease, hold) => {
+      const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
       if (taken === undefined) return
-      begun()
-      const run = await runOf(parts, taken, lease.runId)
+      begun?.()
+      const run = await openRun(parts, taken, lease.runId)
       if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
       await hold(runSteps(parts, run))
     }), dispatchId),
 
     drain: inFlight.drain
   }
+}
+
+/** A run that has lost its lease has not lost its dispatch. */
+function leftToAnother (error: unknown): never {
+  if (!(error instanceof DispatchError) || error.word !== 'conflict') throw error
+  const { dispatchId = '' } = error
+  throw new DispatchError('timeout', `The dispatch goes on in another process; read it with GET /api/v1/dispatches/${dispatchId}.`, { dispatchId, cause: error })
 }
 
 /** What a client reads of a dispatch that has just been queued. */

@@ -5,7 +5,7 @@ import type { StepError } from '../store/schema.ts'
 import { endRun, postponeLook, takeRun } from '../store/runs.ts'
 import { settleStep, type Following, type Settlement } from '../store/steps.ts'
 import { contextOf } from './dispatch.ts'
-import { runOf } from './load.ts'
+import { openRun } from './load.ts'
 import type { Parts } from './parts.ts'
 import { afterUncertain, goesOn, retryAfter } from './patience.ts'
 import type { ProviderStep, Run, RunStep } from './run.ts'
@@ -18,9 +18,9 @@ type Learnt = { settlement: Settlement, again?: true } | { later?: Date }
 /** Looks what became of a step in doubt, and lets its dispatch go on from there. */
 export async function reconcile (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
   await parts.leases.under(async (lease) => {
-    const taken = await takeRun(parts.database, { companyId, dispatchId }, { lease, from: settledStates, detach: true }, parts.now())
+    const taken = await takeRun(parts.database, { companyId, dispatchId }, { lease, from: settledStates, detach: true })
     if (taken === undefined) return
-    const run = await runOf(parts, taken, lease.runId)
+    const run = await openRun(parts, taken, lease.runId)
     const step = run && [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
     if (run === undefined || step?.result.status !== 'uncertain') return endRun(parts.database, { companyId, dispatchId }, lease.runId)
     const learnt = await learn(parts, run, step).catch((error: unknown): Learnt => {

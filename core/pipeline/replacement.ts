@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
@@ -18,18 +19,24 @@ const readers = new Map<ServiceName, Check<Readonly<Record<string, JsonObject>>>
 export async function replacementOf (parts: Parts, record: DispatchRecord, { body, link }: { body: unknown, link: string }): Promise<Replacement | undefined> {
   const { dispatch_id: dispatchId, status, steps } = record
   const step = steps.find((one) => one.deferred_on === null && one.status !== 'accepted')
-  if (step === undefined || (status !== 'failed' && status !== 'partial')) throw new DispatchError('conflict', `The dispatch is ${status}: only one that failed is tried again.`, { dispatchId })
+  if (step === undefined || (status !== 'failed' && status !== 'partial')) throw notToRetry(record)
   if (record.data === null || steps.some(({ document }) => document !== undefined && document.expires_at <= parts.now())) {
     throw new DispatchError('document_expired', 'What the dispatch was about is kept no more: send a new request.', { dispatchId })
   }
-  if (body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0)) return undefined
+  if (body === undefined || body === null || isDeepStrictEqual(body, {})) return undefined
   const service = step.service as ServiceName
   const fit = readers.get(service)?.(body)
   if (fit?.ok !== true) throw refusal('validation_error', fit?.problems ?? [])
   const fields = fit.value[service] ?? {}
   refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
+  refuseChanges(record, step, fields)
   await recheck(parts, record, { step, fields, ...(step.position > 0 ? { link } : {}) })
   return { stepId: step.step_id, fields, requestSettings: step.request_settings }
+}
+
+function notToRetry ({ dispatch_id: dispatchId, status }: DispatchRecord): DispatchError {
+  const why = status === 'uncertain' ? `what became of it is being found out, or said by an admin with POST /api/v1/dispatches/${dispatchId}/resolve` : 'only one that failed is tried again'
+  return new DispatchError('conflict', `The dispatch is ${status}: ${why}.`, { dispatchId })
 }
 
 /** The template of a step stays what it was: a field that takes its place is needed without one, and may not stand beside it. */
@@ -39,6 +46,18 @@ function refuseContent (service: ServiceName, fields: JsonObject, hasTemplate: b
   const [path, isGiven] = [`/${service}/${unless}`, fields[unless] !== undefined]
   if (!hasTemplate && !isGiven) throw refusal('validation_error', [{ path, code: 'required', message: `The field "${unless}" is required: the step has no template.` }])
   if (hasTemplate && isGiven && exclusive) throw refusal('validation_error', [{ path, code: 'contradiction', message: 'Stands in the place of the template that the step has; leave it out.' }])
+}
+
+/** The document that was made stays what it is: nothing that it shows may become another. */
+function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonObject): void {
+  const service = services[step.service as ServiceName]
+  const { documentType = null } = service.facts(fields, record.data ?? {})
+  const [had, has] = [service.signers?.(step.fields).length, service.signers?.(fields).length]
+  const problems = [
+    ...(step.position > 0 || documentType === record.document_type ? [] : [{ path: `/${service.name}/documentType`, code: 'document_made', message: `The document was made as ${record.document_type ?? 'no'} document and is not made again: leave its type as it was.` }]),
+    ...(had === has || !record.steps.some(({ document }) => document !== undefined) ? [] : [{ path: `/${service.name}/signers`, code: 'document_made', message: `The document has places for ${had ?? 0} ${had === 1 ? 'signer' : 'signers'} and is not made again: leave their number as it was.` }])
+  ]
+  if (problems.length > 0) throw refusal('validation_failed', problems)
 }
 
 /** The rules of the service, with the provider that the step has. */

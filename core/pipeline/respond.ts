@@ -1,5 +1,6 @@
 import { DispatchError } from '../contract/errors.ts'
 import type { ChainResponse, DispatchResponse, PartialDispatch, QueuedResponse, StepAnswer } from '../contract/response.ts'
+import type { DispatchStatus } from '../contract/states.ts'
 import { chargedFor, generatedDocument, stepError, type DocumentUrl, type Result, type StepResult } from './answer.ts'
 
 /** The addresses that an answer names. `status`: where a dispatch is read; a retry is posted below it. */
@@ -32,17 +33,18 @@ function errorOf ({ dispatchId, status, steps }: Result, { document, status: sta
   if (steps.some((step) => step.status === 'accepted' && step.providerName !== null)) {
     const answers = steps.map((step) => stepAnswer(step, document))
     const state: PartialDispatch = { status, steps: answers, creditsCharged: chargedFor(steps), retryUrl: `${statusUrl(dispatchId)}/retry` }
-    return new DispatchError('partially_dispatched', partialMessage(steps, failed), { dispatchId, more: state })
+    return new DispatchError('partially_dispatched', partialMessage(status, steps, failed), { dispatchId, more: state })
   }
   if (status === 'cancelled') return new DispatchError('conflict', 'The dispatch was cancelled before anything was sent.', { dispatchId })
   const { word = 'internal_error', message = 'The dispatch failed.', details } = failed?.error ?? {}
   return new DispatchError(word, message, { dispatchId, ...(details === undefined ? {} : { details }) })
 }
 
-function partialMessage (steps: readonly StepResult[], failed: StepResult | undefined): string {
+function partialMessage (status: DispatchStatus, steps: readonly StepResult[], failed: StepResult | undefined): string {
   const done = steps.filter(({ status }) => status === 'accepted').map(({ service }) => `"${service}"`).join(', ')
   const reason = failed === undefined || failed.error === null ? '' : ` The step "${failed.service}" is not: ${failed.error.message}`
-  return `A part of the dispatch is done (${done}).${reason} Do not send the request again: a POST to "retryUrl" does the rest.`
+  const rest = status === 'uncertain' ? 'what became of that step is being found out; then the rest is done by itself, or by a POST to "retryUrl"' : 'a POST to "retryUrl" does the rest'
+  return `A part of the dispatch is done (${done}).${reason} Do not send the request again: ${rest}.`
 }
 
 function stepAnswer ({ service, status, providerName, response, document, error }: StepResult, documentUrl: DocumentUrl): StepAnswer {

@@ -6,6 +6,7 @@ import { RenderError } from '../documents/errors.ts'
 import { RendererBusy } from '../documents/renderer.ts'
 import type { Outcome } from '../host/call.ts'
 import { findDispatch } from '../store/dispatch-views.ts'
+import type { Enqueue } from '../store/lease.ts'
 import type { EventActor } from '../store/schema.ts'
 import { settleStep, type Following, type Settlement } from '../store/steps.ts'
 import type { StepResult } from './answer.ts'
@@ -21,8 +22,7 @@ export type Telling = { actor: EventActor, results: readonly StepResult[], kind?
 
 /**
  * Records what came of a step, its price and what follows; answers what the dispatch becomes with it. Where the database is
- * gone for too long, the log has it. Throws `outcome_unknown` then, unless the step was surely not accepted, and `conflict`
- * when another run has the dispatch.
+ * gone for too long, the log has it. Throws `outcome_unknown` then, and `conflict` when another run has the dispatch.
  */
 export async function settle (parts: Parts, run: Run, step: RunStep, settlement: Settlement, { actor, results, kind }: Telling): Promise<DispatchStatus> {
   const { database, log, now } = parts
@@ -43,8 +43,8 @@ export async function settle (parts: Parts, run: Run, step: RunStep, settlement:
     }
   }
   log.error({ companyId, dispatchId, stepId: step.stepId, outcome: settlement.outcome }, 'the outcome is not recorded')
-  if (settlement.outcome === 'rejected' || settlement.outcome === 'unavailable') return following.status ?? 'running'
-  throw new DispatchError('outcome_unknown', 'The provider was called, but its answer could not be recorded. The request must not be sent again before it is known what became of it.', { dispatchId, cause: failure })
+  // Whatever it was: what is not recorded is gone on with by another run, and must not be sent beside that.
+  throw new DispatchError('outcome_unknown', 'What came of the dispatch could not be recorded, and is found out later. The request must not be sent again before it is known.', { dispatchId, cause: failure })
 }
 
 /** Whether a step has come to what it was settled with, by whomever. */
@@ -58,16 +58,21 @@ function followingOf (parts: Parts, run: Run, step: RunStep, settlement: Settlem
   // Nobody waits for what is deferred.
   const again = settlement.outcome === 'unavailable' && (run.detached || step.deferredOn !== undefined) ? retryAfter(step, parts.now()) : undefined
   const look = settlement.outcome === 'uncertain' ? afterUncertain(step, parts.now()) : undefined
-  const next = { ...(again === undefined ? {} : { nextTryAt: again }), ...(look === undefined ? {} : { nextLookAt: look }) }
+  const next = { detached: run.detached, ...(again === undefined ? {} : { nextTryAt: again }), ...(look === undefined ? {} : { nextLookAt: look }) }
   if (step.deferredOn !== undefined) return again === undefined ? next : { ...next, also: parts.jobs.deferred(run, step, again) }
   const status = again === undefined ? statusAfter(run, step, settlement, results) : 'queued'
   return { status, ...next, ...(again === undefined ? ended(parts, run, status) : { also: parts.jobs.dispatch(run, again) }) }
 }
 
 /** What is done in the transaction in which a dispatch ends: who no longer waits for it is told. */
-export function ended ({ notices }: Pick<Parts, 'notices'>, run: Run, status: DispatchStatus): Pick<Following, 'also'> {
+export function ended (parts: Pick<Parts, 'notices'>, run: Run, status: DispatchStatus): Pick<Following, 'tell'> {
+  return run.callbackUrl === undefined || status === 'running' ? {} : { tell: tellEnd(parts, run, status) }
+}
+
+/** Tells what a dispatch has come to, where that is told. */
+export function tellEnd ({ notices }: Pick<Parts, 'notices'>, run: Run, status: DispatchStatus): Enqueue {
   const told = toldStatuses.find((one) => one === status)
-  return told === undefined || !run.detached || run.callbackUrl === undefined ? {} : { also: (queries) => notices.note(queries, run, `dispatch.${told}`) }
+  return (queries) => told === undefined ? Promise.resolve() : notices.note(queries, run, `dispatch.${told}`)
 }
 
 /** What a dispatch becomes with the outcome of a step, when it is not tried again by itself. */

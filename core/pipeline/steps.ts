@@ -60,10 +60,19 @@ async function runStep (parts: Parts, run: Run, step: RunStep, progress: Progres
 /** Calls a provider again with what it was called with, under the same key or from its checkpoint: what is not sent now, or not let in, says nothing of before. */
 export async function repeatCall (parts: Parts, run: Run, step: RunStep): Promise<Settlement> {
   const progress: Progress = { results: run.steps.map(({ result }) => result), contents: new Map(run.steps.map(({ stepId, content }) => [stepId, content])) }
-  const ready = await makeReady(parts, run, step, progress, () => handOn(parts, run, progress))
+  const ready = await makeReady(parts, run, step, progress, async () => step.deferredOn === undefined ? handOn(parts, run, progress) : handedOver(step) ?? gone(step))
   if ('failed' in ready) return doubtful(ready.failed)
   const settlement = ready.call === undefined ? doneHere : settlementOf(await ready.call())
   return settlement.outcome === 'unavailable' || ('error' in settlement && settlement.error.word === 'authentication_error') ? doubtful(settlement) : settlement
+}
+
+/** The document that a step whose event has come was given. */
+export function handedOver ({ content: { document } }: RunStep): ChainDocument | undefined {
+  return document === undefined ? undefined : { document, signatures: [] }
+}
+
+function gone ({ service }: RunStep): never {
+  throw new DispatchError('provider_unavailable', `The document that "${service}" was called with is not there any more.`)
 }
 
 function doubtful (settlement: Settlement): Settlement {

@@ -60,12 +60,12 @@ export async function forgetInbound (database: Database, { before, limit }: Batc
     delete from inbound where inbound_id in (select inbound_id from inbound where handled_at < ${before} limit ${limit} for update skip locked)`)
 }
 
-/** Forgets idempotency keys whose dispatch came to its end before then; answers how many there were. */
+/** Forgets idempotency keys whose dispatch came to its end before then, and is not in doubt; answers how many there were. */
 export async function forgetKeys (database: Database, { before, limit }: Batch): Promise<number> {
   return counted(database, sql`
     delete from idempotency_keys using (
       select company_id, key from idempotency_keys join dispatches using (company_id, dispatch_id)
-      where idempotency_keys.created_at < ${before} and finished_at < ${before} limit ${limit} for update of idempotency_keys skip locked
+      where idempotency_keys.created_at < ${before} and finished_at < ${before} and status <> 'uncertain' limit ${limit} for update of idempotency_keys skip locked
     ) as over where idempotency_keys.company_id = over.company_id and idempotency_keys.key = over.key`)
 }
 

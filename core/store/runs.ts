@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from './database.ts'
@@ -11,17 +12,18 @@ import type { EventActor, StepError } from './schema.ts'
 export type DispatchOf = { companyId: number, dispatchId: string }
 
 /**
- * Takes the lease of a dispatch that nobody has, if it is in one of the states. `becomes`: what it is from then on; `detach`:
- * no client waits for its end any more. Answers the dispatch as it is then; undefined when it is not to be had.
+ * Takes the lease of a dispatch that nobody has, if it is in one of the states; one that has run out is for
+ * `recoverDispatch` to end, which knows what its process may have left under way. `becomes`: what it is from then on;
+ * `detach`: no client waits for its end any more. Answers the dispatch as it is then; undefined when it is not to be had.
  */
-export async function takeRun (database: Database, { companyId, dispatchId }: DispatchOf, { lease, from, becomes, detach = false }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', detach?: boolean }, now: Date): Promise<DispatchRecord | undefined> {
+export async function takeRun (database: Database, { companyId, dispatchId }: DispatchOf, { lease, from, becomes, detach = false }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', detach?: boolean }): Promise<DispatchRecord | undefined> {
   return database.company(companyId, async (queries) => {
     // Nothing waits for the disk: a lease that a crash of the database takes back has done nothing yet, as whatever is done under it is committed after it.
     const { rows } = await sql`
       with unhurried as (select set_config('synchronous_commit', 'off', true))
       update dispatches set run_id = ${lease.runId}, leased_until = ${lease.until}, status = coalesce(${becomes ?? null}, status), detached = detached or ${detach},
         next_try_at = case when ${becomes ?? null}::text is null then next_try_at end, finished_at = case when ${becomes ?? null}::text is null then finished_at end
-      from unhurried where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = any(${from}) and (run_id is null or leased_until < ${now}) returning 1`.execute(queries)
+      from unhurried where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = any(${from}) and run_id is null returning 1`.execute(queries)
     return rows.length === 0 ? undefined : readDispatch(queries, companyId, dispatchId)
   })
 }
@@ -31,10 +33,17 @@ export async function renewRuns ({ owner }: Database, runIds: readonly string[],
   if (runIds.length > 0) await owner.updateTable('dispatches').set({ leased_until: until }).where('run_id', 'in', runIds).execute()
 }
 
-/** Notes that no client waits for the end of a run any more. */
-export async function detachDispatch (database: Database, { companyId, dispatchId }: DispatchOf, runId: string): Promise<void> {
-  await database.company(companyId, (queries) => queries.updateTable('dispatches').set({ detached: true })
-    .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('run_id', '=', runId).execute())
+/** Tells of a dispatch that has ended, in the transaction that notes it. */
+export type Tell = (queries: OwnerQueries, status: DispatchStatus) => Promise<void>
+
+/** Notes that no client waits for the end of a run any more. Where it has ended in this moment, untold, it is told now. */
+export async function detachDispatch (database: Database, { companyId, dispatchId }: DispatchOf, { runId, tell }: { runId: string, tell: Tell }): Promise<void> {
+  await database.company(companyId, async (queries) => {
+    const { rows: [detached] } = await sql<{ status: DispatchStatus, ended: boolean }>`
+      update dispatches set detached = true where dispatch_id = ${dispatchId} and company_id = ${companyId} and not detached and coalesce(run_id, ${runId}) = ${runId}
+      returning status, run_id is null as ended`.execute(queries)
+    if (detached?.ended === true) await tell(await asOwner(queries), detached.status)
+  })
 }
 
 /** Gives a lease back and changes nothing else. */
@@ -43,12 +52,16 @@ export async function endRun (database: Database, { companyId, dispatchId }: Dis
     .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('run_id', '=', runId).execute())
 }
 
+/** The states of a step that a retry may begin. */
+const open = ['planned', 'unavailable', 'rejected'] as const
+
 /** What a retry changes of the step that failed. */
 export type Replacement = { stepId: string, fields: JsonObject, requestSettings: JsonObject }
 
 /**
  * Takes up a dispatch that ended before all was done: what is left is held again, and it runs or waits for its job. Answers
- * false when it is in no such state, or another run has just taken it. Throws `insufficient_credits`.
+ * false when it is in no such state, or another run has just taken it. Throws `insufficient_credits`, and `conflict` when the
+ * step that is to be replaced has been done meanwhile.
  */
 export async function resumeDispatch (
   database: Database, { companyId, dispatchId, actor, replacement, beginning }: DispatchOf & { actor: EventActor, replacement?: Replacement, beginning: Beginning }, now: Date
@@ -57,12 +70,13 @@ export async function resumeDispatch (
   return database.company(companyId, async (queries) => {
     const taken = await queries.updateTable('dispatches')
       .set({ status: lease === undefined ? 'queued' : 'running', finished_at: null, run_id: lease?.runId ?? null, leased_until: lease?.until ?? null, next_try_at: lease === undefined ? now : null, ...(lease === undefined ? { detached: true } : {}) })
-      .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', 'in', ['failed', 'partial']).where('run_id', 'is', null)
+      .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', 'in', ['failed', 'partial']).where('run_id', 'is', null).where('data', 'is not', null)
       .returning('dispatch_id').executeTakeFirst()
     if (taken === undefined) return false
     if (replacement !== undefined) {
-      await queries.updateTable('steps').set({ fields: JSON.stringify(replacement.fields), request_settings: JSON.stringify(replacement.requestSettings) })
-        .where('step_id', '=', replacement.stepId).where('company_id', '=', companyId).execute()
+      const replaced = await queries.updateTable('steps').set({ fields: JSON.stringify(replacement.fields), request_settings: JSON.stringify(replacement.requestSettings) })
+        .where('step_id', '=', replacement.stepId).where('company_id', '=', companyId).where('status', 'in', open).returning('step_id').executeTakeFirst()
+      if (replaced === undefined) throw new DispatchError('conflict', 'The step that was to be put right has been done meanwhile: read what became of it.', { dispatchId })
     }
     const price = await holdAgain(queries, { companyId, dispatchId })
     await note(queries, { companyId, dispatchId, kind: 'resumed', actor, facts: { price, ...(replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) }) }, now })
@@ -74,7 +88,7 @@ export async function resumeDispatch (
 /** Holds the price of the steps that are left, and readies them. */
 async function holdAgain (queries: CompanyQueries, { companyId, dispatchId }: DispatchOf): Promise<number> {
   const steps = await queries.updateTable('steps').set((step) => ({ held: step.ref('price'), status: 'planned', tries: 0, looks: 0, uncertain_at: null }))
-    .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('deferred_on', 'is', null).where('status', 'in', ['planned', 'unavailable', 'rejected']).returning('price').execute()
+    .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('deferred_on', 'is', null).where('status', 'in', open).returning('price').execute()
   const price = steps.reduce((sum, step) => sum + step.price, 0)
   await hold(queries, companyId, price)
   return price
@@ -92,11 +106,11 @@ export async function cancelDispatch (database: Database, { companyId, dispatchI
       with dispatch as (
         update dispatches set status = 'cancelled', finished_at = ${now}, next_try_at = null
         where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'queued' and run_id is null
-          and not exists (select from steps where steps.dispatch_id = ${dispatchId} and provider_code is not null and status in ('accepted', 'calling', 'uncertain')) returning dispatch_id
+          and not exists (select from steps where steps.dispatch_id = ${dispatchId} and steps.company_id = ${companyId} and provider_code is not null and status in ('accepted', 'calling', 'uncertain')) returning dispatch_id
       ), before as (
         select step_id, held from steps, dispatch where steps.dispatch_id = dispatch.dispatch_id and company_id = ${companyId} and held > 0 for update of steps
       ), step as (
-        update steps set held = 0 from before where steps.step_id = before.step_id
+        update steps set held = 0 from before where steps.step_id = before.step_id and company_id = ${companyId}
       ), credit as (
         update credits set held = held - (select coalesce(sum(before.held), 0) from before) where company_id = ${companyId} and exists (select from before)
       ), event as (
@@ -150,7 +164,7 @@ async function doubt (queries: CompanyQueries, { companyId, dispatchId, error, n
   return steps.some((step) => step.deferred_on === null)
 }
 
-/** Ends a run that learnt nothing about a step in doubt. `nextLookAt` null: it waits for a person, and nothing is held for it and what would follow it any longer. */
+/** Ends a run that learnt nothing about a step in doubt. `nextLookAt` null: it waits for a person, and nothing is held for it and what would follow it any longer; nothing follows one that is deferred. */
 export async function postponeLook (database: Database, { companyId, dispatchId, stepId, runId, error, nextLookAt }: DispatchOf & { stepId: string, runId: string, error: StepError, nextLookAt: Date | null }, now: Date): Promise<void> {
   const isOver = nextLookAt === null
   await database.company(companyId, async (queries) => {
@@ -159,12 +173,14 @@ export async function postponeLook (database: Database, { companyId, dispatchId,
         update dispatches set run_id = null, leased_until = null where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} returning 1
       ), before as (
         select steps.step_id, held from steps, run where dispatch_id = ${dispatchId} and company_id = ${companyId}
-          and (steps.step_id = ${stepId} and status in ('uncertain', 'calling') or ${isOver} and held > 0 and deferred_on is null) for update of steps
+          and (steps.step_id = ${stepId} and status in ('uncertain', 'calling')
+            or ${isOver} and held > 0 and deferred_on is null and exists (select from steps as doubtful where doubtful.step_id = ${stepId} and doubtful.company_id = ${companyId} and doubtful.deferred_on is null))
+        for update of steps
       ), step as (
         update steps set status = 'uncertain', looks = looks + 1, error = coalesce(error, ${JSON.stringify(error)}), next_look_at = ${nextLookAt}, held = case when ${isOver} then 0 else steps.held end
-        from before where steps.step_id = before.step_id and steps.step_id = ${stepId}
+        from before where steps.step_id = before.step_id and steps.step_id = ${stepId} and company_id = ${companyId}
       ), released as (
-        update steps set held = 0 from before where ${isOver} and steps.step_id = before.step_id and steps.step_id <> ${stepId}
+        update steps set held = 0 from before where ${isOver} and steps.step_id = before.step_id and steps.step_id <> ${stepId} and company_id = ${companyId}
       ), attempt as (
         update attempts set answered_at = ${now}, outcome = 'uncertain' from before where attempts.step_id = ${stepId} and before.step_id = ${stepId} and company_id = ${companyId} and answered_at is null
       )

@@ -60,9 +60,10 @@ export type Settlement =
 /**
  * What follows a settlement. `status`: what the dispatch becomes; undefined: what it was, for a step that is deferred. With
  * `running` the run goes on, else its lease ends. `nextTryAt`: when the step is tried again by itself, until then its price
- * stays held; `nextLookAt`: when it is looked at again. `also` is done in the same transaction.
+ * stays held; `nextLookAt`: when it is looked at again. `detached`: no client waits for the end any more. `also` is done in
+ * the same transaction, and `tell` where no client waits.
  */
-export type Following = { status?: DispatchStatus, nextTryAt?: Date, nextLookAt?: Date, also?: Enqueue }
+export type Following = { status?: DispatchStatus, nextTryAt?: Date, nextLookAt?: Date, detached?: boolean, also?: Enqueue, tell?: Enqueue }
 
 /** The states after which nothing of what a dispatch still holds is needed. */
 const ends: ReadonlySet<DispatchStatus> = new Set(['succeeded', 'failed', 'partial', 'cancelled'])
@@ -74,7 +75,7 @@ const ends: ReadonlySet<DispatchStatus> = new Set(['succeeded', 'failed', 'parti
  */
 export async function settleStep (database: Database, step: StepOfRun & { actor: EventActor, kind?: string, facts?: JsonObject }, settlement: Settlement, following: Following, now: Date): Promise<void> {
   const { companyId, dispatchId, stepId, runId, actor } = step
-  const { status, nextTryAt, nextLookAt, also } = following
+  const { status, nextTryAt, nextLookAt, detached = false, also, tell } = following
   const { outcome } = settlement
   const response = settlement.outcome === 'accepted' ? settlement.response : null
   const error = settlement.outcome === 'accepted' ? null : settlement.error
@@ -87,13 +88,13 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
     ...(response === null ? {} : { remoteId: response.id }),
     ...(nextTryAt === undefined ? {} : { nextTryAt: nextTryAt.toISOString() })
   }
-  const kind = step.kind ?? (actor.kind === 'provider' ? 'answered' : 'failed')
+  const kind = step.kind ?? (actor.kind === 'provider' ? 'answered' : accepted ? 'done' : 'failed')
   await database.company(companyId, async (queries) => {
-    const { rows: [settled] } = await sql<{ step_id: string }>`
+    const { rows: [settled] } = await sql<{ detached: boolean }>`
       with run as (
-        select dispatch_id from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for update
+        select dispatch_id, detached from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for update
       ), before as (
-        select step_id, held, price from steps, run
+        select step_id, held, price, run.detached or ${detached} as detached from steps, run
         where step_id = ${stepId} and company_id = ${companyId} and status in ('planned', 'calling', 'unavailable', 'uncertain') for update of steps
       ), rest as (
         select steps.step_id, steps.held from steps, before
@@ -104,7 +105,8 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
           charged = case when ${accepted} then before.price else 0 end, held = case when ${keeps} then before.held else 0 end,
           tries = case when ${nextTryAt !== undefined} then tries + 1 else tries end, next_try_at = ${status === undefined ? nextTryAt ?? null : null},
           generation = case when ${outcome === 'rejected'} then generation + 1 else generation end,
-          uncertain_at = case when ${outcome === 'uncertain'} then coalesce(uncertain_at, ${now}) else uncertain_at end, next_look_at = ${nextLookAt ?? null}
+          uncertain_at = case when ${outcome === 'uncertain'} then coalesce(uncertain_at, ${now}) end, looks = case when ${outcome === 'uncertain'} then looks else 0 end,
+          next_look_at = ${nextLookAt ?? null}
         from before where steps.step_id = ${stepId} and company_id = ${companyId}
       ), released as (
         update steps set held = 0 from rest where steps.step_id = rest.step_id and company_id = ${companyId}
@@ -119,7 +121,7 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
         insert into ledger (company_id, kind, amount, balance, dispatch_id, step_id, reason, at)
         select ${companyId}, 'debit', -charge, balance, ${dispatchId}, ${stepId}, 'Dispatch accepted', ${now} from credit where charge > 0
       ), dispatch as (
-        update dispatches set status = coalesce(${status ?? null}, status),
+        update dispatches set status = coalesce(${status ?? null}, status), detached = before.detached,
           run_id = case when ${status === 'running'} then run_id end, leased_until = case when ${status === 'running'} then leased_until end,
           finished_at = case when ${status === undefined} then finished_at when ${status === 'running' || status === 'queued'} then null else ${now}::timestamptz end,
           next_try_at = case when ${status === undefined} then dispatches.next_try_at else ${status === 'queued' ? nextTryAt ?? now : null}::timestamptz end
@@ -128,9 +130,9 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
         insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
         select ${companyId}, ${dispatchId}, step_id, ${kind}, ${JSON.stringify(actor)}, ${JSON.stringify(facts)}, ${now} from before
       )
-      select step_id from before`.execute(queries)
+      select detached from before`.execute(queries)
     if (settled === undefined) throw new DispatchError('conflict', 'The step was settled by another run.', { dispatchId })
-    if (also !== undefined) await also(await asOwner(queries))
+    for (const follow of [also, settled.detached ? tell : undefined]) await follow?.(await asOwner(queries))
   })
 }
 

@@ -3,7 +3,8 @@ import { actOn } from '../pipeline/deferred.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { firstLook } from '../pipeline/patience.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
-import { listDueDeferred, listDueLooks, listLost, listStale, recoverDispatch } from '../store/runs.ts'
+import type { Enqueue } from '../store/lease.ts'
+import { listDueDeferred, listDueLooks, listLost, listStale, recoverDispatch, type DispatchOf } from '../store/runs.ts'
 import { createPlaces } from './places.ts'
 import type { Queue } from './queue.ts'
 
@@ -47,11 +48,11 @@ export async function startDispatching ({ parts, pipeline, queue, atOnce }: Opti
 
 /** Finds what its process has left behind, what is due, and what has lost its job. */
 export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
-  const { database, now, log, jobs, leases, notices } = parts
+  const { database, now, log, leases } = parts
   const time = now()
   for (const lost of await listLost(database, { held: leases.held(), limit: most }, time)) {
-    const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, nextLookAt: firstLook(time), enqueue: jobs.dispatch(lost, time), tell: (queries) => notices.note(queries, lost, 'dispatch.uncertain') }, time)
-    if (recovered !== undefined) log.warn({ ...lost, recovered }, 'a dispatch was left behind by its process')
+    // One that cannot be recovered keeps nobody else from it.
+    await recover(parts, lost, time).catch((error: unknown) => log.error({ err: error, ...lost }, 'a dispatch that was left behind could not be recovered'))
   }
   const looks = await listDueLooks(database, time, most)
   if (looks.length > 0) await queue.send('look', looks.map((data) => ({ data, key: data.stepId })))
@@ -59,4 +60,10 @@ export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
   if (deferred.length > 0) await queue.send('deferred', deferred.map((data) => ({ data, key: data.stepId })))
   const stale = await listStale(database, new Date(time.getTime() - lostAfter), most)
   if (stale.length > 0) await queue.send('dispatch', stale.map((data) => ({ data, key: data.dispatchId })))
+}
+
+async function recover ({ database, jobs, notices, log }: Parts, lost: DispatchOf, time: Date): Promise<void> {
+  const tell: Enqueue = (queries) => notices.note(queries, lost, 'dispatch.uncertain')
+  const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, nextLookAt: firstLook(time), enqueue: jobs.dispatch(lost, time), tell }, time)
+  if (recovered !== undefined) log.warn({ ...lost, recovered }, 'a dispatch was left behind by its process')
 }

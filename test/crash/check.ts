@@ -23,18 +23,30 @@ export async function check ({ database, vendor, receiver }: House, told: readon
   return [...records.flat(), ...answersOf(world), ...holdingsOf(world), ...repeatsOf(world), ...callbacksOf(world)]
 }
 
-/** What is still to be done, and not put off until a later try; an event that came too early is tried again later too. Each row is a dispatch or a deferred action of it. */
-export const unfinished = `
-  select dispatch_id, null as deferred, status, next_try_at from dispatches where status = 'running' or status = 'queued' and coalesce(next_try_at, '-infinity') < now()
-  union all
-  select deferred.dispatch_id, deferred.service, deferred.status, deferred.next_try_at from steps deferred join steps about using (dispatch_id)
-  where deferred.deferred_on = 'esign.completed' and about.service = 'esign' and about.status = 'accepted'
-    and (deferred.status in ('planned', 'calling') or deferred.status = 'unavailable' and deferred.next_try_at < now() or deferred.status = 'waiting'
-      and not exists (select from inbound where state in ('waiting', 'held') and position(convert_to('"' || about.remote_id || '"', 'UTF8') in body) > 0))`
+/** Seconds within which a dispatch goes on, whatever was killed. */
+const stuckAfter = 30
+
+/** What is still to be done and not put off until a later try; an event that came too early is tried again later too. */
+const unfinished = `
+  with open as (
+    select dispatch_id, null as deferred, status, next_try_at from dispatches where status = 'running' or status = 'queued' and coalesce(next_try_at, '-infinity') < now()
+    union all
+    select deferred.dispatch_id, deferred.service, deferred.status, deferred.next_try_at from steps deferred join steps about using (dispatch_id)
+    where deferred.deferred_on = 'esign.completed' and about.service = 'esign' and about.status = 'accepted'
+      and (deferred.status in ('planned', 'calling') or deferred.status = 'unavailable' and deferred.next_try_at < now() or deferred.status = 'waiting'
+        and not exists (select from inbound where state in ('waiting', 'held') and position(convert_to('"' || about.remote_id || '"', 'UTF8') in body) > 0))
+  )
+  select open.*, greatest(next_try_at, (select max(at) from events where events.dispatch_id = open.dispatch_id)) as since from open`
+
+/** How much is under way, and what of it has not moved for too long, neither by itself nor since the last kill (Unix time, milliseconds). */
+export async function underWay (database: CrashDatabase, lastKill: number): Promise<{ count: number, stuck: Fault[] }> {
+  const rows = await database.rows<{ dispatch_id: string, since: Date }>(unfinished)
+  const stuck = rows.filter(({ since }) => Math.max(since.getTime(), lastKill) < Date.now() - stuckAfter * 1000)
+  return { count: rows.length, stuck: stuck.map(({ dispatch_id: dispatchId, ...facts }) => ({ rule: 'every dispatch and deferred action comes to an end, is uncertain or waits for its next try', dispatchId, facts })) }
+}
 
 /** What the records alone must say; each row is a fault. */
 const queries: Readonly<Record<string, string>> = {
-  'every dispatch and deferred action comes to an end, is uncertain or waits for its next try': unfinished,
   'only what is uncertain holds credits when all has ended': `
     select dispatch_id, dispatches.status, steps.service, steps.status as step, held from dispatches join steps using (dispatch_id)
     where held > 0 and steps.status <> 'uncertain' and (deferred_on is not null or dispatches.status not in ('uncertain', 'queued', 'running')) and steps.next_try_at is null`,

@@ -9,17 +9,20 @@ export type Told = { order: Order, answer?: Answer }
 const patience = 250
 const triesOfUnsent = 3
 
+type Sending = { token?: string, method?: string, headers?: Record<string, string>, body?: unknown, signal?: AbortSignal | null }
+
 /** Sends to any of the addresses; undefined when the connection was cut or refused. */
-export async function send (url: string, path: string, { token, method = 'POST', headers = {}, body }: { token?: string, method?: string, headers?: Record<string, string>, body?: unknown } = {}): Promise<Answer | undefined> {
+export async function send (url: string, path: string, { token, method = 'POST', headers = {}, body, signal = null }: Sending = {}): Promise<Answer | undefined> {
   try {
     const response = await fetch(url + path, {
       method,
+      signal,
       headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     return { status: response.status, body: await response.json() }
   } catch {
-    // Refused or cut: the process has died, which is what this is about.
+    // Refused or cut: the process has died, which is what this is about; or nobody answers in time.
     return undefined
   }
 }
@@ -29,7 +32,7 @@ export async function place (order: Order, urls: readonly string[], token: strin
   const headers: Record<string, string> = order.keyed ? { 'x-idempotency-key': `order-${order.number}` } : {}
   let unsent = 0
   for (let attempt = 0; !over.aborted; attempt++) {
-    const answer = await send(urls[attempt % urls.length] ?? '', order.path, { token, headers, body: order.body })
+    const answer = await send(urls[attempt % urls.length] ?? '', order.path, { token, headers, body: order.body, signal: over })
     if (answer?.body.error === 'provider_unavailable') unsent++
     if (answer !== undefined && (!order.keyed || isTelling(answer, unsent))) {
       await retry(order, answer, urls, token)

@@ -13,7 +13,7 @@ export type Kept = {
   ready: () => Promise<ChildProcess>
   /** SIGKILL. */
   kill: () => void
-  /** When it was killed: milliseconds of this process's life. */
+  /** When it was killed: Unix time, milliseconds. */
   kills: number[]
   stop: () => Promise<void>
   /** How it ended by itself, each time that it did after it had been ready. */
@@ -44,7 +44,7 @@ export function keep (script: string, { env, log, answers }: { env: NodeJS.Proce
       const ended = once(child, 'exit')
       ready = becomeReady(child)
       await ended
-      if (child.signalCode === 'SIGKILL') kills.push(performance.now())
+      if (child.signalCode === 'SIGKILL') kills.push(Date.now())
       else if (await ready && !isOver()) gaveUp.push(`${script} ended with ${child.signalCode ?? String(child.exitCode)}`)
     }
   }

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { check, tellFault, unfinished, type Fault } from './check.ts'
+import { check, tellFault, underWay, type Fault } from './check.ts'
 import { place, send, type Told } from './client.ts'
 import type { CrashDatabase } from './database.ts'
 import { openHouse, type House } from './house.ts'
@@ -14,8 +14,8 @@ export type Report = { faults: string[], summary: string }
 /** `working`: how many processes only work. `linger`: seconds after everything is quiet, for what is to be found out later. `log`: a file for what the processes have to say. */
 export type Options = { seed: number, kills: number, working?: number, linger?: number, log?: string, say?: (line: string) => void }
 
-/** Seconds after the last crash within which nothing may be left under way. */
-const quietWithin = 30
+/** Seconds after the last life within which every client is answered. */
+const answeredWithin = 30
 const serving = 2
 
 /** Lives and deaths as the seed says, and what came of all that was asked for. */
@@ -31,11 +31,11 @@ export async function runCrash ({ seed, kills, working = 0, linger = 0, log, say
       await note(caught, house.database, life)
       if (index % 25 === 24) say(`${index + 1} of ${kills} lives`)
     }
-    setTimeout(() => over.abort(), quietWithin * 1000).unref()
+    setTimeout(() => over.abort(), answeredWithin * 1000).unref()
     const told = await Promise.all(placed)
     await quiet(house)
     await pause(linger * 1000)
-    const left = await check(house, told)
+    const left = [...await quiet(house), ...await check(house, told)]
     const faults = [...left, ...left.length > 0 ? [] : await resolveDoubts(house, told), ...house.processes.flatMap(({ gaveUp }) => gaveUp.map((how): Fault => ({ rule: 'a process outlives its database', facts: how })))]
     return { faults: await Promise.all(faults.map((fault) => tellFault(house.database, fault))), summary: await summarise(house, { seed, caught, told }) }
   } finally {
@@ -79,12 +79,12 @@ async function note (caught: Map<string, number>, { rows }: CrashDatabase, { ord
   for (const { kind } of last) caught.set(kind, (caught.get(kind) ?? 0) + 1)
 }
 
-/** Resolves when nothing is under way any more, or the time for it is over: the vendor may still have killed the service meanwhile. */
-async function quiet ({ processes, database }: House): Promise<void> {
-  const lastKill = (): number => Math.max(...processes.flatMap(({ kills }) => kills))
-  while (performance.now() < lastKill() + quietWithin * 1000) {
+/** Waits until nothing is under way any more, or something is stuck: that is what it resolves to. The vendor may still have the service killed meanwhile. */
+async function quiet ({ processes, database }: House): Promise<Fault[]> {
+  for (;;) {
     await Promise.all(processes.map((process) => process.ready()))
-    if ((await database.rows(unfinished)).length === 0) return
+    const { count, stuck } = await underWay(database, Math.max(...processes.flatMap(({ kills }) => kills)))
+    if (count === 0 || stuck.length > 0) return stuck
     await pause(250)
   }
 }

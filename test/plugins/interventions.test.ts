@@ -64,6 +64,17 @@ await t.test('what is over cannot be cancelled or tried again', async (t) => {
   for (const what of ['cancel', 'retry']) t.match(await about(dispatchId, what), { status: 409, body: { error: 'conflict', dispatchId } }, what)
 })
 
+await t.test('what is in doubt is not tried again: who can settle it is told', async (t) => {
+  const { body: { dispatchId } } = await dispatch({ sms: { ...sms, phoneNumber: '+15005550003' } })
+  t.match(await about(dispatchId, 'retry'), { status: 409, body: { error: 'conflict', message: `The dispatch is uncertain: what became of it is being found out, or said by an admin with POST /api/v1/dispatches/${dispatchId}/resolve.` } })
+})
+
+await t.test('a step that needs no provider is done in the timeline, not failed', async (t) => {
+  const { body: { dispatchId } } = await service.send('POST', '/api/file', { body: { template: invoiceRequest()['template'] } })
+  const { body: { data } } = await service.send('GET', `/api/v1/dispatches/${dispatchId}/events`)
+  t.strictSame(data.map(({ kind }: { kind: string }) => kind), ['planned', 'rendered', 'done'])
+})
+
 await t.test('what became of a step is an admin\'s word, with its reason', async (t) => {
   const { body: { dispatchId } } = await dispatch({})
   const company = await service.company('others')

@@ -46,7 +46,7 @@ void t.test('every format is made in a thread, and answers in its own shape', as
 })
 
 void t.test('the limits hold for every format', async (t) => {
-  const renderer = start(t, { timeLimit: 6 })
+  const renderer = start(t, { timeLimit: 2 })
   t.match(await rejection(renderer.render({ ...job('endless', endless), format: 'text' })), { problems: [{ code: 'render_timeout' }] })
 })
 
@@ -64,9 +64,9 @@ void t.test('errors of the data keep their class and their places', async (t) =>
 })
 
 void t.test('a document that takes too long is stopped, and the next one is made', async (t) => {
-  const renderer = start(t, { timeLimit: 6 })
+  const renderer = start(t, { timeLimit: 4 })
   const [error, next] = await Promise.all([rejection(renderer.render(job('endless', endless))), renderer.render(job('b', [{ paragraph: 'fine' }]))])
-  t.match(error, { name: 'RenderError', problems: [{ path: '', code: 'render_timeout', message: 'The document was not finished within 6 seconds.' }] })
+  t.match(error, { name: 'RenderError', problems: [{ path: '', code: 'render_timeout', message: 'The document was not finished within 4 seconds.' }] })
   t.equal(await wordsOf(next), 'fine')
 })
 

@@ -74,7 +74,12 @@ await t.test('a chain of which something was done is no error to send again: its
     creditsCharged: 1,
     retryUrl: 'https://dispatch.example.com/api/v1/dispatches/dispatch/retry'
   })
-  t.match(refused(result('uncertain', invoicing, { ...sms, status: 'uncertain', error: { word: 'outcome_unknown', message: 'The answer was lost.' } })), { word: 'partially_dispatched', status: 'uncertain', steps: [{}, { error: { error: 'outcome_unknown' } }] })
+  t.match(refused(result('uncertain', invoicing, { ...sms, status: 'uncertain', error: { word: 'outcome_unknown', message: 'The answer was lost.' } })), {
+    word: 'partially_dispatched',
+    message: 'A part of the dispatch is done ("invoicing"). The step "sms" is not: The answer was lost. Do not send the request again: what became of that step is being found out; then the rest is done by itself, or by a POST to "retryUrl".',
+    status: 'uncertain',
+    steps: [{}, { error: { error: 'outcome_unknown' } }]
+  })
   t.end()
 })
 

@@ -5,7 +5,7 @@ import { readCredits } from '../../../core/store/credits.ts'
 import { openDatabase } from '../../../core/store/database.ts'
 import { findDispatch, listEvents } from '../../../core/store/dispatch-views.ts'
 import { IdempotencyKeyTaken, openDispatch, type NewDispatch } from '../../../core/store/dispatches.ts'
-import { resumeDispatch } from '../../../core/store/runs.ts'
+import { detachDispatch, holdStep, postponeLook, resumeDispatch } from '../../../core/store/runs.ts'
 import { beginAttempt, settleStep, type Settlement } from '../../../core/store/steps.ts'
 import { seededDatabase } from '../../support/service.ts'
 
@@ -131,4 +131,55 @@ await t.test('an idempotency key is bound to one dispatch of its company', async
   await t.rejects(openDispatch(database, again, leaseOf(randomUUIDv7()), now), IdempotencyKeyTaken)
   t.strictSame(await credits(first), { balance: 10, held: 3 }, 'nothing more is held')
   await t.resolves(opened({ idempotency: { key: 'k', fingerprint: 'f' } }), 'of another company')
+})
+
+await t.test('a deferred step that is looked at no more holds nothing, and takes nothing from the others', async (t) => {
+  const [stepId, deferredId] = [randomUUIDv7(), randomUUIDv7()]
+  const by = { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' } as const
+  const step = { service: 'upload', by, sandbox: false, fields: {}, requestSettings: {}, price: 3 }
+  const dispatch = await opened({ steps: [{ ...step, stepId }, { ...step, stepId: deferredId, price: 2, deferredOn: 'esign.completed' }] })
+  const { companyId, dispatchId, runId } = dispatch
+  await holdStep(database, { companyId, dispatchId, stepId: deferredId, price: 2 })
+  await database.owner.updateTable('steps').set({ status: 'uncertain' }).where('dispatch_id', '=', dispatchId).execute()
+  t.strictSame(await credits(dispatch), { balance: 10, held: 5 })
+  const giveUp = async (given: string): Promise<void> => {
+    await database.owner.updateTable('dispatches').set({ run_id: runId, leased_until: now }).where('dispatch_id', '=', dispatchId).execute()
+    await postponeLook(database, { companyId, dispatchId, stepId: given, runId, error: { word: 'outcome_unknown', message: 'Unknown.' }, nextLookAt: null }, now)
+  }
+  await giveUp(deferredId)
+  t.strictSame(await credits(dispatch), { balance: 10, held: 3 })
+  await giveUp(stepId)
+  t.strictSame(await credits(dispatch), { balance: 10, held: 0 })
+})
+
+await t.test('a retry puts right no step that was done meanwhile, and takes up no dispatch whose data are gone', async (t) => {
+  const dispatch = await opened()
+  const { companyId, dispatchId, actor, stepId, runId } = dispatch
+  await begin(dispatch)
+  await settle(dispatch, failing('rejected'), 'failed')
+  const retried = (): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor, replacement: { stepId, fields: { documentType: 'QUOTE' }, requestSettings: {} }, beginning: leaseOf(runId) }, now)
+  await database.owner.updateTable('steps').set({ status: 'accepted' }).where('step_id', '=', stepId).execute()
+  t.match(await retried().catch((error: unknown) => error), conflict)
+  t.match(await findDispatch(database, companyId, dispatchId), { status: 'failed', steps: [{ fields: { documentType: 'INVOICE' } }] })
+  await database.owner.updateTable('steps').set({ status: 'rejected' }).where('step_id', '=', stepId).execute()
+  await database.owner.updateTable('dispatches').set({ data: null }).where('dispatch_id', '=', dispatchId).execute()
+  t.equal(await retried(), false)
+})
+
+await t.test('whoever no longer waits is told of the end once, in whichever order the two come', async (t) => {
+  const ending = async ({ before, known = false }: { before: boolean, known?: boolean }): Promise<string[]> => {
+    const dispatch = await opened()
+    const { companyId, dispatchId, stepId, runId } = dispatch
+    const told: string[] = []
+    const detach = (): Promise<void> => detachDispatch(database, dispatch, { runId, tell: (_queries, status) => Promise.resolve(void told.push(`late ${status}`)) })
+    await begin(dispatch)
+    if (before) await detach()
+    const tell = (): Promise<void> => Promise.resolve(void told.push('at the end'))
+    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, accepted, { status: 'succeeded', detached: known, tell }, now)
+    if (!before) await detach()
+    return told
+  }
+  t.strictSame(await ending({ before: true }), ['at the end'])
+  t.strictSame(await ending({ before: false }), ['late succeeded'])
+  t.strictSame(await ending({ before: false, known: true }), ['at the end'])
 })
