@@ -44,7 +44,7 @@ export async function contextOf (parts: Parts, run: Run, step: ProviderStep): Pr
 }
 
 /** The configuration that the step was planned with: no other steps in for one that has gone since. */
-export async function configurationFor ({ configurations }: Parts, { companyId, actor }: Run, { by: { provider: { code }, configuredBy } }: ProviderStep): Promise<StoredConfiguration> {
+async function configurationFor ({ configurations }: Parts, { companyId, actor }: Run, { by: { provider: { code }, configuredBy } }: ProviderStep): Promise<StoredConfiguration> {
   const owner = configuredBy === 'user' ? actor.userId : null
   const { configurations: all } = await configurations.latest(companyId)
   const configuration = all.find(({ providerCode, userId }) => providerCode === code && userId === owner)

@@ -4,7 +4,7 @@ import { callLookup } from '../host/lookup.ts'
 import type { StepError } from '../store/schema.ts'
 import { endRun, postponeLook, takeRun } from '../store/runs.ts'
 import { settleStep, type Following, type Settlement } from '../store/steps.ts'
-import { configurationFor, contextOf } from './dispatch.ts'
+import { contextOf } from './dispatch.ts'
 import { openRun } from './load.ts'
 import type { Parts } from './parts.ts'
 import { afterUncertain, goesOn, retryAfter } from './patience.ts'
@@ -65,13 +65,10 @@ async function learn (parts: Parts, run: Run, step: RunStep): Promise<Learnt> {
   const { idempotency, checkpoint: prepares } = offered
   const context = await contextOf(parts, run, asked)
   const { id: checkpoint } = context.outside.checkpoint
-  // Another account at the vendor knows nothing of what this one may have accepted, and its keys are others.
-  const { updatedAt } = await configurationFor(parts, run, asked)
-  const isSame = step.uncertainAt === undefined || updatedAt <= step.uncertainAt
-  if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, { checkpoint, isSame })
+  if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, checkpoint)
   if (prepares === true && checkpoint === undefined) return unsent
   const isOpen = idempotency.kind === 'key' && secondsSince(step.uncertainAt, parts.now()) + (offered.timeLimit ?? longestCall) < idempotency.ttl
-  return isOpen && isSame && by.provider.version === step.providerVersion ? { settlement: await repeatCall(parts, run, asked) } : {}
+  return isOpen && by.provider.version === step.providerVersion ? { settlement: await repeatCall(parts, run, asked) } : {}
 }
 
 /** Seconds that a call may have taken before it was in doubt. */
@@ -81,8 +78,7 @@ function secondsSince (time: Date | undefined, now: Date): number {
   return (now.getTime() - (time ?? now).getTime()) / 1000
 }
 
-/** `isSame`: the vendor is asked with what the step was dispatched with. */
-async function look (parts: Parts, run: Run, step: ProviderStep, { checkpoint, isSame }: { checkpoint: string | undefined, isSame: boolean }): Promise<Learnt> {
+async function look (parts: Parts, run: Run, step: ProviderStep, checkpoint: string | undefined): Promise<Learnt> {
   const { by: { provider }, service, uncertainAt } = step
   const offered = provider.manifest.services[service]
   const visibleAfter = offered?.idempotency.kind === 'lookup' ? offered.idempotency.visibleAfter : 0
@@ -95,7 +91,6 @@ async function look (parts: Parts, run: Run, step: ProviderStep, { checkpoint, i
     case 'draft': return provider.version === step.providerVersion ? { settlement: await repeatCall(parts, run, step) } : {}
     case 'absent':
       if (parts.now() < visible) return { later: visible }
-      if (!isSame) return {}
       // Before its checkpoint nothing counts: it may be sent again by itself. Any other miss is a person's or the client's to judge.
       return offered?.checkpoint === true && checkpoint === undefined ? unsent : { settlement: { outcome: 'unavailable', error: neverAccepted } }
   }

@@ -101,17 +101,6 @@ await t.test('a doubt that was cleared up counts nothing towards the next one of
   t.match(await read(dispatchId), { status: 'uncertain' }, 'what was accepted may not be visible yet')
 })
 
-await t.test('a vendor that is asked with another configuration than before cannot tell that nothing was accepted', async (t) => {
-  vendor.acts = ['drop']
-  vendor.look = () => Promise.resolve({ found: 'absent' })
-  await send('PUT', '/api/v1/company/providers/found', { body: { settings: {} } })
-  const { body: { dispatchId } } = await invoice('found')
-  clock.advance(1)
-  await send('PUT', '/api/v1/company/providers/found', { body: { settings: {} } })
-  for (const seconds of [10, 50, 2 * visibleAfter]) await after(seconds)
-  t.match(await read(dispatchId), { status: 'uncertain' })
-})
-
 await t.test('an e-mail whose event has come is sent again with what was signed', async (t) => {
   const deferred = [{ on: 'esign.completed', service: 'email', providerName: 'post-office', from: 'demo@example.com', to: 'ada@example.com', subject: 'Signed', body: 'Here it is.' }]
   const { body: { dispatchId } } = await send('POST', '/api/esign', { body: chainBody(['esign'], invoiceRequest()['template'], { providerName: 'notary', deferred }) })
