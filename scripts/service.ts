@@ -26,7 +26,11 @@ export async function runService (env: NodeJS.ProcessEnv, task: Task): Promise<v
   try {
     await open(readConfig(await withFreePort(env)), task, opened, end)
     await ended
-    if (end.signal.reason instanceof Error) fail('go on', end.signal.reason)
+    if (end.signal.reason instanceof Error) {
+      fail('go on', end.signal.reason)
+      // Without its database nothing can be brought to an end: what is under way is found at the next start.
+      process.exit()
+    }
   } catch (error) {
     // A signal to the whole process group ends a running initdb too: such a start was stopped, it has not failed.
     if (!end.signal.aborted || end.signal.reason instanceof Error) fail('start', error)
