@@ -23,7 +23,8 @@ export async function startWorker (options: Options): Promise<Worker> {
   const sweep = createSweep(options)
   await queue.work('webhook', createInboundHandler(options), { atOnce: 4 })
   await queue.work('poll', createPolling(options), { atOnce: 4 })
-  await queue.work('callback', callbacks.deliver, { atOnce: callbackLimits.atOnce, ofGroup: callbackLimits.perCompany })
+  // One by one: a receiver that does not answer would hold up whatever was fetched with it.
+  await queue.work('callback', callbacks.deliver, { atOnce: callbackLimits.atOnce, together: 1, ofGroup: callbackLimits.perCompany })
   await queue.work('sweep', async () => { await Promise.all([sweep(), callbacks.sweep()]) }, { atOnce: 1 })
   await queue.schedule('sweep', '*/5 * * * *')
   await queue.work('retention', createRetention(options), { atOnce: 1 })
