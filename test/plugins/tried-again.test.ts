@@ -112,7 +112,7 @@ await t.test('what waits for its next try can be cancelled as long as no provide
   t.strictSame(await credits(), before)
   const begun = await put('mute', '/api/invoicing/sms', '?async=true', { sms: { phoneNumber: '+15005550002', message: 'Hello' } })
   await take(begun.dispatchId)
-  t.match(await cancel(begun.dispatchId), { status: 409, body: { error: 'conflict', message: /queued/ } })
+  t.match(await cancel(begun.dispatchId), { status: 409, body: { error: 'conflict', message: /has begun/ } })
   t.match(await follow(begun.dispatchId), [Number])
   t.match(await read(begun.dispatchId), { status: 'succeeded' })
 })
