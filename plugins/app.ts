@@ -1,6 +1,8 @@
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import { authenticationPlugin } from './authentication.ts'
 import { bodiesPlugin } from './bodies.ts'
+import { callbacksRoutes } from './callbacks.ts'
+import { chainRoutes } from './chains.ts'
 import { configurationRoutes } from './configuration.ts'
 import type { House } from './container.ts'
 import { creditsRoutes } from './credits.ts'
@@ -11,11 +13,13 @@ import { drainingPlugin } from './draining.ts'
 import { answerUnroutable, errorsPlugin } from './errors.ts'
 import { headersPlugin, requestId } from './headers.ts'
 import { healthRoutes } from './health.ts'
+import { interventionRoutes } from './interventions.ts'
 import { loggingPlugin } from './logging.ts'
 import { authRoutes } from './login.ts'
 import { openapiPlugin } from './openapi.ts'
 import { providersRoutes } from './providers.ts'
 import { parseQuery } from './queries.ts'
+import { queueRoutes } from './queue.ts'
 import { simulatorRoutes } from './simulator.ts'
 import { supportPage } from './support-page.ts'
 import { templatesRoutes } from './templates.ts'
@@ -36,11 +40,16 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
 
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
   await app.register(authRoutes, { authentication: get('authentication') })
-  await app.register(dispatchRoutes, { ...shared, pipeline: get('pipeline') })
-  await app.register(uploadRoutes, { ...shared, pipeline: get('pipeline'), receive: get('receive') })
+  const dispatching = { pipeline: get('pipeline'), addresses: get('addresses') }
+  await app.register(dispatchRoutes, { ...shared, ...dispatching })
+  await app.register(chainRoutes, { ...shared, ...dispatching })
+  await app.register(uploadRoutes, { ...dispatching, receive: get('receive') })
   await app.register(dispatchesRoutes, shared)
+  await app.register(interventionRoutes, { ...shared, ...dispatching })
   await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
+  await app.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
   await app.register(creditsRoutes, shared)
+  await app.register(queueRoutes, { database: get('database'), now: get('now') })
   await app.register(templatesRoutes, shared)
   await app.register(providersRoutes, { host: get('host'), breakers: get('breakers') })
   await app.register(supportPage, { host: get('host') })

@@ -25,6 +25,12 @@ export type Config = {
   allowedNetworks: string[]
   /** Credentials (`user:password`) with which vendors post events, by the provider's code in capitals, `_` for `-`. */
   webhookAuth: Record<string, string>
+  /** Days that the data of requests, events of vendors and bodies of callbacks are kept. */
+  retentionDays: number
+  /** Whether this process works on the queue. */
+  works: boolean
+  /** Dispatches of the queue that this process works on at once. */
+  concurrency: number
   logLevel: string
 }
 
@@ -56,6 +62,9 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
     allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
     webhookAuth: webhookAuthOf(env),
+    retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
+    works: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',
+    concurrency: concurrencyOf(env['DISPATCH_CONCURRENCY'] ?? '16'),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
   }
 }
@@ -79,6 +88,15 @@ function portOf (text: string): number {
   if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new ConfigError(`PORT is "${text}"; it must be a number from 0 (any free port) to 65535.`)
   return port
 }
+
+/** Days: for a week it is asked what became of an uncertain dispatch, which may go on then. */
+function retentionDaysOf (text: string): number {
+  const days = Number(text)
+  if (!/^\d{1,5}$/.test(text) || days < shortestRetention) throw new ConfigError(`DISPATCH_RETENTION_DAYS is "${text}"; it must be a whole number of days from ${shortestRetention} on.`)
+  return days
+}
+
+const shortestRetention = 7
 
 function publicUrlOf (text: string | undefined, environment: Config['environment'], own: string): string {
   if (text === undefined && environment === 'development') return own
@@ -114,6 +132,11 @@ function webhookAuthOf (env: NodeJS.ProcessEnv): Record<string, string> {
     if (!/^[^:]+:./.test(value)) throw new ConfigError(`${name} must be a user name and a password, such as vendor:long-random-password.`)
     return [name.slice(webhookAuth.length), value]
   }))
+}
+
+function concurrencyOf (text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new ConfigError(`DISPATCH_CONCURRENCY is "${text}"; it must be a whole number from 1 to 999.`)
+  return Number(text)
 }
 
 /** `invoicing=2`, several with commas between them. */

@@ -2,12 +2,12 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createAsk, createAuthentication, createBreakers, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createKeyring, createKeySources,
-  createKeyStore, createLinks,
-  createLocalFiles, createNetwork, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createVerifying, migrate, openDatabase, openEventSpool, openQueue, readLinkKey,
-  readMasterKey, receiveFile, startWorker,
-  type Accounts, type Authentication, type Breakers, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Host,
-  type Intake, type Keyring, type Links, type Log, type Network, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
+  createAccounts, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs,
+  createKeyring, createKeySources, createKeyStore, createLeases, createLinks, createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates,
+  createTokens, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker,
+  type Accounts, type Addresses, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files,
+  type Freshness, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Notices, type Pipeline, type Parts as PipelineParts, type Queue, type Receive, type Renderer, type SigningKeys,
+  type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
@@ -35,6 +35,7 @@ export type Parts = {
   receive: Receive
   links: Links
   documentUrl: DocumentUrl
+  addresses: Addresses
   host: Host
   breakers: Breakers
   network: Network
@@ -42,8 +43,15 @@ export type Parts = {
   renderer: Renderer
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
+  leases: Leases
+  jobs: Jobs
+  notices: Notices
+  /** What the pipeline works with. */
+  running: PipelineParts
   pipeline: Pipeline
   queue: Queue
+  callbackSigning: CallbackSigning
+  callbacks: Callbacks
   fetchJson: FetchJson
   /** In development only. */
   simulatedVendor: SimulatedVendor
@@ -75,7 +83,8 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   spool: (get) => createSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
   links: (get) => createLinks({ key: get('linkKey'), now: get('now') }),
-  documentUrl: (get) => ({ id, expiresAt }) => `${get('config').publicUrl}/d/${get('links').sign(id, expiresAt)}`,
+  documentUrl: (get) => ({ id, expiresAt }) => linkOf(get('config').publicUrl, get('links').sign(id, expiresAt)),
+  addresses: (get) => ({ document: get('documentUrl'), status: (dispatchId) => `${get('config').publicUrl}/api/v1/dispatches/${dispatchId}` }),
   fetchJson: (get) => createFetchJson(get('network')),
   simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
   verifying: (get) => createVerifying({
@@ -85,9 +94,14 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     keys: createKeySources({ fetchJson: get('fetchJson'), now: get('now'), onError: (err, url) => get('log').warn({ err, url }, 'the keys of a vendor could not be read') }),
     ...get('config').environment === 'development' ? get('simulatedVendor').endpoints : { endpointAuth: get('config').webhookAuth }
   }),
+  callbackSigning: (get) => createCallbackSigning({ database: get('database'), keyring: get('keyring'), now: get('now'), newId: get('newId') }),
+  callbacks: (get) => createCallbacks({ database: get('database'), queue: get('queue'), network: get('network'), signing: get('callbackSigning'), log: get('log'), now: get('now') }),
   storing: (get) => createStoring({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
   intake: (get) => createIntake({ host: get('host'), verifying: get('verifying'), storing: get('storing'), keyring: get('keyring'), log: get('log'), now: get('now'), newId: get('newId') }),
-  pipeline: (get) => createPipeline({
+  leases: (get) => createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log') }),
+  notices: (get) => createNotices({ queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
+  jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
+  running: (get) => ({
     database: get('database'),
     configurations: get('configurations'),
     templates: get('templates'),
@@ -98,11 +112,17 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     spool: get('spool'),
     ...diskOf(get('config')),
     renderer: get('renderer'),
+    documentUrl: get('documentUrl'),
     keyring: get('keyring'),
     log: get('log'),
+    leases: get('leases'),
+    jobs: get('jobs'),
+    accounts: get('accounts'),
+    notices: get('notices'),
     now: get('now'),
     newId: get('newId')
-  }, { prices: get('config').prices, synchronousLimit: get('synchronousLimit') })
+  }),
+  pipeline: (get) => createPipeline(get('running'), { prices: get('config').prices, synchronousLimit: get('synchronousLimit'), publicUrl: get('config').publicUrl })
 }
 
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
@@ -138,11 +158,12 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
     opened.defer(() => get('network').close())
     opened.defer(() => get('renderer').close())
+    opened.defer(() => { get('leases').close() })
     opened.defer(() => get('pipeline').drain())
     const queue = await openQueue({ databaseUrl, log })
     opened.defer(queue.close)
     put('queue', queue)
-    opened.adopt(await beginWork(get), (worker) => worker.close())
+    if (config.works) opened.adopt(await beginWork(get), (worker) => worker.close())
   } catch (error) {
     await opened.disposeAsync()
     throw error
@@ -156,9 +177,13 @@ function unusable (cause: unknown): never {
   throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasons.map((reason) => reason instanceof Error ? reason.message : String(reason)).join(', ')}.`, { cause })
 }
 
-/** Starts the work beside the requests: events of vendors, questions to them. */
+/** Starts the work beside the requests: dispatches that wait or are in doubt, events of vendors, questions to them, callbacks, forgetting. */
 async function beginWork (get: House['get']): Promise<Worker> {
-  const shared = { database: get('database'), host: get('host'), keyring: get('keyring'), log: get('log'), now: get('now') }
+  const shared = { database: get('database'), host: get('host'), keyring: get('keyring'), log: get('log'), now: get('now'), queue: get('queue') }
   const ask = createAsk({ ...shared, freshness: get('freshness'), configurations: get('configurations'), network: get('network'), spool: get('spool') })
-  return startWorker({ ...shared, queue: get('queue'), verifying: get('verifying'), storing: get('storing'), ask })
+  const following = { ask, moved: createMoved({ jobs: get('jobs'), notices: get('notices'), now: get('now') }) }
+  return startWorker({
+    ...shared, ...following, parts: get('running'), pipeline: get('pipeline'), atOnce: get('config').concurrency, verifying: get('verifying'), storing: get('storing'),
+    callbacks: get('callbacks'), files: get('files'), retentionDays: get('config').retentionDays
+  })
 }

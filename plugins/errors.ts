@@ -1,4 +1,4 @@
-import { DispatchError, errorTable, isServiceName, serviceNames, didYouMean, type ErrorBody, type ErrorWord } from '@dispatch/core'
+import { chainFault, DispatchError, errorTable, isServiceName, serviceNames, didYouMean, type ErrorBody, type ErrorWord } from '@dispatch/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { identify } from './headers.ts'
@@ -34,6 +34,7 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
     requestId: request.id,
     ...(error.details === undefined ? {} : { details: [...error.details] }),
     ...(error.dispatchId === undefined ? {} : { dispatchId: error.dispatchId }),
+    ...error.more,
     ...(request.routeOptions.config.validates === true ? { result: 'error' as const } : {})
   }
   return reply.code(error.status).header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
@@ -62,12 +63,17 @@ function byStatus (status: number): { word: ErrorWord, message: string } {
 }
 
 /** Says which part of the path is unknown. */
-function notFound ({ method, url }: FastifyRequest): DispatchError {
+export function notFound ({ method, url }: FastifyRequest): DispatchError {
   const path = url.split('?', 1)[0] ?? ''
   const [, api, first = '', ...rest] = path.split('/')
-  if (method !== 'POST' || api !== 'api' || first === 'v1' || first === 'webhooks') return new DispatchError('not_found', `There is no ${method} ${path.slice(0, 200)}: see /docs.`)
+  if (method !== 'POST' || api !== 'api' || first === 'v1' || first === 'webhooks') return nothingThere(method, path)
   const services = [first, ...rest].filter((name) => name !== 'validate')
   const unknown = services.find((name) => !isServiceName(name))
   if (unknown !== undefined) return new DispatchError('unknown_service', `There is no service "${unknown}"${didYouMean(unknown, serviceNames)}; there are: ${serviceNames.join(', ')}.`)
-  return new DispatchError('unknown_chain', `The services ${services.join(', ')} cannot be chained: nothing may follow "${first}".`)
+  const fault = chainFault(services.filter(isServiceName))
+  return fault === undefined ? nothingThere(method, path) : new DispatchError('unknown_chain', fault)
+}
+
+function nothingThere (method: string, path: string): DispatchError {
+  return new DispatchError('not_found', `There is no ${method} ${path.slice(0, 200)}: see /docs.`)
 }

@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream'
 import multipart, { type MultipartValue } from '@fastify/multipart'
-import { answerOf, DispatchError, DispatchHeaders, DispatchResponse, refusal, requireService, services, type DocumentUrl, type Pipeline, type Problem, type ReceivedFile, type Receive } from '@dispatch/core'
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import { DispatchError, DispatchResponse, refusal, requireService, services, type Addresses, type Pipeline, type Problem, type ReceivedFile, type Receive } from '@dispatch/core'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { dispatchErrors, idempotencyKeyOf, refuseAsynchronous, validatorCompiler } from './dispatch.ts'
+import { answerDispatch, callerOf, dispatching, keyOf } from './calls.ts'
 
 /** Bytes of a file, and of each text beside it. */
 const largestFile = 50 * 1024 * 1024
@@ -21,26 +20,18 @@ const UploadForm = Type.Object({
 const textFields = Object.keys(UploadForm.properties).filter((name) => name !== 'file')
 
 /** `POST /api/upload`: a form with one file and texts, in any order. The file goes to the storage as it comes, before anything is dispatched. */
-export const uploadRoutes: FastifyPluginAsyncTypebox<{ pipeline: Pipeline, documentUrl: DocumentUrl, receive: Receive }> = async (app, { pipeline, documentUrl, receive }) => {
+export const uploadRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, receive: Receive }> = async (app, { pipeline, addresses, receive }) => {
   await app.register(multipart, { limits: { fileSize: largestFile, fieldSize: largestField, fields: 20, files: 1, parts: 21, headerPairs: 50 }, throwFileSizeLimit: true })
 
   app.post('/api/upload', {
-    validatorCompiler,
     bodyLimit: largestFile + 1024 * 1024,
-    config: { errors: dispatchErrors },
-    schema: { tags: ['Dispatch'], summary: services.upload.summary, consumes: ['multipart/form-data'], body: UploadForm, headers: DispatchHeaders, response: { 200: DispatchResponse } }
+    ...dispatching({ summary: services.upload.summary, consumes: ['multipart/form-data'], body: UploadForm }, [DispatchResponse])
   }, async (request, reply) => {
     // Before a byte of the file is taken.
     requireService(request.actor, 'upload')
-    refuseAsynchronous(request)
-    const idempotencyKey = idempotencyKeyOf(request)
+    const call = { ...callerOf(request), ...keyOf(request), services: ['upload'] } as const
     const { fields, file } = await readForm(request, receive)
-    const { result, replayed } = await pipeline.dispatch({
-      actor: request.actor, services: ['upload'], body: fields, requestId: request.id, file, ...(idempotencyKey === undefined ? {} : { idempotencyKey })
-    })
-    request.dispatchId = result.dispatchId
-    if (replayed) reply.header('idempotency-replayed', 'true')
-    return answerOf(result, documentUrl)
+    return answerDispatch({ pipeline, addresses }, { ...call, body: fields, file }, request, reply)
   })
 }
 

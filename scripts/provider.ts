@@ -21,7 +21,7 @@ async function make (code: string, service: string, directory: string): Promise<
   const made = await scaffold({ code, service, directory })
   const below = relative(here, made)
   const folder = below.startsWith('..') ? made : below
-  console.log(`${folder} is there. What is left to write: ${folder}/README.md. To try it: npm run provider test ${folder}`)
+  console.log(`${folder} is there. What is left to write stands in ${folder}/README.md. To try it: npm run provider test ${folder}`)
 }
 
 async function test (folder: string, only: readonly string[]): Promise<void> {

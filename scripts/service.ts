@@ -13,17 +13,24 @@ import { withFreePort } from './free-port.ts'
 import { endOnSignal } from './signals.ts'
 import { welcome } from './welcome.ts'
 
-/** Starts the service, serves until it is told to stop, and closes all that was opened. A failure is one sentence on standard error and exit code 1. */
-export async function runService (env: NodeJS.ProcessEnv): Promise<void> {
+/** What a process does: it serves, and works on the queue beside that unless it is told not to; or it works alone. */
+export type Task = 'serve' | 'work'
+
+/** Starts the service, runs until it is told to stop, and closes all that was opened. A failure is one sentence on standard error and exit code 1. */
+export async function runService (env: NodeJS.ProcessEnv, task: Task): Promise<void> {
   /** Aborted with the name of a signal, or with an error when the service cannot go on. */
   const end = new AbortController()
   const ended = once(end.signal, 'abort')
   const opened = new AsyncDisposableStack()
   endOnSignal(end)
   try {
-    await open(readConfig(await withFreePort(env)), opened, end)
+    await open(readConfig(await withFreePort(env)), task, opened, end)
     await ended
-    if (end.signal.reason instanceof Error) fail('go on', end.signal.reason)
+    if (end.signal.reason instanceof Error) {
+      fail('go on', end.signal.reason)
+      // Without its database nothing can be brought to an end: what is under way is found at the next start.
+      process.exit()
+    }
   } catch (error) {
     // A signal to the whole process group ends a running initdb too: such a start was stopped, it has not failed.
     if (!end.signal.aborted || end.signal.reason instanceof Error) fail('start', error)
@@ -39,10 +46,11 @@ function fail (task: string, error: unknown): void {
 type Starting = { opened: AsyncDisposableStack, end: AbortController, log: Logger, output: DestinationStream }
 
 /** What is opened goes on the stack, to be closed in the opposite order. */
-async function open (config: Config, opened: AsyncDisposableStack, end: AbortController): Promise<void> {
+async function open (config: Config, task: Task, opened: AsyncDisposableStack, end: AbortController): Promise<void> {
   const output = standardOutput()
   const starting = { opened, end, output, log: createLogger(config.logLevel, output) }
   openDataDirectory(config.dataDirectory)
+  if (task === 'work') return work(config, starting)
   if (config.databaseUrl !== undefined) return serve(config, config.databaseUrl, starting)
   const dir = join(config.dataDirectory, 'postgres')
   const embedded = await openDatabase(dir, starting)
@@ -63,6 +71,16 @@ async function serve (config: Config, databaseUrl: string, { opened, end, log, o
   end.signal.throwIfAborted()
   const address = await server.listen({ host: config.host, port: config.port })
   if (config.environment === 'development') output.write(welcome(address, new Date()))
+}
+
+/** Works on the queue of the service whose database it is. */
+async function work (config: Config, { opened, end, log }: Starting): Promise<void> {
+  if (config.databaseUrl === undefined) throw new StartError('A worker needs DATABASE_URL: the embedded database belongs to the process that serves, which works on its queue itself')
+  const house = await compose({ ...config, works: true }, { databaseUrl: config.databaseUrl, log })
+  opened.defer(house.close)
+  await prepare(house)
+  end.signal.throwIfAborted()
+  log.info({ concurrency: config.concurrency }, 'working')
 }
 
 async function openDatabase (dir: string, { opened, end, log }: Starting): Promise<Embedded> {

@@ -11,6 +11,16 @@ export type Links = {
 /** Every token has this many URL-safe characters, so that a text message can be measured before the link exists. */
 export const linkLength = 48
 
+/** Where a token is read. `publicUrl` has no slash at its end. */
+export function linkOf (publicUrl: string, token: string): string {
+  return `${publicUrl}/d/${token}`
+}
+
+/** A link that leads nowhere, as long as every real one. */
+export function sampleLink (publicUrl: string): string {
+  return linkOf(publicUrl, '0'.repeat(linkLength))
+}
+
 const idLength = 16
 const payloadLength = idLength + 4
 const macLength = 16

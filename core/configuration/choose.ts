@@ -51,7 +51,7 @@ export function configurationOf (company: CompanyConfiguration, { userId }: Pick
 function configured ({ company, problemsOf }: Chooser, actor: Pick<Actor, 'userId'>, provider: Installed, chosenBy: ChosenBy): Choice {
   const { code } = provider
   const configuration = configurationOf(company, actor, code)
-  if (configuration === undefined) return { ...missing(`The provider "${code}" has no configuration: set one with PUT /api/v1/company/providers/${code}.`), provider }
+  if (configuration === undefined) return { ...missing(`The provider "${code}" has no configuration: set one with PUT /api/v1/company/providers/${code}, or for yourself alone with PUT /api/v1/my/providers/${code}.`), provider }
   const [problem] = problemsOf(provider, configuration)
   if (problem === undefined) return { chosen: true, chosenBy, provider, configuration }
   const whose = configuration.userId === null ? 'company/providers' : 'my/providers'

@@ -12,6 +12,7 @@ export const errorTable = {
   not_found: { status: 404, when: 'The resource does not exist, or belongs to another company.' },
   unknown_service: { status: 404, when: 'The path names a service that does not exist.' },
   unknown_chain: { status: 404, when: 'The path names services that cannot follow each other.' },
+  document_expired: { status: 409, when: 'The document of the dispatch is no longer kept: what is left of the dispatch cannot be done.' },
   idempotency_in_progress: { status: 409, when: 'The first request with this idempotency key is still running.' },
   conflict: { status: 409, when: 'The resource is not in a state that allows the request.' },
   payload_too_large: { status: 413, when: 'The body is larger than allowed.' },
@@ -22,6 +23,7 @@ export const errorTable = {
   configuration_missing: { status: 422, when: 'No provider is chosen, it is unknown, or it has no valid configuration.' },
   authentication_error: { status: 422, when: 'The provider refused the credentials of the company.' },
   idempotency_key_reused: { status: 422, when: 'The idempotency key was used before with another request.' },
+  partially_dispatched: { status: 422, when: 'A part of a chain was done and paid for before it failed. It must not be sent again: a retry does the rest.' },
   distant_service_error: { status: 500, when: 'The SMTP server rejected the message; the message carries its code.' },
   internal_error: { status: 500, when: 'A fault of the service itself; it is logged with the request id.' },
   provider_unavailable: { status: 503, when: 'The provider certainly did not accept the request: it is safe to send it again.' },
@@ -52,13 +54,16 @@ export class DispatchError extends Error {
   readonly word: ErrorWord
   readonly details: readonly Problem[] | undefined
   readonly dispatchId: string | undefined
+  /** What the body has beside the fields of every error. */
+  readonly more: Readonly<Record<string, unknown>>
 
-  constructor (word: ErrorWord, message: string, extra: { details?: readonly Problem[], dispatchId?: string, cause?: unknown } = {}) {
+  constructor (word: ErrorWord, message: string, extra: { details?: readonly Problem[], dispatchId?: string, more?: Readonly<Record<string, unknown>>, cause?: unknown } = {}) {
     super(message, { cause: extra.cause })
     this.name = 'DispatchError'
     this.word = word
     this.details = extra.details
     this.dispatchId = extra.dispatchId
+    this.more = extra.more ?? {}
   }
 
   /** The HTTP status that the table gives to this error. */

@@ -56,9 +56,9 @@ const formatNames: Record<string, string> = {
   'iso-8601': 'ISO 8601 date or time (for example 2026-03-14)',
   'date-time': 'time (RFC 3339, for example 2026-03-14T09:30:00Z)',
   email: 'e-mail address',
-  mailbox: 'e-mail address (ada@example.com, or Ada Lovelace <ada@example.com>)',
-  'mailbox-or-none': 'e-mail address (ada@example.com, or Ada Lovelace <ada@example.com>)',
-  'https-url': 'https:// URL without user name or password',
+  mailbox: 'e-mail address, such as ada@example.com or Ada Lovelace <ada@example.com>',
+  'mailbox-or-none': 'e-mail address, such as ada@example.com or Ada Lovelace <ada@example.com>',
+  'https-url': 'https:// URL (one without user name and password)',
   uri: 'URL',
   uuid: 'UUID'
 }

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { AnyJsonObject, Metadata, ProviderCode } from './common.ts'
+import { AnyJsonObject, Line, Metadata, ProviderCode } from './common.ts'
 import { dispatchStatuses } from './states.ts'
 
 const closed = { additionalProperties: false } as const
@@ -42,6 +42,12 @@ export const ConfigurationBody = Type.Object({
   settings: AnyJsonObject,
   sandbox: Type.Optional(Type.Boolean({ description: 'Nothing real happens and nothing is charged.' })),
   useSandbox: Type.Optional(Type.Boolean({ description: 'Another name of "sandbox".' }))
+}, closed)
+
+/** What a person found out about a step in doubt, and how. */
+export const ResolveBody = Type.Object({
+  outcome: Type.Enum(['accepted', 'rejected'], { description: 'Whether the provider has taken what was sent to it.' }),
+  reason: Line(500, { description: 'how it is known, on one line', examples: ['Seen in the account of the vendor.'] })
 }, closed)
 
 /** The headers of a dispatch. */

@@ -8,17 +8,6 @@ import { choosers, dispatchStatuses, stepStatuses } from './states.ts'
 const Word = Type.Enum(Object.keys(errorTable) as [ErrorWord, ...ErrorWord[]])
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
-/** The body of every error. */
-export const ErrorBody = Type.Object({
-  error: Word,
-  message: Type.String({ description: 'What was wrong, where, and what would be right.' }),
-  requestId: Type.String(),
-  details: Type.Optional(Type.Array(ProblemSchema)),
-  dispatchId: Type.Optional(Uuid),
-  result: Type.Optional(Type.Literal('error', { description: 'On validation only.' }))
-})
-export type ErrorBody = Static<typeof ErrorBody>
-
 /** The generated document, with a signed link that needs no credentials and ends with the document. */
 export const GeneratedDocument = Type.Interface([DocumentHandle], {
   url: Type.String({ format: 'uri' }),
@@ -33,19 +22,73 @@ export const ProviderResponse = Type.Unsafe<JsonObject & { readonly id: string, 
 )
 export type ProviderResponse = Static<typeof ProviderResponse>
 
+/** Why a step was not done. */
+const StepError = Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) })
+
+/** What became of a step. */
+export const StepAnswer = Type.Object({
+  service: Type.String(),
+  status: Type.Enum(stepStatuses),
+  providerName: nullable(ProviderCode),
+  providerResponse: nullable(ProviderResponse),
+  generatedDocument: nullable(GeneratedDocument),
+  error: Type.Optional(StepError)
+})
+export type StepAnswer = Static<typeof StepAnswer>
+
+/** What the error of a chain says of which a part was done. */
+export const PartialDispatch = Type.Object({
+  status: Type.Enum(dispatchStatuses),
+  steps: Type.Array(StepAnswer, { description: 'In their order, each with its own error.' }),
+  creditsCharged: Type.Integer({ minimum: 0 }),
+  retryUrl: Type.String({ format: 'uri', description: 'POST does what is left of the chain, and repeats nothing.' })
+})
+export type PartialDispatch = Static<typeof PartialDispatch>
+
+/** The body of every error. */
+export const ErrorBody = Type.Object({
+  error: Word,
+  message: Type.String({ description: 'What was wrong, where, and what would be right.' }),
+  requestId: Type.String(),
+  details: Type.Optional(Type.Array(ProblemSchema)),
+  dispatchId: Type.Optional(Uuid),
+  ...Type.Partial(PartialDispatch).properties,
+  result: Type.Optional(Type.Literal('error', { description: 'On validation only.' }))
+})
+export type ErrorBody = Static<typeof ErrorBody>
+
+const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded') }
+const ending = { metadata: Metadata, executionTime: Type.Number({ minimum: 0, description: 'Seconds.' }) }
+
 /** A dispatch of one service that succeeded. */
 export const DispatchResponse = Type.Object({
-  success: Type.Literal(true),
-  dispatchId: Uuid,
-  status: Type.Literal('succeeded'),
+  ...whole,
   service: Type.String(),
   providerName: nullable(ProviderCode),
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
-  metadata: Metadata,
-  executionTime: Type.Number({ minimum: 0, description: 'Seconds.' })
+  ...ending
 })
 export type DispatchResponse = Static<typeof DispatchResponse>
+
+/** A chain that succeeded: the document that was made first, and each step. */
+export const ChainResponse = Type.Object({
+  ...whole,
+  steps: Type.Array(StepAnswer),
+  generatedDocument: nullable(GeneratedDocument),
+  ...ending
+})
+export type ChainResponse = Static<typeof ChainResponse>
+
+/** A dispatch whose end is not waited for. */
+export const QueuedResponse = Type.Object({
+  success: Type.Literal(true),
+  dispatchId: Uuid,
+  status: Type.Enum(['queued', 'running']),
+  statusUrl: Type.String({ format: 'uri', description: 'GET reads the dispatch as it is by then.' }),
+  metadata: Metadata
+})
+export type QueuedResponse = Static<typeof QueuedResponse>
 
 /** A request that would be dispatched; nothing was contacted, rendered or charged. */
 export const ValidationResponse = Type.Object({
@@ -57,7 +100,8 @@ export const ValidationResponse = Type.Object({
     providerName: Type.Optional(ProviderCode),
     chosenBy: Type.Optional(Type.Enum(choosers)),
     documentType: Type.Optional(Type.String()),
-    credits: Type.Integer({ minimum: 0 })
+    credits: Type.Integer({ minimum: 0 }),
+    on: Type.Optional(Type.String({ description: 'Deferred: done once this event of the dispatch has come.', examples: ['esign.completed'] }))
   })),
   metadata: Metadata
 })
@@ -73,8 +117,10 @@ const StepView = Type.Object({
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   creditsCharged: Type.Integer({ minimum: 0 }),
+  deferredOn: Type.Optional(Type.String({ description: 'Done once this event of the dispatch has come.', examples: ['esign.completed'] })),
+  nextTryAt: Type.Optional(Timestamp),
   deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, for esign and postal; null: nothing is known yet.' }))),
-  error: Type.Optional(Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) }))
+  error: Type.Optional(StepError)
 })
 
 /** A dispatch as it is now. */
@@ -91,6 +137,7 @@ export const DispatchView = Type.Object({
   creditsCharged: Type.Integer({ minimum: 0 }),
   steps: Type.Array(StepView),
   requestId: Type.String(),
+  nextTryAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it is tried again by itself.' })),
   createdAt: Timestamp,
   finishedAt: nullable(Timestamp)
 })
@@ -99,7 +146,7 @@ export type DispatchView = Static<typeof DispatchView>
 /** One entry of a dispatch's timeline. */
 export const EventView = Type.Object({
   id: Type.String(),
-  kind: Type.String({ description: 'planned, rendered, calling, answered, failed (the provider was not called), resumed, webhook, polled.' }),
+  kind: Type.String({ description: 'planned, rendered, fetched (the document of the vendor), calling, answered, done (without a provider), failed (no provider was called), resumed, recovered (from a process that ended), reconciled, resolved, cancelled, webhook, polled.' }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,
   facts: AnyJsonObject,
@@ -194,6 +241,29 @@ export const ProviderView = Type.Object({
   health: Type.Object({ state: Type.Enum(['ok', 'failing', 'refused'], { description: 'failing: for this company, in this process.' }), reason: Type.Optional(Type.String()) })
 })
 export type ProviderView = Static<typeof ProviderView>
+
+const Count = Type.Integer({ minimum: 0 })
+const Seconds = nullable(Type.Number({ description: 'Seconds that the first of them has been waiting; null: none is due.' }))
+
+/** What waits in the service. */
+export const QueueView = Type.Object({
+  dispatches: Type.Object({
+    queued: Count,
+    running: Count,
+    uncertain: Type.Integer({ minimum: 0, description: 'Steps in doubt.' }),
+    triedAgain: Type.Integer({ minimum: 0, description: 'Those queued that were surely not sent before.' }),
+    oldest: Seconds
+  }),
+  jobs: Type.Array(Type.Object({
+    name: Type.String(),
+    ready: Count,
+    later: Count,
+    active: Count,
+    again: Type.Integer({ minimum: 0, description: 'Those that failed and come again.' }),
+    oldest: Seconds
+  }))
+})
+export type QueueView = Static<typeof QueueView>
 
 /** The answer that has no body. */
 export const Nothing = Type.Null({ description: 'Done.' })

@@ -1,11 +1,14 @@
-/** The states of a dispatch. `failed` and `uncertain` may run again. */
-export const dispatchStatuses = ['running', 'succeeded', 'failed', 'uncertain'] as const
+/** The states of a dispatch. `failed`, `partial` and `uncertain` may run again. */
+export const dispatchStatuses = ['queued', 'running', 'succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
 export type DispatchStatus = typeof dispatchStatuses[number]
 
-/** The states of a step: what is known of its provider's answer. */
-export const stepStatuses = ['planned', 'calling', 'accepted', 'rejected', 'unavailable', 'uncertain'] as const
+/** The states of a step: what is known of its provider's answer. `waiting`: deferred, for an event of its dispatch. */
+export const stepStatuses = ['planned', 'calling', 'accepted', 'rejected', 'unavailable', 'uncertain', 'waiting'] as const
 export type StepStatus = typeof stepStatuses[number]
 
 /** Who chose the provider of a step. */
 export const choosers = ['request', 'user', 'company'] as const
 export type ChosenBy = typeof choosers[number]
+
+/** Whether the client waits for the end of a dispatch, or it is queued and the end called back. */
+export type Mode = 'synchronous' | 'asynchronous'

@@ -1,61 +1,56 @@
 import { isDeliveryService } from '../contract/delivery.ts'
-import { DispatchError } from '../contract/errors.ts'
-import type { DispatchResponse, DispatchView, EventView, GeneratedDocument, ProviderResponse } from '../contract/response.ts'
+import type { DispatchView, EventView, GeneratedDocument, ProviderResponse, StepAnswer } from '../contract/response.ts'
 import type { DispatchStatus, StepStatus } from '../contract/states.ts'
-import type { DispatchRecord, EventRow } from '../store/dispatch-views.ts'
+import type { DispatchRecord, EventRow, StepRecord } from '../store/dispatch-views.ts'
 import type { StepError } from '../store/schema.ts'
-import { storedDocument, type StoredDocument } from './run.ts'
+import { storedDocument, type StoredDocument } from './stored-document.ts'
 
 /** Gives a document the link under which it can be fetched without credentials. */
 export type DocumentUrl = (document: StoredDocument) => string
 
-/** What a dispatch of one service has come to: from a run that has just ended, or from its record. */
+/** What a dispatch has come to: from a run that has just ended, or from its record. `finishedAt` null: it goes on. */
 export type Result = {
   dispatchId: string
   status: DispatchStatus
   metadata: Readonly<Record<string, string>>
-  step: { service: string, providerName: string | null, status: StepStatus, response: ProviderResponse | null, document: StoredDocument | null, error: StepError | null }
+  steps: readonly StepResult[]
   createdAt: Date
-  finishedAt: Date
+  finishedAt: Date | null
 }
 
-/** The body of a dispatch that succeeded; throws the error of one that did not. */
-export function answerOf ({ dispatchId, metadata, step, createdAt, finishedAt }: Result, documentUrl: DocumentUrl): DispatchResponse {
-  if (step.status !== 'accepted') {
-    const { word = 'internal_error', message = 'The dispatch failed.', details } = step.error ?? {}
-    throw new DispatchError(word, message, { dispatchId, ...(details === undefined ? {} : { details }) })
-  }
-  return {
-    success: true,
-    dispatchId,
-    status: 'succeeded',
-    service: step.service,
-    providerName: step.providerName,
-    providerResponse: step.response,
-    generatedDocument: step.document === null ? null : generatedDocument(step.document, documentUrl),
-    metadata,
-    executionTime: (finishedAt.getTime() - createdAt.getTime()) / 1000
-  }
+/** What a step has come to; `charged` in credits. */
+export type StepResult = {
+  service: string
+  providerName: string | null
+  status: StepStatus
+  response: ProviderResponse | null
+  document: StoredDocument | null
+  error: StepError | null
+  charged: number
 }
 
-/** The result of a recorded dispatch that is not running. */
+/** The result of a recorded dispatch, as far as it has come. */
 export function resultOf (record: DispatchRecord): Result {
-  const step = record.steps.find(({ status }) => status !== 'accepted') ?? record.steps.at(-1)
-  if (step === undefined) throw new Error(`The dispatch ${record.dispatch_id} has no steps.`)
   return {
     dispatchId: record.dispatch_id,
     status: record.status,
     metadata: record.metadata,
-    step: {
-      service: step.service,
-      providerName: step.provider_code,
-      status: step.status,
-      response: step.response,
-      document: step.document === undefined ? null : storedDocument(step.document),
-      error: step.error
-    },
+    steps: record.steps.filter((step) => step.deferred_on === null).map(stepResultOf),
     createdAt: record.created_at,
-    finishedAt: record.finished_at ?? record.created_at
+    finishedAt: record.finished_at
+  }
+}
+
+/** The result of a recorded step. */
+export function stepResultOf (step: StepRecord): StepResult {
+  return {
+    service: step.service,
+    providerName: step.provider_code,
+    status: step.status,
+    response: step.response,
+    document: step.document === undefined ? null : storedDocument(step.document),
+    error: step.error,
+    charged: step.charged
   }
 }
 
@@ -71,7 +66,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
     ...optional('documentNumber', record.document_number),
     ...optional('recipient', record.recipient),
     metadata: record.metadata,
-    creditsCharged: record.steps.reduce((sum, step) => sum + step.charged, 0),
+    creditsCharged: chargedFor(record.steps),
     steps: record.steps.map((step) => ({
       service: step.service,
       status: step.status,
@@ -82,10 +77,13 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
       providerResponse: step.response,
       generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),
       creditsCharged: step.charged,
+      ...optional('deferredOn', step.deferred_on),
+      ...optional('nextTryAt', step.next_try_at?.toISOString()),
       ...(isDeliveryService(step.service) ? { deliveryStatus: step.delivery_status } : {}),
-      ...(step.error === null ? {} : { error: { error: step.error.word, message: step.error.message, ...(step.error.details === undefined ? {} : { details: [...step.error.details] }) } })
+      ...(step.error === null ? {} : { error: stepError(step.error) })
     })),
     requestId: record.request_id,
+    ...optional('nextTryAt', record.next_try_at?.toISOString()),
     createdAt: record.created_at.toISOString(),
     finishedAt: record.finished_at?.toISOString() ?? null
   }
@@ -103,8 +101,19 @@ export function eventViewOf (row: EventRow, services: ReadonlyMap<string, string
   }
 }
 
-function generatedDocument ({ expiresAt, ...document }: StoredDocument, documentUrl: DocumentUrl): GeneratedDocument {
+/** A stored document as clients read it. */
+export function generatedDocument ({ expiresAt, ...document }: StoredDocument, documentUrl: DocumentUrl): GeneratedDocument {
   return { ...document, url: documentUrl({ expiresAt, ...document }), expiresAt: expiresAt.toISOString() }
+}
+
+/** Why a step was not done, as clients read it. */
+export function stepError ({ word, message, details }: StepError): NonNullable<StepAnswer['error']> {
+  return { error: word, message, ...(details === undefined ? {} : { details: [...details] }) }
+}
+
+/** What steps have cost, in credits. */
+export function chargedFor (steps: readonly Pick<StepResult, 'charged'>[]): number {
+  return steps.reduce((sum, { charged }) => sum + charged, 0)
 }
 
 function optional<Name extends string> (name: Name, value: string | null | undefined): Partial<Record<Name, string>> {

@@ -1,80 +1,95 @@
-import { isDeliveryService } from '../contract/delivery.ts'
 import { presentable, refusal, type Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { checkSettings } from '../host/settings.ts'
+import type { Mode } from '../contract/states.ts'
+import { checkSettings as settingsProblems } from '../host/settings.ts'
 import { services } from '../services/index.ts'
 import { checkInvoice } from '../services/invoice.ts'
 import type { Facts, Findings, Subject } from '../services/service.ts'
+import type { StoredTemplate } from '../store/templates.ts'
+import { checkCallback, checkPlaces } from './chain-checks.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
 import type { TemplateChecks } from './template-checks.ts'
 
-/** What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. */
-export type Rules = { templateChecks: TemplateChecks, prices: Readonly<Record<string, number>>, now: () => Date }
+/** What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of every document. */
+export type Rules = { templateChecks: TemplateChecks, prices: Readonly<Record<string, number>>, link: string, mode: Mode, now: () => Date }
 
 /**
  * Checks everything that can be known without a provider, rendering or credits, and makes the plan. Throws all problems of
  * a kind together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
  */
-export function check (draft: Draft, { templateChecks, prices, now }: Rules): Plan {
-  const { request, template, steps } = draft
-  const data = request.template?.data ?? {}
+export function check (draft: Draft, { templateChecks, prices, link, mode, now }: Rules): Plan {
+  const { request, steps, deferred } = draft
+  const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
+  const isChain = (step: DraftStep): boolean => steps.length > 1 || !steps.includes(step)
   const found = [
-    checkChoices(steps),
-    checkCallback(draft),
-    checkRequestSettings(draft),
-    checkTemplate(draft, data, templateChecks, today),
-    ...steps.map((step) => checkStep(draft, step, data, today))
+    checkChoices(all),
+    checkCallback(request, mode),
+    checkPlaces(steps),
+    ...all.map(checkSettings),
+    ...all.flatMap((step) => [
+      checkTemplate(step, templateChecks, today),
+      checkStep(step, { today, beside: request.services.filter((name) => name !== step.service), ...(isChain(step) ? { link } : {}) })
+    ].map((findings) => placed(findings, step)))
   ]
-  const all = (kind: keyof Findings): Problem[] => distinct(placed(found.flatMap((findings) => findings[kind] ?? []), draft))
-  const [expectations, problems] = [all('expectations'), all('problems')]
-  if (expectations.length > 0) throw refusal('expectation_failed', expectations)
-  if (problems.length > 0) throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
+  refuseFaults(found)
   return {
     request,
-    ...(template === undefined ? {} : { template }),
     steps: steps.map((step) => planned(step, prices)),
-    facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, data), ...facts }), {}),
-    warnings: presentable(all('warnings'))
+    deferred: deferred.map((step) => ({ ...planned(step, prices), deferredOn: step.deferredOn })),
+    facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, step.template?.data ?? {}), ...facts }), {}),
+    warnings: presentable(allOf(found, 'warnings'))
   }
+}
+
+type Surroundings = Pick<Subject<never, never>, 'today' | 'beside' | 'link'>
+
+/** Checks the fields that take the place of a recorded step's; `data`: of its template. Throws as {@link check} does. */
+export function checkAgain ({ service, fields, choice, at }: DraftStep, { now, ...surroundings }: Omit<Surroundings, 'today'> & { data: JsonObject, now: () => Date }): void {
+  refuseFaults([services[service].check({ fields, at, template: {}, provider: providerOf(service, choice), today: now().toISOString().slice(0, 10), ...surroundings })])
+}
+
+function allOf (found: readonly Findings[], kind: keyof Findings): Problem[] {
+  return distinct(found.flatMap((findings) => findings[kind] ?? []))
+}
+
+function refuseFaults (found: readonly Findings[]): void {
+  const [expectations, problems] = [allOf(found, 'expectations'), allOf(found, 'problems')]
+  if (expectations.length > 0) throw refusal('expectation_failed', expectations)
+  if (problems.length > 0) throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
 }
 
 function checkChoices (steps: readonly DraftStep[]): Findings {
   return { problems: steps.flatMap(({ choice }) => choice === undefined || choice.chosen ? [] : [choice.problem]) }
 }
 
-function checkCallback ({ request }: Draft): Findings {
-  if (request.callbackUrl === undefined || request.services.some(isDeliveryService)) return {}
-  return { problems: [{ path: '/callbackUrl', code: 'not_supported', message: `Nothing is called back for "${request.services.join('/')}" yet; leave the field out and read the dispatch with GET /api/v1/dispatches/{id}.` }] }
-}
-
 /** The parameters go to a provider; where there is none, they are for nobody. */
-function checkRequestSettings ({ request: { settings, providerName }, steps }: Draft): Findings {
-  const providers = steps.flatMap(({ choice }) => choice?.provider ?? [])
-  if (steps.some(({ choice }) => choice !== undefined)) return { problems: providers.flatMap(({ manifest }) => checkSettings(manifest.requestSettings, settings, '/settings')) }
+function checkSettings ({ settings, providerName, choice, at }: DraftStep): Findings {
+  if (choice !== undefined) return { problems: choice.provider === undefined ? [] : settingsProblems(choice.provider.manifest.requestSettings, settings, at('settings')) }
   const unused = [...(providerName === undefined ? [] : ['providerName']), ...(Object.keys(settings).length === 0 ? [] : ['settings'])]
-  return { warnings: unused.map((field) => ({ path: `/${field}`, code: 'unused_field', message: 'No provider is needed here.' })) }
+  return { warnings: unused.map((field) => ({ path: at(field), code: 'unused_field', message: 'No provider is needed here.' })) }
 }
 
-function checkTemplate ({ template }: Draft, data: JsonObject, templateChecks: TemplateChecks, today: string): Findings {
-  if (template === undefined) return {}
+function checkTemplate ({ template: content }: DraftStep, templateChecks: TemplateChecks, today: string): Findings {
+  if (content === undefined) return {}
+  const { template, data } = content
   const { fits, unused } = templateChecks(template)
   const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? checkInvoice({ data, template: subjectOf(template), today }) : {}
   return { problems: [...fits(data), ...problems], warnings: [...warnings, ...unused(data)] }
 }
 
-function checkStep ({ request, template }: Draft, { service, fields, choice }: DraftStep, data: JsonObject, today: string): Findings {
+function checkStep ({ service, fields, choice, template: content, at }: DraftStep, surroundings: Surroundings): Findings {
   return services[service].check({
     fields,
-    at: (field) => request.at(service, field),
-    data,
-    template: template === undefined ? {} : subjectOf(template),
+    at,
+    data: content?.data ?? {},
+    template: content === undefined ? {} : subjectOf(content.template),
     provider: providerOf(service, choice),
-    today
+    ...surroundings
   })
 }
 
-function subjectOf ({ source: { documentType, vocabulary, currency } }: NonNullable<Draft['template']>): Subject<never, never>['template'] {
+function subjectOf ({ source: { documentType, vocabulary, currency } }: StoredTemplate): Subject<never, never>['template'] {
   return {
     ...(documentType === undefined ? {} : { documentType }),
     ...(vocabulary === undefined ? {} : { vocabulary }),
@@ -89,19 +104,21 @@ function providerOf (service: DraftStep['service'], choice: DraftStep['choice'])
   return { code: choice.provider.code, capabilities, ...(choice.chosen ? { settings: choice.configuration.settings.plain } : {}) }
 }
 
-function planned ({ service, fields, choice }: DraftStep, prices: Rules['prices']): PlannedStep {
+function planned ({ service, fields, settings, template: content, choice }: DraftStep, prices: Rules['prices']): PlannedStep {
   const price = prices[service] ?? services[service].price
-  if (choice?.chosen !== true) return { service, fields, price }
+  const step = { service, fields, requestSettings: settings, ...(content === undefined ? {} : { content: { template: content.template, data: content.data } }) }
+  if (choice?.chosen !== true) return { ...step, price }
   const { provider, chosenBy, configuration: { userId, sandbox } } = choice
-  return { service, fields, price: sandbox ? 0 : price, by: { provider, chosenBy, configuredBy: userId === null ? 'company' : 'user', sandbox } }
+  return { ...step, price: sandbox ? 0 : price, by: { provider, chosenBy, configuredBy: userId === null ? 'company' : 'user', sandbox } }
 }
 
 const usualPlace = '/template/data'
 
 /** Rules speak of data where it usually stands; it may stand elsewhere in the request. */
-function placed (problems: readonly Problem[], { request: { template } }: Draft): readonly Problem[] {
-  if (template === undefined || template.path === usualPlace) return problems
-  return problems.map((problem) => problem.path.startsWith(`${usualPlace}/`) || problem.path === usualPlace ? { ...problem, path: template.path + problem.path.slice(usualPlace.length) } : problem)
+function placed (findings: Findings, { template }: DraftStep): Findings {
+  if (template === undefined || template.path === usualPlace) return findings
+  const place = (problem: Problem): Problem => problem.path.startsWith(`${usualPlace}/`) || problem.path === usualPlace ? { ...problem, path: template.path + problem.path.slice(usualPlace.length) } : problem
+  return Object.fromEntries(Object.entries(findings).map(([kind, problems]) => [kind, problems.map(place)]))
 }
 
 /** The schema of the data and the business rules may find the same fault: it is told once. */

@@ -1,6 +1,6 @@
 import { openConfiguration } from '../configuration/vault.ts'
 import { DispatchError } from '../contract/errors.ts'
-import { callDispatch, type Outcome } from '../host/call.ts'
+import { callDispatch, type CallContext, type Outcome } from '../host/call.ts'
 import { logWith } from '../host/log.ts'
 import { needsProvider, services } from '../services/index.ts'
 import type { Made } from '../services/made.ts'
@@ -12,28 +12,34 @@ import type { ProviderStep, Run } from './run.ts'
 
 /** Readies the one call of a step's provider, with the credentials as they are now. Throws before anything is sent; every failure of the call is an outcome. */
 export async function prepareCall (parts: Parts, run: Run, step: ProviderStep, made: Made): Promise<() => Promise<Outcome>> {
-  const { companyId, dispatchId } = run
-  const { service, stepId, requestSettings, fields, by: { provider, sandbox } } = step
+  const { service, fields, by: { provider } } = step
   if (!needsProvider(service)) throw new TypeError(`The service "${service}" has no provider.`)
+  const context = await contextOf(parts, run, step)
+  const request = services[service].request(fields, made)
+  const gate = parts.breakers.before(run.companyId, provider.code)
+  if (!gate.pass) throw new DispatchError('provider_unavailable', `The provider "${provider.code}" has failed again and again: it is asked anew in ${gate.retryAfter} seconds.`)
+  return async () => {
+    const outcome = await callDispatch(provider, service, request, context)
+    parts.breakers.after(run.companyId, provider.code, outcome)
+    return outcome
+  }
+}
+
+/** What a provider is given for a step, whatever it is asked. Throws `provider_unavailable` when its configuration has gone. */
+export async function contextOf (parts: Parts, run: Run, step: ProviderStep): Promise<CallContext> {
+  const { companyId, dispatchId } = run
+  const { stepId, requestSettings, generation, by: { provider, sandbox } } = step
   const configuration = await configurationFor(parts, run, step)
-  const context = {
+  return {
     settings: openConfiguration(parts.keyring, companyId, configuration),
     requestSettings,
     sandbox,
     reference: stepId,
-    idempotencyKey: stepId,
+    idempotencyKey: generation === 0 ? stepId : `${stepId}:${generation}`,
     log: logWith(parts.log, { companyId, dispatchId, provider: provider.code }),
     state: createProviderState(parts.database, companyId, provider.code, parts.now),
     now: parts.now,
     outside: await outsideOf(parts, run, step, configuration.userId === null ? 'company' : `user ${configuration.userId}`)
-  }
-  const request = services[service].request(fields, made)
-  const gate = parts.breakers.before(companyId, provider.code)
-  if (!gate.pass) throw new DispatchError('provider_unavailable', `The provider "${provider.code}" has failed again and again: it is asked anew in ${gate.retryAfter} seconds.`)
-  return async () => {
-    const outcome = await callDispatch(provider, service, request, context)
-    parts.breakers.after(companyId, provider.code, outcome)
-    return outcome
   }
 }
 

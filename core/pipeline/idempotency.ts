@@ -1,12 +1,7 @@
 import { hash } from 'node:crypto'
 import { DispatchError } from '../contract/errors.ts'
-import type { Installed } from '../host/load.ts'
-import type { ServiceName } from '../services/index.ts'
-import { findDispatch, type DispatchRecord, type StepRecord } from '../store/dispatch-views.ts'
-import { resumeDispatch } from '../store/dispatches.ts'
-import { resultOf, type Result } from './answer.ts'
-import type { Parts } from './parts.ts'
-import { resumeRun, type Run } from './run.ts'
+import { findDispatch, type DispatchRecord } from '../store/dispatch-views.ts'
+import type { Database } from '../store/database.ts'
 
 export type IdempotencyKey = { key: string, fingerprint: string }
 
@@ -16,43 +11,25 @@ export function fingerprintOf (services: readonly string[], body: unknown): stri
 }
 
 /**
- * Answers a repeated request with the present state of the dispatch that its key created. One whose provider was surely
- * not reached goes on instead: `runSteps` runs it.
+ * The dispatch that a repeated request means. Throws `idempotency_key_reused` when the request is another one, and
+ * `idempotency_in_progress` while the first client still waits for its answer.
  */
-export async function replay (
-  parts: Parts, { companyId, actor, given, bound }: { companyId: number, actor: Run['actor'], given: IdempotencyKey, bound: { fingerprint: string, dispatchId: string } },
-  runSteps: (run: Run) => Promise<Result>
-): Promise<Result> {
+export async function repeatedDispatch (database: Database, companyId: number, given: IdempotencyKey, bound: { fingerprint: string, dispatchId: string }): Promise<DispatchRecord> {
   const { dispatchId } = bound
   if (bound.fingerprint !== given.fingerprint) {
     throw new DispatchError('idempotency_key_reused', 'This idempotency key was used with another request: take a new key for a new request.', { dispatchId })
   }
-  const record = await findDispatch(parts.database, companyId, dispatchId)
+  const record = await findDispatch(database, companyId, dispatchId)
   if (record === undefined) throw new Error(`The dispatch ${dispatchId} of an idempotency key is gone.`)
-  if (record.status === 'running') throw inProgress(dispatchId)
-  if (!isResumable(record)) return resultOf(record)
-  const run = await runOf(parts, record)
-  if (run === undefined) return resultOf(record)
-  if (!await resumeDispatch(parts.database, { companyId, dispatchId, actor }, parts.now())) throw inProgress(dispatchId)
-  return runSteps(run)
+  if (record.status === 'running' && !record.detached) throw inProgress(dispatchId)
+  return record
 }
 
-function inProgress (dispatchId: string): DispatchError {
+export function inProgress (dispatchId: string): DispatchError {
   return new DispatchError('idempotency_in_progress', 'The first request with this idempotency key is still running; ask again in a moment.', { dispatchId })
 }
 
-function isResumable (record: DispatchRecord): boolean {
+/** Whether a repeat lets a dispatch go on: nothing of it was sent. */
+export function isResumable (record: DispatchRecord): boolean {
   return record.status === 'failed' && record.data !== null && record.steps.some(({ status }) => status === 'unavailable')
-}
-
-/** The recorded plan, ready to go on; undefined when a provider or the template of it is gone. */
-async function runOf ({ host, templates }: Parts, record: DispatchRecord): Promise<Run | undefined> {
-  const { company_id: companyId, template_id: id, template_version: version, data, steps } = record
-  const template = id === null || version === null ? undefined : await templates.findVersion(companyId, id, version)
-  const providerOf = (step: StepRecord): Installed | undefined => {
-    const provider = step.provider_code === null ? undefined : host.find(step.provider_code)
-    return provider?.verbs[step.service as ServiceName]?.dispatch === undefined ? undefined : provider
-  }
-  const isComplete = (id === null || template !== undefined) && steps.every((step) => step.provider_code === null || providerOf(step) !== undefined)
-  return data === null || !isComplete ? undefined : resumeRun(record, { template, data, providerOf })
 }

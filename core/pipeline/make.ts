@@ -4,24 +4,32 @@ import { refusal } from '../contract/errors.ts'
 import { RenderError } from '../documents/errors.ts'
 import type { Format, Rendered } from '../documents/renderer.ts'
 import { services } from '../services/index.ts'
+import { linkToken } from '../services/link.ts'
 import type { Content, ContentKind, Made } from '../services/made.ts'
-import type { NewDocument } from '../store/dispatches.ts'
+import type { NewDocument } from '../store/documents.ts'
 import type { Parts } from './parts.ts'
-import { handleOf, type Run, type RunStep, type StoredDocument } from './run.ts'
+import { handleOf, plainHandle, type Run, type RunStep } from './run.ts'
+import type { StoredDocument } from './stored-document.ts'
 
 /** What a step needs before it can be done. `fresh`: what of it has just been made, and is not recorded yet. */
 export type MadeContent = { made: Made, document?: StoredDocument, fresh: { document?: NewDocument, made?: JsonObject } }
 
-type Making = Pick<Parts, 'renderer' | 'files' | 'newId' | 'now'>
+/** The document that a chain hands on, and where it is to be signed. */
+export type ChainDocument = { document: StoredDocument, signatures: Content['document']['signatures'] }
+
+/** Hands on what a step takes over, once it asks for it. */
+type Hand = () => Promise<ChainDocument | undefined>
+
+type Making = Pick<Parts, 'renderer' | 'files' | 'documentUrl' | 'newId' | 'now'>
 
 /**
  * Makes what a step needs of its template, or takes what was made before. Throws a RenderError when the data cannot become
  * it, and `validation_failed` when it breaks a rule of the service.
  */
-export async function makeContent (parts: Making, run: Run, step: RunStep): Promise<MadeContent> {
+export async function makeContent (parts: Making, run: Run, step: RunStep, hand: Hand): Promise<MadeContent> {
   const service = services[step.service]
-  const content = await makers[service.content](parts, run, step)
-  const made: Made = { data: run.data, metadata: run.metadata, ...content.content }
+  const content = await makers[service.content](parts, run, step, hand)
+  const made: Made = { data: step.template?.data ?? {}, metadata: run.metadata, ...await linkFor(parts, step, hand), ...content.content }
   const capabilities = step.by?.provider.manifest.services[step.service]?.capabilities
   const provider = step.by === undefined || capabilities === undefined ? undefined : { code: step.by.provider.code, capabilities }
   const problems = service.checkMade?.(step.fields, made, provider) ?? []
@@ -30,13 +38,20 @@ export async function makeContent (parts: Making, run: Run, step: RunStep): Prom
   return { made, fresh, ...(document === undefined ? {} : { document }) }
 }
 
+/** A link to the document of the chain, where a text of the client's asks for one. */
+async function linkFor ({ documentUrl }: Making, { fields }: RunStep, hand: Hand): Promise<{ link?: string }> {
+  const chain = Object.values(fields).some((text) => typeof text === 'string' && text.includes(linkToken)) ? await hand() : undefined
+  return chain === undefined ? {} : { link: documentUrl(chain.document) }
+}
+
 type Contents<Kind extends ContentKind> = { content: Content[Kind], document?: StoredDocument, fresh?: MadeContent['fresh'] }
 
-/** How each kind of content comes about. */
-const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: RunStep) => Promise<Contents<Kind>> } = {
-  async document (parts, run, step) {
+/** How each kind of content comes about: of the step's own template, or of the document of the chain. */
+const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: RunStep, hand: Hand) => Promise<Contents<Kind>> } = {
+  async document (parts, run, step, hand) {
     const { document, made } = step.content
-    if (document !== undefined) return { content: { document: plainHandle(document), pages: document.pages ?? 1, signatures: placesIn(made) }, document }
+    if (document !== undefined) return { content: { document: plainHandle(document), ...pagesOf(document), signatures: placesIn(made) }, document }
+    if (step.template === undefined) return { content: chainContent(run, await hand()) }
     const { bytes, contentType, pages, signatures } = await render(parts, run, step, 'pdf')
     const fresh = await storeDocument(parts, run, step, { bytes, contentType, pages })
     const handle = handleOf(fresh)
@@ -47,30 +62,42 @@ const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: 
     }
   },
 
-  async message (parts, run, step) {
-    if (run.template === undefined) return { content: { attachments: [] } }
+  async message (parts, run, step, hand) {
+    const chain = step.fields['attachGenerated'] === false ? undefined : await hand()
+    const attachments = chain === undefined ? [] : [plainHandle(chain.document)]
+    if (step.template === undefined) return { content: { attachments } }
     const stored = step.content.made
     const { html, text } = stored === undefined ? await renderMessage(parts, run, step) : { html: textIn(stored, 'html'), text: textIn(stored, 'text') }
-    return { content: { html, text, attachments: [] }, ...(stored === undefined ? { fresh: { made: { html, text } } } : {}) }
+    return { content: { html, text, attachments }, ...(stored === undefined ? { fresh: { made: { html, text } } } : {}) }
   },
 
   async text (parts, run, step) {
-    if (run.template === undefined) return { content: {} }
+    if (step.template === undefined) return { content: {} }
     const stored = step.content.made
     const { text } = stored === undefined ? await render(parts, run, step, 'text') : { text: textIn(stored, 'text') }
     return { content: { text }, ...(stored === undefined ? { fresh: { made: { text } } } : {}) }
   },
 
-  upload (_parts, { dispatchId }, { content: { document } }) {
-    if (document === undefined) return Promise.reject(new Error(`The dispatch ${dispatchId} has lost its file.`))
-    return Promise.resolve({ content: { document: plainHandle(document) }, document })
+  async upload (_parts, run, { content: { document } }, hand) {
+    return document === undefined ? { content: { document: chainContent(run, await hand()).document } } : { content: { document: plainHandle(document) }, document }
   }
 }
 
-async function render<F extends Format> ({ renderer, now }: Making, { template, data }: Run, { service, fields }: RunStep, format: F): Promise<Rendered<F>> {
-  if (template === undefined) throw new Error('There is no template to render.')
-  const { id, version, digest, source } = template
-  const signers = services[service].signers?.(fields)
+function chainContent ({ dispatchId }: Run, chain: ChainDocument | undefined): Content['document'] {
+  if (chain === undefined) throw new Error(`The dispatch ${dispatchId} has no document for its step.`)
+  const { document, signatures } = chain
+  return { document: plainHandle(document), ...pagesOf(document), signatures }
+}
+
+function pagesOf ({ pages }: StoredDocument): { pages?: number } {
+  return pages === undefined ? {} : { pages }
+}
+
+/** Whoever signs the document, in whichever step, has a place in it. */
+async function render<F extends Format> ({ renderer, now }: Making, { steps }: Run, { template: content }: RunStep, format: F): Promise<Rendered<F>> {
+  if (content === undefined) throw new Error('There is no template to render.')
+  const { template: { id, version, digest, source }, data } = content
+  const signers = steps.map(({ service, fields }) => services[service].signers?.(fields)).find((names) => names !== undefined)
   return renderer.render({ template: { id, version, digest, source }, data, format, now: now().toISOString(), ...(signers === undefined ? {} : { signers }) })
 }
 
@@ -90,7 +117,7 @@ async function storeDocument ({ files, newId, now }: Making, run: Run, step: Run
   await files.put(storageKey, bytes)
   return {
     documentId,
-    filename: services[step.service].filename?.(step.fields) ?? filenameOf(run),
+    filename: services[step.service].filename?.(step.fields) ?? filenameOf(run, step),
     contentType,
     size: bytes.byteLength,
     sha256: hash('sha256', bytes),
@@ -111,8 +138,8 @@ export function expiryOf (time: Date): Date {
 }
 
 /** `<template>-<number>.pdf`, in characters that every file system takes. */
-function filenameOf ({ template, documentNumber, dispatchId }: Run): string {
-  const name = `${template?.name ?? 'document'}-${documentNumber ?? dispatchId}`
+function filenameOf ({ documentNumber, dispatchId }: Run, { template }: RunStep): string {
+  const name = `${template?.template.name ?? 'document'}-${documentNumber ?? dispatchId}`
   // The cut may leave half of a surrogate pair.
   return `${name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')}.pdf`
 }
@@ -122,11 +149,7 @@ function textIn (made: JsonObject, name: string): string {
   return typeof text === 'string' ? text : ''
 }
 
-function placesIn (made: JsonObject | undefined): Content['document']['signatures'] {
+/** Where a document that was made before is to be signed. */
+export function placesIn (made: JsonObject | undefined): Content['document']['signatures'] {
   return (made?.['signatures'] ?? []) as unknown as Content['document']['signatures']
-}
-
-/** What a provider may know of a document. */
-function plainHandle ({ id, filename, contentType, size, sha256 }: StoredDocument): Content['document']['document'] {
-  return { id, filename, contentType, size, sha256 }
 }

@@ -2,22 +2,23 @@ import type { Readable } from 'node:stream'
 import type { DocumentHandle } from '../contract/common.ts'
 import type { Outside } from '../host/outside.ts'
 import { findDocument } from '../store/dispatch-views.ts'
-import { createProviderState } from '../store/provider-state.ts'
+import { createProviderState, keepForRun } from '../store/provider-state.ts'
 import type { Parts } from './parts.ts'
 import type { ProviderStep, Run } from './run.ts'
 
 /** What the provider of a step may reach. `owner` tells whose configuration it is: the company's or which user's. */
-export async function outsideOf (parts: Parts, { companyId }: Run, { by: { provider }, service, stepId }: ProviderStep, owner: string): Promise<Outside> {
+export async function outsideOf (parts: Parts, { companyId, dispatchId, runId }: Run, { by: { provider }, service, stepId, generation }: ProviderStep, owner: string): Promise<Outside> {
   const { network, spool, database, diskRoot, now } = parts
   // Under a name that no provider's code can have: the provider's own keys are elsewhere.
-  const memory = createProviderState(database, companyId, `${provider.code}:host`, now)
-  const key = `checkpoint:${stepId}`
-  const id = provider.manifest.services[service]?.checkpoint === true ? await memory.get(key) : undefined
+  const providerCode = `${provider.code}:host`
+  // A definite refusal ends what was prepared: what comes after it begins anew.
+  const key = generation === 0 ? `checkpoint:${stepId}` : `checkpoint:${stepId}:${generation}`
+  const id = provider.manifest.services[service]?.checkpoint === true ? await createProviderState(database, companyId, providerCode, now).get(key) : undefined
   return {
     network,
     account: `${companyId}|${provider.code}|${owner}`,
     documents: { read: (document) => readDocument(parts, companyId, document), keep: spool.keep },
-    checkpoint: { ...(typeof id === 'string' && { id }), save: (text) => memory.put(key, text) },
+    checkpoint: { ...(typeof id === 'string' && { id }), save: (value) => keepForRun(database, { companyId, dispatchId, runId, providerCode, key, value }, now()) },
     ...(diskRoot !== undefined && { disk: { root: diskRoot, folder: String(companyId) } })
   }
 }

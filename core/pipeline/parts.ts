@@ -1,4 +1,6 @@
+import type { Accounts } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
+import type { CallbackType } from '../contract/callbacks.ts'
 import type { Renderer } from '../documents/renderer.ts'
 import type { Breakers } from '../host/breaker.ts'
 import type { Host } from '../host/host.ts'
@@ -6,9 +8,25 @@ import type { Log } from '../host/log.ts'
 import type { Network } from '../host/network.ts'
 import type { Spool } from '../host/spool.ts'
 import type { Configurations } from '../store/configurations.ts'
-import type { Database } from '../store/database.ts'
+import type { Database, OwnerQueries } from '../store/database.ts'
 import type { Files } from '../store/files.ts'
+import type { Enqueue } from '../store/lease.ts'
 import type { Templates } from '../store/templates.ts'
+import type { DocumentUrl } from './answer.ts'
+import type { Leases } from './leases.ts'
+import type { Run, RunStep } from './run.ts'
+
+/** Adds jobs for what goes on later, not before that time. */
+export type Jobs = {
+  dispatch: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, at: Date) => Enqueue
+  deferred: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, step: Pick<RunStep, 'stepId'>, at: Date) => Enqueue
+}
+
+/** Tells companies, by callbacks, what becomes of their dispatches. */
+export type Notices = {
+  /** To be called in the transaction that records the event; nothing happens where the dispatch has no address to call. */
+  note: (queries: OwnerQueries, dispatch: Pick<Run, 'companyId' | 'dispatchId'>, type: CallbackType) => Promise<void>
+}
 
 /** What the pipeline works with. */
 export type Parts = {
@@ -23,6 +41,11 @@ export type Parts = {
   /** The folder on the operator's disk that providers may write to. */
   diskRoot?: string
   renderer: Renderer
+  documentUrl: DocumentUrl
+  leases: Leases
+  jobs: Jobs
+  accounts: Accounts
+  notices: Notices
   keyring: Keyring
   log: Log
   now: () => Date

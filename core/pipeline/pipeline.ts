@@ -1,24 +1,37 @@
 import type { Actor } from '../access/account.ts'
+import { requireRole } from '../access/permissions.ts'
+import { sampleLink } from '../access/links.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
+import { DispatchError } from '../contract/errors.ts'
 import type { ValidationResponse } from '../contract/response.ts'
-import type { ServiceName } from '../services/index.ts'
+import type { Mode } from '../contract/states.ts'
+import { withTimeLimit } from '../host/time-limit.ts'
+import { services, type ServiceName } from '../services/index.ts'
+import type { ServicePath } from '../services/chains.ts'
 import { createRequestReader, type DispatchRequest } from '../services/request.ts'
 import { readUploadFields } from '../services/upload-fields.ts'
-import { findIdempotencyKey } from '../store/dispatch-views.ts'
-import { IdempotencyKeyTaken, openDispatch, type NewDocument } from '../store/dispatches.ts'
-import type { Result } from './answer.ts'
+import { findDispatch, findIdempotencyKey, type DispatchRecord } from '../store/dispatch-views.ts'
+import { IdempotencyKeyTaken, openDispatch } from '../store/dispatches.ts'
+import type { NewDocument } from '../store/documents.ts'
+import { cancelDispatch, detachDispatch, endRun, resumeDispatch, takeRun, type Replacement } from '../store/runs.ts'
+import { resultOf, type Result } from './answer.ts'
 import { check } from './check.ts'
-import { fingerprintOf, replay, type IdempotencyKey } from './idempotency.ts'
+import { fingerprintOf, inProgress, isResumable, repeatedDispatch, type IdempotencyKey } from './idempotency.ts'
 import { createInFlight } from './in-flight.ts'
+import type { Hold } from './leases.ts'
+import { loadRun, openRemains, openRun } from './load.ts'
 import type { Parts } from './parts.ts'
-import type { Plan } from './plan.ts'
-import { requireServices, resolve } from './resolve.ts'
+import type { Plan, PlannedStep } from './plan.ts'
+import { resolveStep } from './reconcile.ts'
+import { replacementOf } from './replacement.ts'
+import { requireAll, requireServices, resolve } from './resolve.ts'
 import { beginRun, type Run } from './run.ts'
+import { tellEnd } from './settle.ts'
 import { runSteps } from './steps.ts'
 import { createTemplateChecks } from './template-checks.ts'
 
-/** A request for one or more services, before anything about it is known. */
-export type Call = { actor: Actor, services: readonly [ServiceName, ...ServiceName[]], body: unknown, requestId: string, idempotencyKey?: string, file?: ReceivedFile }
+/** A request for one or more services, before anything about it is known. The client waits unless the mode says otherwise. */
+export type Call = { actor: Actor, services: ServicePath, body: unknown, requestId: string, mode?: Mode, idempotencyKey?: string, file?: ReceivedFile }
 
 /** A file that came with a request and is stored; `discard` removes it where nothing was recorded. */
 export type ReceivedFile = { document: NewDocument, discard: () => Promise<void> }
@@ -26,56 +39,118 @@ export type ReceivedFile = { document: NewDocument, discard: () => Promise<void>
 /** What came of a call. `replayed`: the dispatch was there before it. */
 export type Dispatched = { result: Result, replayed: boolean }
 
+/** A recorded dispatch, by its id, and who wants something of it. */
+export type Recorded = { actor: Actor, dispatchId: string }
+
 export type Pipeline = {
   /** Everything that a dispatch checks, and nothing that it does. */
   validate: (call: Call) => Promise<ValidationResponse>
   /** Checks, records, renders, calls the provider and settles. Throws a DispatchError for whatever keeps a dispatch from being recorded. */
   dispatch: (call: Call) => Promise<Dispatched>
+  /** Lets a dispatch go on at the step that failed, which the body may put right. Throws `conflict` when it cannot, or another run has it. */
+  retry: (recorded: Recorded & { body?: unknown, mode?: Mode }) => Promise<Result>
+  /** Ends a dispatch of which nothing has begun. Throws `conflict` when it has. */
+  cancel: (recorded: Recorded) => Promise<Result>
+  /** A person's word on a step in doubt. Throws `forbidden` unless an administrator's. */
+  resolve: (recorded: Recorded & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<Result>
+  /** Runs a dispatch that waits, if it still does. `begun` is called once it is taken: if it does not end here, its lease does. */
+  take: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, begun?: () => void) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
 
-/** `prices` in credits by service, where they differ from the services' own; `synchronousLimit` in seconds. */
-export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchronousLimit: number }
+/** `prices` in credits by service, where they differ from the services' own; `synchronousLimit` in seconds; `publicUrl`: where links lead. */
+export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchronousLimit: number, publicUrl: string }
+
+/** Milliseconds that a client waits for what contacts nobody. */
+const limits = { validation: 10_000, intake: 5_000 }
 
 /** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
-export function createPipeline (parts: Parts, { prices, synchronousLimit }: PipelineOptions): Pipeline {
-  const { database, now } = parts
+export function createPipeline (parts: Parts, { prices, synchronousLimit, publicUrl }: PipelineOptions): Pipeline {
+  const { database, leases, jobs, now } = parts
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
   const catalogs = { ...parts, problemsOf: createConfigurationCheck(parts.keyring) }
-  const rules = { templateChecks: createTemplateChecks(), prices, now }
+  const rules = { templateChecks: createTemplateChecks(), prices, link: sampleLink(publicUrl), now }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
-  const go = (run: Run): Promise<Result> => inFlight.within(runSteps(parts, run), run.dispatchId)
+
+  /** Whoever waits too long reads later what became of it, and is called back. */
+  async function detach (run: Run): Promise<void> {
+    run.detached = true
+    await detachDispatch(database, run, { runId: run.runId, tell: (queries, status) => tellEnd(parts, run, status)(queries) })
+  }
+
+  /** Runs the steps, and waits for their end as long as a client may. */
+  async function finish (run: Run, hold: Hold): Promise<Result> {
+    return inFlight.within(hold(runSteps(parts, run)).catch(leftToAnother), run.dispatchId, () => detach(run))
+  }
 
   function read ({ actor, services, body }: Call): DispatchRequest {
     const path = services.join('/')
     const reader = readers.get(path) ?? readerOf(services)
     readers.set(path, reader)
     const request = reader(body)
-    requireServices(actor, services)
+    requireAll(actor, request)
     return request
   }
 
-  async function plan ({ actor }: Call, request: DispatchRequest): Promise<Plan> {
-    return check(await resolve(catalogs, actor, request), rules)
-  }
-
-  /** The repeat of a request whose key is bound, if it is. */
-  async function repeat ({ actor }: Call, given: IdempotencyKey): Promise<Dispatched | undefined> {
-    const { companyId } = actor
-    const bound = await findIdempotencyKey(database, companyId, given.key, now())
-    return bound && { result: await replay(parts, { companyId, actor: userOf(actor), given, bound }, go), replayed: true }
+  async function plan ({ actor, mode = 'synchronous' }: Call, request: DispatchRequest): Promise<Plan> {
+    return check(await resolve(catalogs, actor, request), { ...rules, mode })
   }
 
   /** `started` is called once the dispatch is recorded. */
   async function begin (call: Call, request: DispatchRequest, started: () => void, idempotency?: IdempotencyKey): Promise<Dispatched> {
-    const { actor: { companyId }, requestId, file } = call
+    const { actor: { companyId }, requestId, file, mode } = call
     const planned = await plan(call, request)
     const time = now()
-    const { run, record } = beginRun(planned, { companyId, actor: userOf(call.actor), requestId, newId: parts.newId, now: time, ...(file === undefined ? {} : { file: file.document }) })
-    await openDispatch(database, { ...record, ...(idempotency === undefined ? {} : { idempotency }) }, time)
-    started()
-    return { result: await go(run), replayed: false }
+    const beginner = { companyId, actor: userOf(call.actor), requestId, newId: parts.newId, now: time, ...(file === undefined ? {} : { file: file.document }) }
+    const keyed = idempotency === undefined ? {} : { idempotency }
+    if (mode === 'asynchronous') {
+      const { run, record } = beginRun(planned, { ...beginner, runId: '', detached: true })
+      const late = new DispatchError('timeout', `Whether the dispatch is queued was not known within 5 seconds: GET /api/v1/dispatches/${run.dispatchId} tells.`, { dispatchId: run.dispatchId })
+      await withTimeLimit(limits.intake, openDispatch(database, { ...record, ...keyed }, { enqueue: jobs.dispatch(run, time) }, time), late).catch((error: unknown) => {
+        if (error === late) started()
+        throw error
+      })
+      started()
+      return { result: waiting(run), replayed: false }
+    }
+    const result = await leases.under(async (lease, hold) => {
+      const { run, record } = beginRun(planned, { ...beginner, runId: lease.runId, detached: false })
+      await openDispatch(database, { ...record, ...keyed }, { lease }, time)
+      started()
+      return finish(run, hold)
+    })
+    return { result, replayed: false }
+  }
+
+  /** The repeat of a request whose key is bound, if it is. What was surely not sent goes on. */
+  async function repeat ({ actor, mode }: Call, given: IdempotencyKey): Promise<Dispatched | undefined> {
+    const { companyId } = actor
+    const bound = await findIdempotencyKey(database, companyId, given.key, now())
+    if (bound === undefined) return undefined
+    const record = await repeatedDispatch(database, companyId, given, bound)
+    const result = isResumable(record) ? await resume(record, { actor, mode }) : resultOf(record)
+    if (result === undefined) throw inProgress(bound.dispatchId)
+    return { result, replayed: true }
+  }
+
+  /** Lets a dispatch go on; undefined when another run has just taken it. */
+  async function resume (record: DispatchRecord, { actor, mode, replacement }: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement }): Promise<Result | undefined> {
+    const resumed = { companyId: record.company_id, dispatchId: record.dispatch_id, actor: userOf(actor), ...(replacement === undefined ? {} : { replacement }) }
+    if (mode === 'asynchronous') return await resumeDispatch(database, { ...resumed, beginning: { enqueue: jobs.dispatch(resumed, now()) } }, now()) ? { ...resultOf(record), status: 'queued', finishedAt: null } : undefined
+    return leases.under(async (lease, hold) => {
+      if (!await resumeDispatch(database, { ...resumed, beginning: { lease } }, now())) return undefined
+      const run = await loadRun(parts, resumed.companyId, resumed.dispatchId, lease.runId)
+      if (run === undefined) throw new Error(`The dispatch ${resumed.dispatchId} has lost its data.`)
+      return finish(run, hold)
+    })
+  }
+
+  async function find ({ actor, dispatchId }: Recorded): Promise<DispatchRecord> {
+    const record = await findDispatch(database, actor.companyId, dispatchId)
+    if (record === undefined) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
+    requireServices(actor, record.services as readonly ServiceName[])
+    return record
   }
 
   async function beginOrRepeat (call: Call, request: DispatchRequest, started: () => void): Promise<Dispatched> {
@@ -95,24 +170,83 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit }: Pipe
   return {
     async validate (call) {
       const request = read(call)
-      return validationOf(await plan(call, request))
+      return validationOf(await withTimeLimit(limits.validation, plan(call, request), new DispatchError('timeout', 'The validation took longer than 10 seconds: try again later.')))
     },
 
     async dispatch (call) {
       const progress = { recorded: false }
       try {
         return await beginOrRepeat(call, read(call), () => { progress.recorded = true })
+      } catch (error) {
+        // What nobody has refused may have been recorded all the same; a file that is nobody's is removed with time.
+        progress.recorded ||= !(error instanceof DispatchError)
+        throw error
       } finally {
         if (!progress.recorded) await call.file?.discard()
       }
     },
 
+    async retry ({ body, mode, ...recorded }) {
+      const record = await find(recorded)
+      const replacement = await replacementOf(parts, record, { body, link: rules.link })
+      const result = await resume(record, { actor: recorded.actor, mode, ...(replacement === undefined ? {} : { replacement }) })
+      if (result === undefined) throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', { dispatchId: recorded.dispatchId })
+      return result
+    },
+
+    async cancel (recorded) {
+      const { company_id: companyId, dispatch_id: dispatchId } = await find(recorded)
+      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also: (queries) => parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled') }, now())) {
+        // It may have begun since it was found; one that waits to go on has begun too.
+        const { status } = await find(recorded)
+        throw new DispatchError('conflict', `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, { dispatchId })
+      }
+      return resultOf(await find(recorded))
+    },
+
+    async resolve ({ outcome, reason, ...recorded }) {
+      requireRole(recorded.actor, 'admin')
+      const record = await find(recorded)
+      const { company_id: companyId, dispatch_id: dispatchId } = record
+      await leases.under(async (lease) => {
+        const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true })
+        if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
+        try {
+          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, actor: userOf(recorded.actor) })
+        } finally {
+          await endRun(database, { companyId, dispatchId }, lease.runId)
+        }
+      })
+      return resultOf(await find(recorded))
+    },
+
+    take: ({ companyId, dispatchId }, begun) => inFlight.follow(leases.under(async (lease, hold) => {
+      const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
+      if (taken === undefined) return
+      begun?.()
+      const run = await openRun(parts, taken, lease.runId)
+      if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
+      await hold(runSteps(parts, run))
+    }), dispatchId),
+
     drain: inFlight.drain
   }
 }
 
+/** A run that has lost its lease has not lost its dispatch. */
+function leftToAnother (error: unknown): never {
+  if (!(error instanceof DispatchError) || error.word !== 'conflict') throw error
+  const { dispatchId = '' } = error
+  throw new DispatchError('timeout', `The dispatch goes on in another process; read it with GET /api/v1/dispatches/${dispatchId}.`, { dispatchId, cause: error })
+}
+
+/** What a client reads of a dispatch that has just been queued. */
+function waiting ({ dispatchId, metadata, steps, createdAt }: Run): Result {
+  return { dispatchId, status: 'queued', metadata, steps: steps.map(({ result }) => result), createdAt, finishedAt: null }
+}
+
 /** A file comes as a form, whose fields are texts; everything else is JSON. */
-function readerOf (services: readonly ServiceName[]): (body: unknown) => DispatchRequest {
+function readerOf (services: ServicePath): (body: unknown) => DispatchRequest {
   return services[0] === 'upload' ? (body) => readUploadFields(body as Readonly<Record<string, string>>) : createRequestReader(services)
 }
 
@@ -120,17 +254,22 @@ function userOf ({ userId, impersonatorId }: Actor): Run['actor'] {
   return { kind: 'user', userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) }
 }
 
-function validationOf ({ request, steps, warnings, facts }: Plan): ValidationResponse {
+function validationOf ({ request, steps, deferred, warnings }: Plan): ValidationResponse {
   return {
     success: true,
     result: warnings.length === 0 ? 'success' : 'warning',
     warnings: [...warnings],
-    plan: steps.map(({ service, by, price }) => ({
-      service,
-      ...(by === undefined ? {} : { providerName: by.provider.code, chosenBy: by.chosenBy }),
-      ...(facts.documentType === undefined ? {} : { documentType: facts.documentType }),
-      credits: price
-    })),
+    plan: [...steps.map(plannedView), ...deferred.map((step) => ({ ...plannedView(step), on: step.deferredOn }))],
     metadata: request.metadata
+  }
+}
+
+function plannedView ({ service, fields, content, by, price }: PlannedStep): ValidationResponse['plan'][number] {
+  const { documentType } = services[service].facts(fields, content?.data ?? {})
+  return {
+    service,
+    ...(by === undefined ? {} : { providerName: by.provider.code, chosenBy: by.chosenBy }),
+    ...(documentType === undefined ? {} : { documentType }),
+    credits: price
   }
 }

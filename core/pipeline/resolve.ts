@@ -1,14 +1,14 @@
 import type { Actor } from '../access/account.ts'
 import { requireService } from '../access/permissions.ts'
-import { chooseProvider, type Chooser } from '../configuration/choose.ts'
+import { chooseProvider, type Choice, type Chooser } from '../configuration/choose.ts'
 import { DispatchError, type Problem } from '../contract/errors.ts'
 import type { Installed } from '../host/load.ts'
 import { needsProvider, type ServiceName } from '../services/index.ts'
-import type { DispatchRequest, TemplateReference } from '../services/request.ts'
+import type { DispatchRequest, RequestStep, TemplateReference } from '../services/request.ts'
 import type { StoredConfiguration } from '../store/configurations.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 import type { Parts } from './parts.ts'
-import type { Draft } from './plan.ts'
+import type { Draft, DraftStep } from './plan.ts'
 
 export type Catalogs = Pick<Parts, 'configurations' | 'templates' | 'host'> & {
   problemsOf: (companyId: number, provider: Installed, configuration: StoredConfiguration) => readonly Problem[]
@@ -19,21 +19,31 @@ export function requireServices (actor: Actor, services: readonly ServiceName[])
   for (const service of services) requireService(actor, service)
 }
 
-/** Finds what a request names: its template, if it has one, and a provider with a configuration for each service that needs one. Throws `template_not_found`. */
+/** Throws `forbidden` unless the actor may use every service of the request, now or later. */
+export function requireAll (actor: Actor, { services, deferred }: DispatchRequest): void {
+  requireServices(actor, [...services, ...deferred.map(({ service }) => service)])
+}
+
+/** Finds what a request names: its templates, and a provider with a configuration for each step that needs one. Throws `template_not_found`. */
 export async function resolve (catalogs: Catalogs, actor: Actor, request: DispatchRequest): Promise<Draft> {
   const { companyId } = actor
-  const template = request.template && await findTemplate(catalogs, companyId, request.template)
   const chooser: Chooser = {
     host: catalogs.host,
     company: await catalogs.configurations.of(companyId),
     problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)
   }
-  const steps = request.services.map((service) => ({
-    service,
-    fields: request.fields[service] ?? {},
-    ...(needsProvider(service) ? { choice: chooseProvider(chooser, actor, service, request.providerName) } : {})
-  }))
-  return { request, ...(template === undefined ? {} : { template }), steps }
+  const draft = async <Step extends RequestStep>({ template, ...step }: Step): Promise<Omit<Step, 'template'> & Pick<DraftStep, 'template' | 'choice'>> => ({
+    ...step,
+    ...(template === undefined ? {} : { template: { data: template.data, path: template.path, template: await findTemplate(catalogs, companyId, template) } }),
+    ...(needsProvider(step.service) ? { choice: choiceFor(chooser, actor, step) } : {})
+  })
+  return { request, steps: await Promise.all(request.steps.map(draft)), deferred: await Promise.all(request.deferred.map(draft)) }
+}
+
+/** The choice of a step's provider; what is wrong with it stands where the step names one. */
+function choiceFor (chooser: Chooser, actor: Actor, { service, providerName, at }: Omit<RequestStep, 'template'>): Choice {
+  const choice = chooseProvider(chooser, actor, service, providerName)
+  return choice.chosen ? choice : { ...choice, problem: { ...choice.problem, path: at('providerName') } }
 }
 
 async function findTemplate ({ templates }: Catalogs, companyId: number, reference: TemplateReference): Promise<StoredTemplate> {

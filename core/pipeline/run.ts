@@ -3,35 +3,61 @@ import type { JsonObject } from '../contract/json.ts'
 import type { Installed } from '../host/load.ts'
 import type { ServiceName } from '../services/index.ts'
 import type { DispatchRecord, StepRecord } from '../store/dispatch-views.ts'
-import type { NewDispatch, NewDocument } from '../store/dispatches.ts'
+import type { NewDispatch } from '../store/dispatches.ts'
+import type { NewDocument } from '../store/documents.ts'
 import type { EventActor } from '../store/schema.ts'
 import type { StoredTemplate } from '../store/templates.ts'
-import type { Plan } from './plan.ts'
+import { stepResultOf, type StepResult } from './answer.ts'
+import type { Plan, PlannedStep, TemplateContent } from './plan.ts'
+import { storedDocument, type StoredDocument } from './stored-document.ts'
 
 /** A recorded dispatch under way: what every stage after the check works on, whether it begins or goes on. */
 export type Run = {
+  /** Of the lease under which it runs. */
+  runId: string
   dispatchId: string
   companyId: number
   /** Who began it: their configuration holds, whoever lets it go on. */
   actor: Extract<EventActor, { kind: 'user' }>
-  template?: StoredTemplate
-  data: JsonObject
   metadata: Readonly<Record<string, string>>
   /** What names the document, if the data has it. */
   documentNumber?: string
+  callbackUrl?: string
+  /** No client waits for its end. */
+  detached: boolean
   createdAt: Date
+  /** Those of its path, in their order. */
   steps: readonly RunStep[]
+  /** Those that wait for events of it. */
+  deferred: readonly RunStep[]
 }
 
-/** `content`: what was made for it before, which is never made again. */
+/** `content`: what was made for it before, which is never made again. `result`: what it had come to when the run began. */
 export type RunStep = {
   stepId: string
   service: ServiceName
   fields: JsonObject
   requestSettings: JsonObject
+  /** What is made for this step alone. */
+  template?: TemplateContent
   /** Not of a service that is done here. */
   by?: { provider: Installed, configuredBy: 'user' | 'company', sandbox: boolean }
+  /** In credits. */
+  price: number
+  /** The version that it was planned or called with. */
+  providerVersion?: string
+  /** Why it cannot be done: what it names is gone. */
+  missing?: string
+  /** The event that it waited for. */
+  deferredOn?: string
   content: StoredContent
+  result: StepResult
+  /** How often it was surely not sent since it was planned or accepted before. */
+  tries: number
+  /** How often the vendor has refused it for sure: each begins with another idempotency key. */
+  generation: number
+  uncertainAt?: Date
+  looks: number
 }
 
 /** A step that a provider does. */
@@ -40,59 +66,81 @@ export type ProviderStep = RunStep & Required<Pick<RunStep, 'by'>>
 /** What was made of a step's template or came with the request: a document, and whatever else there is, as plain data. */
 export type StoredContent = { document?: StoredDocument, made?: JsonObject }
 
-export type StoredDocument = DocumentHandle & { pages?: number, expiresAt: Date }
-
 /** Who begins a dispatch, and under which request. `file`: what came with it. */
-export type Beginning = { companyId: number, actor: Run['actor'], requestId: string, newId: () => string, now: Date, file?: NewDocument }
+export type Beginner = { companyId: number, actor: Run['actor'], requestId: string, runId: string, detached: boolean, newId: () => string, now: Date, file?: NewDocument }
 
 /** The run of a new dispatch, and the record that goes before it. */
-export function beginRun ({ request, template, facts, ...plan }: Plan, { companyId, actor, requestId, newId, now, file }: Beginning): { run: Run, record: NewDispatch } {
-  const steps = plan.steps.map((step) => ({ ...step, stepId: newId(), requestSettings: request.settings, sandbox: step.by?.sandbox ?? false }))
-  const shared = { dispatchId: newId(), companyId, actor, data: request.template?.data ?? {}, metadata: request.metadata }
+export function beginRun ({ request, facts, ...plan }: Plan, { companyId, actor, requestId, runId, detached, newId, now, file }: Beginner): { run: Run, record: NewDispatch } {
+  const shared = { dispatchId: newId(), companyId, actor, metadata: request.metadata, ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl }) }
+  const identified = (step: PlannedStep & { deferredOn?: string }) => ({ ...step, stepId: newId(), sandbox: step.by?.sandbox ?? false })
+  const [steps, deferred] = [plan.steps.map(identified), plan.deferred.map(identified)]
+  const begun = ({ content, ...step }: ReturnType<typeof identified>, given: StoredContent): RunStep => ({ ...step, ...(content === undefined ? {} : { template: content }), content: given, result: unbegun(step), tries: 0, generation: 0, looks: 0 })
   return {
     run: {
       ...shared,
-      ...(template === undefined ? {} : { template }),
+      runId,
+      detached,
       ...(facts.documentNumber === undefined ? {} : { documentNumber: facts.documentNumber }),
       createdAt: now,
-      steps: steps.map((step, index) => ({ ...step, content: file !== undefined && index === 0 ? { document: handleOf(file) } : {} }))
+      steps: steps.map((step, index) => begun(step, file !== undefined && index === 0 ? { document: handleOf(file) } : {})),
+      deferred: deferred.map((step) => begun(step, {}))
     },
     record: {
       ...shared,
       ...facts,
       requestId,
-      ...(template === undefined ? {} : { template: { id: template.id, version: template.version } }),
-      ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl }),
+      services: request.services,
       ...(file === undefined ? {} : { document: file }),
-      steps: steps.map(({ by, ...step }) => ({ ...step, ...(by === undefined ? {} : { by: { ...by, providerCode: by.provider.code, providerVersion: by.provider.version } }) }))
+      steps: [...steps, ...deferred].map(({ by, ...step }) => ({ ...step, ...(by === undefined ? {} : { by: { ...by, providerCode: by.provider.code, providerVersion: by.provider.version } }) }))
     }
   }
 }
 
-/** The run of a recorded dispatch that goes on, with the installed providers of its steps. */
-export function resumeRun (record: DispatchRecord, { template, data, providerOf }: { template: StoredTemplate | undefined, data: JsonObject, providerOf: (step: StepRecord) => Installed | undefined }): Run {
+function unbegun ({ service, by }: Pick<PlannedStep, 'service' | 'by'>): StepResult {
+  return { service, providerName: by?.provider.code ?? null, status: 'planned', response: null, document: null, error: null, charged: 0 }
+}
+
+/** What a record names, as it is installed and stored now. */
+export type Found = { providerOf: (step: StepRecord) => Installed | undefined, templateOf: (step: StepRecord) => StoredTemplate | undefined }
+
+/** The run of a recorded dispatch that goes on. */
+export function resumeRun (record: DispatchRecord, { runId, ...found }: Found & { runId: string }): Run {
+  const all = record.steps.map((step) => resumed(record, step, found))
   return {
+    runId,
     dispatchId: record.dispatch_id,
     companyId: record.company_id,
     actor: { kind: 'user', userId: record.user_id, ...(record.impersonator_id === null ? {} : { impersonatorId: record.impersonator_id }) },
-    ...(template === undefined ? {} : { template }),
-    data,
     metadata: record.metadata,
+    ...(record.callback_url === null ? {} : { callbackUrl: record.callback_url }),
+    detached: record.detached,
     createdAt: record.created_at,
     ...(record.document_number === null ? {} : { documentNumber: record.document_number }),
-    steps: record.steps.filter((step) => step.status !== 'accepted').map((step) => ({
-      stepId: step.step_id,
-      service: step.service as ServiceName,
-      fields: step.fields,
-      requestSettings: step.request_settings,
-      ...byOf(step, providerOf(step)),
-      content: { ...(step.document === undefined ? {} : { document: storedDocument(step.document) }), ...(step.made === null ? {} : { made: step.made }) }
-    }))
+    steps: all.filter((step) => step.deferredOn === undefined),
+    deferred: all.filter((step) => step.deferredOn !== undefined)
   }
 }
 
-function byOf ({ configured_by: configuredBy, sandbox }: StepRecord, provider: Installed | undefined): Pick<RunStep, 'by'> {
-  return provider === undefined || configuredBy === null ? {} : { by: { provider, configuredBy, sandbox } }
+function resumed (record: DispatchRecord, step: StepRecord, { providerOf, templateOf }: Found): RunStep {
+  const [template, provider] = [templateOf(step), providerOf(step)]
+  return {
+    stepId: step.step_id,
+    service: step.service as ServiceName,
+    fields: step.fields,
+    requestSettings: step.request_settings,
+    ...(template === undefined ? {} : { template: { template, data: (step.position === 0 ? record.data : step.data) ?? {} } }),
+    ...(provider === undefined || step.configured_by === null ? {} : { by: { provider, configuredBy: step.configured_by, sandbox: step.sandbox } }),
+    ...(step.provider_version === null ? {} : { providerVersion: step.provider_version }),
+    ...(provider === undefined && step.provider_code !== null ? { missing: `The provider "${step.provider_code}" is not installed any more.` } : {}),
+    ...(step.deferred_on === null ? {} : { deferredOn: step.deferred_on }),
+    content: { ...(step.document === undefined ? {} : { document: storedDocument(step.document) }), ...(step.made === null ? {} : { made: step.made }) },
+    price: step.price,
+    result: stepResultOf(step),
+    tries: step.tries,
+    generation: step.generation,
+    ...(step.uncertain_at === null ? {} : { uncertainAt: step.uncertain_at }),
+    looks: step.looks
+  }
 }
 
 /** A document that was just made or received, as the store will tell of it. */
@@ -100,15 +148,7 @@ export function handleOf ({ documentId, filename, contentType, size, sha256, pag
   return { id: documentId, filename, contentType, size, sha256, expiresAt, ...(pages === undefined ? {} : { pages }) }
 }
 
-/** A stored document as its handle. */
-export function storedDocument (row: NonNullable<StepRecord['document']>): StoredDocument {
-  return {
-    id: row.document_id,
-    filename: row.filename,
-    contentType: row.content_type,
-    size: Number(row.size),
-    sha256: row.sha256,
-    expiresAt: row.expires_at,
-    ...(row.pages === null ? {} : { pages: row.pages })
-  }
+/** What a provider may know of a document. */
+export function plainHandle ({ id, filename, contentType, size, sha256 }: StoredDocument): DocumentHandle {
+  return { id, filename, contentType, size, sha256 }
 }

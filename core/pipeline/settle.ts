@@ -1,48 +1,91 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { DispatchError, refusal } from '../contract/errors.ts'
+import { toldStatuses } from '../contract/callbacks.ts'
+import { DispatchError, refusal, type Problem } from '../contract/errors.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import { RenderError } from '../documents/errors.ts'
 import { RendererBusy } from '../documents/renderer.ts'
 import type { Outcome } from '../host/call.ts'
-import { settleStep, type Settlement } from '../store/dispatches.ts'
+import { findDispatch } from '../store/dispatch-views.ts'
+import type { Enqueue } from '../store/lease.ts'
 import type { EventActor } from '../store/schema.ts'
+import { settleStep, type Following, type Settlement } from '../store/steps.ts'
+import type { StepResult } from './answer.ts'
+import { afterUncertain, retryAfter } from './patience.ts'
 import type { Parts } from './parts.ts'
 import type { Run, RunStep } from './run.ts'
 
-/** What a dispatch becomes when one of its steps came to this and no other follows. */
-export const statusAfter: Record<Settlement['outcome'], DispatchStatus> = {
-  accepted: 'succeeded',
-  rejected: 'failed',
-  unavailable: 'failed',
-  uncertain: 'uncertain'
-}
+/** Milliseconds before each try to record an outcome: what a provider has accepted must not be lost to a restart of the database. */
+const pauses = [0, 50, 250, 1000, 2000, 4000, 8000]
 
-/** Milliseconds before each try to record an outcome: what a provider has accepted must not be lost to a blink of the database. */
-const pauses = [0, 50, 250, 1000]
+/** Who tells what came of a step, what the steps before have come to, and under which kind it stands in the timeline. */
+export type Telling = { actor: EventActor, results: readonly StepResult[], kind?: string }
 
 /**
- * Records what came of a step, and its price; where the database is gone for too long, the log has it. Throws `outcome_unknown`
- * then, unless the step was surely not accepted, and `conflict` when another run has settled the step.
+ * Records what came of a step, its price and what follows; answers what the dispatch becomes with it. Where the database is
+ * gone for too long, the log has it. Throws `outcome_unknown` then, and `conflict` when another run has the dispatch.
  */
-export async function settle ({ database, log, now }: Pick<Parts, 'database' | 'log' | 'now'>, run: Run, step: RunStep, settlement: Settlement, actor: EventActor): Promise<void> {
-  const { companyId, dispatchId } = run
+export async function settle (parts: Parts, run: Run, step: RunStep, settlement: Settlement, { actor, results, kind }: Telling): Promise<DispatchStatus> {
+  const { database, log, now } = parts
+  const { companyId, dispatchId, runId } = run
+  const following = followingOf(parts, run, step, settlement, results)
   let failure: unknown
   for (const milliseconds of pauses) {
     if (milliseconds > 0) await pause(milliseconds)
     try {
-      await settleStep(database, { companyId, dispatchId, stepId: step.stepId, actor }, settlement, statusAfter[settlement.outcome], now())
-      return
+      await settleStep(database, { companyId, dispatchId, stepId: step.stepId, runId, actor, ...(kind === undefined ? {} : { kind }) }, settlement, following, now())
+      return following.status ?? 'running'
     } catch (error) {
       // A try that failed may have been recorded all the same: then the next one finds the step settled.
-      if (error instanceof DispatchError && failure !== undefined) return
+      if (error instanceof DispatchError && failure !== undefined && await isRecorded(parts, run, step, settlement)) return following.status ?? 'running'
       if (error instanceof DispatchError) throw error
       failure = error
       log.warn({ err: error, companyId, dispatchId }, 'the outcome could not be recorded')
     }
   }
   log.error({ companyId, dispatchId, stepId: step.stepId, outcome: settlement.outcome }, 'the outcome is not recorded')
-  if (settlement.outcome === 'rejected' || settlement.outcome === 'unavailable') return
-  throw new DispatchError('outcome_unknown', 'The provider was called, but its answer could not be recorded. The request must not be sent again before it is known what became of it.', { dispatchId, cause: failure })
+  // Whatever it was: what is not recorded is gone on with by another run, and must not be sent beside that.
+  throw new DispatchError('outcome_unknown', 'What came of the dispatch could not be recorded, and is found out later. The request must not be sent again before it is known.', { dispatchId, cause: failure })
+}
+
+/** Whether a step has come to what it was settled with, by whomever. */
+async function isRecorded ({ database }: Parts, { companyId, dispatchId }: Run, { stepId }: RunStep, { outcome }: Settlement): Promise<boolean> {
+  const record = await findDispatch(database, companyId, dispatchId)
+  return record?.steps.find((step) => step.step_id === stepId)?.status === outcome
+}
+
+/** What follows when a step has come to this: the next one, the end, another try, another look. */
+function followingOf (parts: Parts, run: Run, step: RunStep, settlement: Settlement, results: readonly StepResult[]): Following {
+  // Nobody waits for what is deferred.
+  const again = settlement.outcome === 'unavailable' && (run.detached || step.deferredOn !== undefined) ? retryAfter(step, parts.now()) : undefined
+  const look = settlement.outcome === 'uncertain' ? afterUncertain(step, parts.now()) : undefined
+  const next = { detached: run.detached, ...(again === undefined ? {} : { nextTryAt: again }), ...(look === undefined ? {} : { nextLookAt: look }) }
+  if (step.deferredOn !== undefined) return again === undefined ? next : { ...next, also: parts.jobs.deferred(run, step, again) }
+  const status = again === undefined ? statusAfter(run, step, settlement, results) : 'queued'
+  return { status, ...next, ...(again === undefined ? ended(parts, run, status) : { also: parts.jobs.dispatch(run, again) }) }
+}
+
+/** What is done in the transaction in which a dispatch ends: who no longer waits for it is told. */
+export function ended (parts: Pick<Parts, 'notices'>, run: Run, status: DispatchStatus): Pick<Following, 'tell'> {
+  return run.callbackUrl === undefined || status === 'running' ? {} : { tell: tellEnd(parts, run, status) }
+}
+
+/** Tells what a dispatch has come to, where that is told. */
+export function tellEnd ({ notices }: Pick<Parts, 'notices'>, run: Run, status: DispatchStatus): Enqueue {
+  const told = toldStatuses.find((one) => one === status)
+  return (queries) => told === undefined ? Promise.resolve() : notices.note(queries, run, `dispatch.${told}`)
+}
+
+/** What a dispatch becomes with the outcome of a step, when it is not tried again by itself. */
+export function statusAfter ({ steps }: Pick<Run, 'steps'>, step: RunStep, { outcome }: Settlement, results: readonly StepResult[]): DispatchStatus {
+  if (outcome === 'uncertain') return 'uncertain'
+  const isLast = steps.at(-1)?.stepId === step.stepId
+  if (outcome === 'accepted') return isLast ? 'succeeded' : 'running'
+  return results.some(isDone) ? 'partial' : 'failed'
+}
+
+/** Only what a provider accepted is done: a document that was made here can be made again. */
+export function isDone ({ status, providerName }: Pick<StepResult, 'status' | 'providerName'>): boolean {
+  return status === 'accepted' && providerName !== null
 }
 
 /** A provider's answer as it is recorded: the vendor's own code goes into the details. */
@@ -52,12 +95,16 @@ export function settlementOf (outcome: Outcome): Settlement {
   return { outcome: outcome.outcome, error: { word, message, ...(code === undefined ? {} : { details: [{ path: '', code, message }] }) } }
 }
 
-/** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. */
-export function settlementOfFailure (error: unknown): Settlement {
+/** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. `place`: where the step's own things stand in the request. */
+export function settlementOfFailure (error: unknown, place = ''): Settlement {
   if (error instanceof RendererBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
-  if (error instanceof DispatchError && error.word === 'validation_failed') return { outcome: 'rejected', error: { word: error.word, message: error.message, details: error.details ?? [] } }
+  if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], place)
   if (error instanceof DispatchError) return { outcome: 'unavailable', error: { word: error.word, message: error.message } }
   if (!(error instanceof RenderError)) return { outcome: 'unavailable', error: { word: 'internal_error', message: 'The dispatch failed before the provider was called; nothing was sent.' } }
-  const { message, details = [] } = refusal('validation_failed', error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })))
+  return refused(error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })), place)
+}
+
+function refused (problems: readonly Problem[], place: string): Settlement {
+  const { message, details = [] } = refusal('validation_failed', problems.map((problem) => ({ ...problem, path: place + problem.path })))
   return { outcome: 'rejected', error: { word: 'validation_failed', message, details } }
 }

@@ -1,74 +1,115 @@
 import { DispatchError } from '../contract/errors.ts'
+import type { DispatchStatus } from '../contract/states.ts'
 import type { Outcome } from '../host/call.ts'
-import { beginAttempt, type Settlement } from '../store/dispatches.ts'
-import type { Result } from './answer.ts'
+import { beginAttempt, type Settlement } from '../store/steps.ts'
+import type { Result, StepResult } from './answer.ts'
 import { prepareCall } from './dispatch.ts'
-import { makeContent } from './make.ts'
+import { makeContent, placesIn, type ChainDocument } from './make.ts'
 import type { Parts } from './parts.ts'
-import type { Run, RunStep, StoredDocument } from './run.ts'
-import { settle, settlementOf, settlementOfFailure, statusAfter } from './settle.ts'
+import type { Run, RunStep, StoredContent } from './run.ts'
+import { settle, settlementOf, settlementOfFailure } from './settle.ts'
+import { isTheirs, keepTheirs, theirs } from './theirs.ts'
 
-/** Runs the steps of a recorded dispatch in their order, up to the first that is not accepted; tells what it came to. */
+/** What the steps of a run have come to so far, and what is made of each. */
+type Progress = { results: StepResult[], contents: Map<string, StoredContent> }
+
+/** Runs the steps of a recorded dispatch that are left, in their order, up to the first that is not accepted; tells what it came to. */
 export async function runSteps (parts: Parts, run: Run): Promise<Result> {
-  const [first, ...rest] = run.steps
-  if (first === undefined) throw new Error(`The dispatch ${run.dispatchId} has no step to run.`)
-  let result = await runStep(parts, run, first)
-  for (const step of rest) {
-    if (result.status !== 'succeeded') break
-    result = await runStep(parts, run, step)
+  const { dispatchId, companyId, metadata, createdAt, steps } = run
+  const progress: Progress = { results: steps.map(({ result }) => result), contents: new Map(steps.map(({ stepId, content }) => [stepId, content])) }
+  const hand = (): Promise<ChainDocument | undefined> => handOn(parts, run, progress)
+  let status: DispatchStatus = 'running'
+  for (const [index, step] of steps.entries()) {
+    if (status !== 'running' || step.result.status === 'accepted') continue
+    const ran = await runStep(parts, run, step, progress, hand)
+    progress.results[index] = ran.result
+    status = ran.status
   }
+  // Whoever reads the dispatch finds the provider's document; it is fetched again where a later step cannot do without.
+  if (status === 'succeeded') await hand().catch((error: unknown) => parts.log.warn({ err: error, companyId, dispatchId }, 'the document of the provider was not fetched'))
+  const results = progress.results.map((result, index) => ({ ...result, document: progress.contents.get(steps[index]?.stepId ?? '')?.document ?? null }))
+  return { dispatchId, status, metadata, steps: results, createdAt, finishedAt: status === 'queued' ? null : parts.now() }
+}
+
+/** Runs a step whose event has come, with what came of it; the dispatch stays what it is. */
+export async function runDeferred (parts: Parts, run: Run, step: RunStep, hand: () => Promise<ChainDocument>): Promise<StepResult> {
+  const { result } = await runStep(parts, run, step, { results: [], contents: new Map([[step.stepId, step.content]]) }, hand)
   return result
 }
 
+/** The document of the first step: ours, or the provider's own as it was fetched, or is now. Throws `provider_unavailable` when that cannot be had. */
+async function handOn (parts: Parts, run: Run, { results: [result], contents }: Progress): Promise<ChainDocument | undefined> {
+  const [source] = run.steps
+  const { document, made } = contents.get(source?.stepId ?? '') ?? {}
+  if (source === undefined || document === undefined) return undefined
+  if (!isTheirs(source) || made?.['theirs'] === true || !result?.response) return { document, signatures: placesIn(made) }
+  const fetched = await keepTheirs(parts, run, { of: source, for: source.stepId, remoteId: result.response.id })
+  contents.set(source.stepId, { document: fetched, made: theirs })
+  return { document: fetched, signatures: [] }
+}
+
 /** The one way to run a step: make it ready, call the provider if it has one, settle. */
-async function runStep (parts: Parts, run: Run, step: RunStep): Promise<Result> {
-  const ready = await makeReady(parts, run, step)
-  if ('failed' in ready) {
-    await settle(parts, run, step, ready.failed, { kind: 'system' })
-    return resultOf(parts, run, step, ready.failed, null)
-  }
+async function runStep (parts: Parts, run: Run, step: RunStep, progress: Progress, hand: () => Promise<ChainDocument | undefined>): Promise<{ result: StepResult, status: DispatchStatus }> {
+  const ready = await makeReady(parts, run, step, progress, hand)
+  const failed = 'failed' in ready
+  const settlement = failed ? ready.failed : ready.call === undefined ? doneHere : settlementOf(await ready.call())
+  const status = await settle(parts, run, step, settlement, { actor: failed || step.by === undefined ? { kind: 'system' } : { kind: 'provider', code: step.by.provider.code }, results: progress.results })
+  return { result: resultOf(step, settlement), status }
+}
+
+/** Calls a provider again with what it was called with, under the same key or from its checkpoint: what is not sent now, or not let in, says nothing of before. */
+export async function repeatCall (parts: Parts, run: Run, step: RunStep): Promise<Settlement> {
+  const progress: Progress = { results: run.steps.map(({ result }) => result), contents: new Map(run.steps.map(({ stepId, content }) => [stepId, content])) }
+  const ready = await makeReady(parts, run, step, progress, async () => step.deferredOn === undefined ? handOn(parts, run, progress) : handedOver(step) ?? gone(step))
+  if ('failed' in ready) return doubtful(ready.failed)
   const settlement = ready.call === undefined ? doneHere : settlementOf(await ready.call())
-  await settle(parts, run, step, settlement, step.by === undefined ? { kind: 'system' } : { kind: 'provider', code: step.by.provider.code })
-  return resultOf(parts, run, step, settlement, ready.document)
+  return settlement.outcome === 'unavailable' || ('error' in settlement && settlement.error.word === 'authentication_error') ? doubtful(settlement) : settlement
+}
+
+/** The document that a step whose event has come was given. */
+export function handedOver ({ content: { document } }: RunStep): ChainDocument | undefined {
+  return document === undefined ? undefined : { document, signatures: [] }
+}
+
+function gone ({ service }: RunStep): never {
+  throw new DispatchError('provider_unavailable', `The document that "${service}" was called with is not there any more.`)
+}
+
+function doubtful (settlement: Settlement): Settlement {
+  return 'error' in settlement ? { ...settlement, outcome: 'uncertain' } : settlement
 }
 
 /** A step that needs no provider is done once its content is made. */
 const doneHere: Settlement = { outcome: 'accepted', response: null }
 
-type Ready = { document: StoredDocument | null, call?: () => Promise<Outcome> } | { failed: Settlement }
+type Ready = { call?: () => Promise<Outcome> } | { failed: Settlement }
 
 /** Makes the content unless it is there, and commits the attempt. What fails here was surely not sent. */
-async function makeReady (parts: Parts, run: Run, step: RunStep): Promise<Ready> {
-  const { companyId, dispatchId } = run
-  const { stepId, by } = step
+async function makeReady (parts: Parts, run: Run, step: RunStep, { contents }: Progress, hand: () => Promise<ChainDocument | undefined>): Promise<Ready> {
+  const { companyId, dispatchId, runId } = run
+  const { stepId, by, content } = step
   try {
-    const { made, document = null, fresh } = await makeContent(parts, run, step)
-    const attempt = { companyId, dispatchId, stepId, ...fresh, ...(by === undefined ? {} : { provider: { code: by.provider.code, version: by.provider.version } }) }
-    await beginAttempt(parts.database, attempt, parts.now())
-    return { document, ...(by === undefined ? {} : { call: await prepareCall(parts, run, { ...step, by }, made) }) }
+    if (step.missing !== undefined) throw new DispatchError('provider_unavailable', step.missing)
+    const { made, document, fresh } = await makeContent(parts, run, step, hand)
+    await beginAttempt(parts.database, { companyId, dispatchId, stepId, runId, ...fresh, ...(by === undefined ? {} : { provider: { code: by.provider.code, version: by.provider.version } }) }, parts.now())
+    contents.set(stepId, { ...content, ...(document === undefined ? {} : { document }), ...(fresh.made === undefined ? {} : { made: fresh.made }) })
+    return by === undefined ? {} : { call: await prepareCall(parts, run, { ...step, by }, made) }
   } catch (error) {
     if (error instanceof DispatchError && error.word === 'conflict') throw error
     parts.log.warn({ err: error, companyId, dispatchId }, 'the provider was not called')
-    return { failed: settlementOfFailure(error) }
+    return { failed: settlementOfFailure(error, run.steps[0] === step ? '' : `/${step.service}`) }
   }
 }
 
-function resultOf ({ now }: Pick<Parts, 'now'>, run: Run, step: RunStep, settlement: Settlement, document: StoredDocument | null): Result {
-  const { dispatchId, metadata, createdAt } = run
+function resultOf ({ service, by, price }: RunStep, settlement: Settlement): StepResult {
   const accepted = settlement.outcome === 'accepted'
   return {
-    dispatchId,
-    status: statusAfter[settlement.outcome],
-    metadata,
-    step: {
-      service: step.service,
-      providerName: step.by?.provider.code ?? null,
-      status: settlement.outcome,
-      response: accepted ? settlement.response : null,
-      document,
-      error: accepted ? null : settlement.error
-    },
-    createdAt,
-    finishedAt: now()
+    service,
+    providerName: by?.provider.code ?? null,
+    status: settlement.outcome,
+    response: accepted ? settlement.response : null,
+    document: null,
+    error: accepted ? null : settlement.error,
+    charged: accepted ? price : 0
   }
 }

@@ -2,10 +2,11 @@ import { Type, type Static } from 'typebox'
 import { EmailAddress, Line, type DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
 import { checkMost } from './limits.ts'
-import type { Content } from './made.ts'
+import { checkLink, withLink } from './link.ts'
+import type { Content, Made } from './made.ts'
 import { duplicatesIn, listOf, recipientsOf } from './recipients.ts'
 import { isAllowedSender } from './senders.ts'
-import type { ProvidedService, ProviderFacts, Subject } from './service.ts'
+import type { Findings, ProvidedService, ProviderFacts, Subject } from './service.ts'
 
 const mostRecipients = 50
 /** Characters. */
@@ -56,15 +57,16 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
   required: ['from', 'to', 'subject'],
   template: { unless: 'body', exclusive: true },
   content: 'message',
+  chain: { consumes: 'attachment' },
   capabilities: EmailCapabilities,
   price: 0,
 
   check (subject) {
-    const { fields, at, provider } = subject
+    const body = checkBody(subject)
     return {
       expectations: [...checkSender(subject), ...checkRecipients(subject)],
-      problems: provider === undefined || fields.body === undefined ? [] : checkSize({ ...bodyOf(fields.body), attachments: [] }, provider, at('body')),
-      warnings: [...checkDuplicates(subject), ...checkSubject(subject)]
+      problems: body.problems ?? [],
+      warnings: [...checkDuplicates(subject), ...checkSubject(subject), ...body.warnings ?? []]
     }
   },
 
@@ -104,6 +106,13 @@ function checkSubject ({ fields: { subject }, at }: EmailSubject): Problem[] {
   return /\{\{|\{%/.test(subject) ? [{ path: at('subject'), code: 'static_subject', message: 'A subject is sent as it is: the expression in it is not evaluated.' }] : []
 }
 
+/** The client's own body, as long as it will be with its links. */
+function checkBody ({ fields: { body }, at, provider, link }: EmailSubject): Findings {
+  if (body === undefined) return {}
+  const { problems = [], warnings = [] } = checkLink(body, at('body'), link)
+  return { problems: [...problems, ...provider === undefined ? [] : checkSize({ ...bodyOf(withLink(body, link)), attachments: [] }, provider, at('body'))], warnings }
+}
+
 /** The size of the message, with its attachments in base64, against what the provider takes. */
 function checkSize (message: Message, provider: ProviderFacts<EmailCapabilities>, path: string): Problem[] {
   return checkMost(provider, path, messageSize(message), provider.capabilities.maxSize, 'bytes a message')
@@ -115,8 +124,8 @@ export function messageSize ({ html = '', text = '', attachments }: Message): nu
   return encoded.reduce((sum, size) => sum + size, Buffer.byteLength(html) + Buffer.byteLength(text))
 }
 
-function contentOf ({ body }: EmailFields, { html, text, attachments }: Message): Message {
-  return { ...body === undefined ? { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }) } : bodyOf(body), attachments }
+function contentOf ({ body }: EmailFields, { html, text, attachments, link }: Made<'message'>): Message {
+  return { ...body === undefined ? { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }) } : bodyOf(withLink(body, link)), attachments }
 }
 
 /** A body is HTML when it closes an element, has one that is never closed, or says so; a lone `<name>` is text. */

@@ -54,6 +54,7 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   required: ['signers'],
   template: {},
   content: 'document',
+  chain: { produces: 'document', consumes: 'document' },
   capabilities: EsignCapabilities,
   price: 0,
 

@@ -26,6 +26,7 @@ export const file: Service<'file', FileFields, never, 'document'> = {
   required: [],
   template: { byName: 'fileContent' },
   content: 'document',
+  chain: { produces: 'document' },
   price: 0,
 
   check: (subject) => ({ problems: checkFormat(subject) }),

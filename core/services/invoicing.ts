@@ -53,13 +53,14 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
   required: ['documentType'],
   template: {},
   content: 'document',
+  chain: { produces: 'document' },
   capabilities: InvoicingCapabilities,
   price: 1,
 
   check (subject) {
     const { problems = [], warnings = [] } = subject.template.vocabulary === 'invoice' ? checkVocabulary(subject) : {}
     return {
-      problems: [...checkDocumentType(subject), ...checkProvider(subject), ...problems],
+      problems: [...checkDocumentType(subject), ...checkProvider(subject), ...checkMailed(subject), ...problems],
       warnings: [...checkTemplateType(subject), ...warnings]
     }
   },
@@ -101,6 +102,12 @@ function checkProvider ({ fields, data, provider, at: where }: InvoicingSubject)
     ...checkOffered(provider, where('sendByEmail'), fields.sendByEmail, mails(capabilities, fields.documentType), `send ${fields.documentType} documents by e-mail`),
     ...missing.map((required) => ({ path: `/template/data${required}`, code: 'required_by_provider', message: `The provider "${code}" requires this field.` }))
   ]
+}
+
+/** Who gets the e-mail of the chain would get two. */
+function checkMailed ({ fields, at: where, beside }: InvoicingSubject): Problem[] {
+  if (fields.sendByEmail !== true || !beside.includes('email')) return []
+  return [{ path: where('sendByEmail'), code: 'mailed_twice', message: 'The provider and the step "email" would both send an e-mail: leave one of the two out.' }]
 }
 
 function mails ({ sendByEmail = false }: InvoicingCapabilities, documentType: DocumentType): boolean {

@@ -3,8 +3,8 @@ import type { JsonObject } from '../contract/json.ts'
 
 /** What is made of a template (or comes with the request) before a service is done, by its kind. */
 export type Content = {
-  /** A PDF, and where it is to be signed. */
-  document: { document: DocumentHandle, pages: number, signatures: readonly SignaturePlace[] }
+  /** A PDF, how many pages it has where that is known, and where it is to be signed. */
+  document: { document: DocumentHandle, pages?: number, signatures: readonly SignaturePlace[] }
   /** The body of an e-mail, unless the request brings its own, and what is attached to it. */
   message: { html?: string, text?: string, attachments: readonly DocumentHandle[] }
   /** A plain text, unless the request brings its own. */
@@ -14,8 +14,8 @@ export type Content = {
 }
 export type ContentKind = keyof Content
 
-/** All that a service needs besides its fields. `data` is that of the template, empty without one. */
-export type Made<Kind extends ContentKind = ContentKind> = { data: JsonObject, metadata: Readonly<Record<string, string>> } & Content[Kind]
+/** All that a service needs besides its fields. `data` is that of the template, empty without one; `link` leads to the document of the chain. */
+export type Made<Kind extends ContentKind = ContentKind> = { data: JsonObject, metadata: Readonly<Record<string, string>>, link?: string } & Content[Kind]
 
 /** Where a signer (1 is the first) signs: in points from the top left of the page (1 is the first). */
 export type SignaturePlace = { signer: number, page: number, x: number, y: number, width: number, height: number }

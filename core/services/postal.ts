@@ -59,6 +59,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   required: ['recipient'],
   template: {},
   content: 'document',
+  chain: { produces: 'document', consumes: 'document' },
   capabilities: PostalCapabilities,
   price: 0,
 
@@ -72,7 +73,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
     }
   },
 
-  checkMade: (_fields, { pages }, provider) => provider === undefined ? [] : checkPages(pages, provider),
+  checkMade: (_fields, { pages }, provider) => provider === undefined || pages === undefined ? [] : checkPages(pages, provider),
 
   request: (fields, { document, metadata }) => ({ postal: { ...defaults, ...fields }, document, metadata }),
 

@@ -1,7 +1,9 @@
 import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
+import { deliveryStatusesOf, isDeliveryService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { services, type ServiceName } from './index.ts'
+import { chainBeginners, chainFollowers } from './chains.ts'
+import { needsProvider, serviceNames, services, type ServiceName } from './index.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -19,33 +21,125 @@ const TemplateByName = Type.Object({
   data: TemplateData
 }, closed)
 
+/** Who does a step, and with which runtime parameters. */
+const providerFields = {
+  providerName: Type.Optional(ProviderCode),
+  settings: Type.Optional(Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'Runtime parameters of the provider, as it declares them.' }))
+}
+
+/** Where a request says what a step needs: in the step's own object, and (the fields of `top`) at the top level. */
+export type StepForm = { service: ServiceName, own: TObject, top: readonly string[] }
+
+/** The steps of a path, in its order. The first has the template of the request, the first that needs a provider its `providerName` and `settings`. */
+export function stepForms (path: readonly ServiceName[]): StepForm[] {
+  const provided = Math.max(0, path.findIndex(needsProvider))
+  return path.map((service, index) => ({
+    service,
+    own: Type.Object({
+      ...Type.Partial(services[service].fields).properties,
+      ...(index === 0 ? {} : ownTemplate(service)),
+      ...(index <= provided ? {} : providerFields)
+    }, closed),
+    top: [
+      ...liftedOf(service, path),
+      ...(index === 0 ? Object.keys(templateFields(service)) : []),
+      ...(index === provided ? Object.keys(providerFields) : [])
+    ]
+  }))
+}
+
+/** The services that can be deferred: those that do something with a document, wherever it was made. A signature needs places for it. */
+export const deferrable: readonly ServiceName[] = chainFollowers.filter((name) => services[name].signers === undefined)
+export const mostDeferred = 5
+
+/** A step that waits for an event: all of it stands in its own object. */
+export function deferredForm (service: ServiceName): StepForm {
+  return { service, own: Type.Object({ on: Type.Optional(Type.Unknown()), service: Type.Optional(Type.Unknown()), ...providerFields, ...ownTemplate(service), ...Type.Partial(services[service].fields).properties }, closed), top: [] }
+}
+
 /** The schema of the body for these services: the CompositeRequest of the specification, narrowed to what they take. */
-export function requestSchema (names: readonly ServiceName[]): TObject {
+export function requestSchema (path: readonly ServiceName[]): TObject {
+  const [first] = path
   return Type.Object({
-    providerName: Type.Optional(ProviderCode),
-    ...templateFields(names),
+    providerName: providerFields.providerName,
+    ...(first === undefined ? {} : templateFields(first)),
     metadata: Type.Optional(Metadata),
-    settings: Type.Optional(Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'Runtime parameters of the provider, as it declares them.' })),
+    settings: providerFields.settings,
     callbackUrl: Type.Optional(CallbackUrl),
-    ...Object.fromEntries(names.flatMap((name) => liftedOf(name, names).map((field) => [field, optional(services[name].fields.properties[field])]))),
-    ...Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Partial(services[name].fields, closed))]))
+    ...Object.fromEntries(path.flatMap((name) => liftedOf(name, path).map((field) => [field, optional(services[name].fields.properties[field])]))),
+    ...Object.fromEntries(stepForms(path).map(({ service, own }) => [service, Type.Optional(own)])),
+    ...deferredField(path)
   }, closed)
 }
 
+/** The body of any chain, as it is documented: each takes what its services take. */
+export function chainSchema (): TObject {
+  const lifted = serviceNames.flatMap((name) => services[name].lifted.map((field) => [field, optional(services[name].fields.properties[field])]))
+  const own = serviceNames.map((name) => [name, Type.Optional(Type.Object({
+    ...Type.Partial(services[name].fields).properties,
+    ...ownTemplate(name),
+    ...(needsProvider(name) ? providerFields : {})
+  }, { ...closed, ...(needsProvider(name) ? { description: 'With "providerName" and "settings" of its own, unless it is the first in the path that needs a provider.' } : {}) }))])
+  return Type.Object({
+    providerName: providerFields.providerName,
+    ...Object.assign({}, ...chainBeginners.map(templateFields)) as TProperties,
+    template: Type.Optional(TemplateById),
+    metadata: Type.Optional(Metadata),
+    settings: providerFields.settings,
+    callbackUrl: Type.Optional(CallbackUrl),
+    ...Object.fromEntries([...lifted, ...own]) as TProperties,
+    ...deferredField(serviceNames)
+  }, closed)
+}
+
+/** What a retry may put in place of the object of the service that failed. */
+export const RetryBody = Type.Object(Object.fromEntries(serviceNames.map((name) => [name, Type.Optional(Type.Unsafe({ ...services[name].fields, ...exampleOf(name) }))])), {
+  ...closed,
+  description: 'The whole object of the service that failed, put right: it takes the place of what the request said.'
+})
+
+function exampleOf (name: ServiceName): { examples?: JsonObject[] } {
+  const { example } = services[name]
+  const own = (example[name] ?? example) as JsonObject
+  return Object.keys(own).length === 0 ? {} : { examples: [own] }
+}
+
 /** The fields of a service that may stand at the top level of a request for these services. */
-export function liftedOf (name: ServiceName, names: readonly ServiceName[]): readonly string[] {
+export function liftedOf (name: ServiceName, path: readonly ServiceName[]): readonly string[] {
   const { lifted, liftedAlone = [] } = services[name]
-  return names.length === 1 ? [...lifted, ...liftedAlone] : lifted
+  return path.length === 1 ? [...lifted, ...liftedAlone] : lifted
 }
 
 /** A template that nothing can take the place of is required here; whether one of several ways was taken is for the reader to say. */
-function templateFields (names: readonly ServiceName[]): TProperties {
-  const uses = names.flatMap((name) => services[name].template ?? [])
-  if (uses.length === 0) return {}
-  const isRequired = uses.some(({ unless, byName }) => unless === undefined && byName === undefined)
+function templateFields (name: ServiceName): TProperties {
+  const { template } = services[name]
+  if (template === undefined) return {}
+  const { unless, byName } = template
   return {
-    template: isRequired ? TemplateById : Type.Optional(TemplateById),
-    ...Object.fromEntries(uses.flatMap(({ byName }) => byName === undefined ? [] : [[byName, Type.Optional(TemplateByName)]]))
+    template: unless === undefined && byName === undefined ? TemplateById : Type.Optional(TemplateById),
+    ...(byName === undefined ? {} : { [byName]: Type.Optional(TemplateByName) })
+  }
+}
+
+/** What takes the document of the chain has no template of its own. */
+function ownTemplate (name: ServiceName): TProperties {
+  const { template, chain } = services[name]
+  return template === undefined || chain.consumes === 'document' ? {} : { template: Type.Optional(TemplateById) }
+}
+
+/** What can happen to a dispatch of these services after it was accepted: `esign.completed`, … */
+export function eventsOf (path: readonly ServiceName[]): string[] {
+  return path.filter(isDeliveryService).flatMap((name) => deliveryStatusesOf(name).map((status) => `${name}.${status}`))
+}
+
+function deferredField (path: readonly ServiceName[]): TProperties {
+  const events = eventsOf(path)
+  if (events.length === 0) return {}
+  return {
+    deferred: Type.Optional(Type.Array(Type.Unsafe<JsonObject>({
+      ...Type.Object({ on: Type.Enum(events), service: Type.Enum([...deferrable]) }),
+      allOf: deferrable.map((name) => ({ if: { type: 'object', required: ['service'], properties: { service: { const: name } } }, then: deferredForm(name).own }))
+    }), { maxItems: mostDeferred, description: 'What is done with the document when an event comes: the fields of a service beside "on" and "service".' }))
   }
 }
 

@@ -3,23 +3,36 @@ import { refusal, type Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { compile, guarded, type Check } from '../contract/schema.ts'
 import { services, type ServiceName } from './index.ts'
-import { liftedOf, requestSchema } from './request-schema.ts'
+import { isGiven, isObject, placesOf, pointerTo, takesTemplate, valueOf, type Place } from './places.ts'
+import { requestSchema } from './request-schema.ts'
 
 /** A dispatch request whose shape is right, with every field in its one place. */
 export type DispatchRequest = {
   services: readonly ServiceName[]
-  providerName?: string
-  /** Not where the request brings the content itself. */
-  template?: TemplateReference
   metadata: Readonly<Record<string, string>>
+  callbackUrl?: string
+  /** One for each of its services, in their order. */
+  steps: readonly RequestStep[]
+  /** What is done once an event of the dispatch has come. */
+  deferred: readonly DeferredStep[]
+}
+
+/** What the request says of a step. */
+export type RequestStep = {
+  service: ServiceName
+  /** The service's own fields. */
+  fields: JsonObject
+  /** Not where the request brings the content itself, or the step takes what was made before. */
+  template?: TemplateReference
+  providerName?: string
   /** The runtime parameters of the provider. */
   settings: JsonObject
-  callbackUrl?: string
-  /** What the request carries for each of its services. */
-  fields: Readonly<Record<string, JsonObject>>
-  /** Where a service's field stands in the client's body, or belongs: a JSON pointer. */
-  at: (service: ServiceName, field: string) => string
+  /** Where a field of the step stands in the client's body, or belongs: a JSON pointer. */
+  at: (field: string) => string
 }
+
+/** `deferredOn`: the event that it waits for, such as `esign.completed`. */
+export type DeferredStep = RequestStep & { deferredOn: string }
 
 /** A template by its number, or by its name, and the data for it, which stands at `path` in the client's body. */
 export type TemplateReference = ({ id: number } | { name: string }) & { data: JsonObject, path: string }
@@ -28,94 +41,76 @@ export type TemplateReference = ({ id: number } | { name: string }) & { data: Js
 export type RequestReader = (body: unknown, found?: readonly Problem[]) => DispatchRequest
 
 /** Compiles the reader of the bodies for these services. */
-export function createRequestReader (names: readonly ServiceName[]): RequestReader {
-  const check: Check<unknown> = guarded(compile(requestSchema(names)))
+export function createRequestReader (path: readonly ServiceName[]): RequestReader {
+  const check: Check<unknown> = guarded(compile(requestSchema(path)))
+  const placesIn = placesOf(path)
   return (body, found = []) => {
     const fit = check(body)
+    const { steps, deferred } = isObject(body) ? placesIn(body) : { steps: [], deferred: [] }
     const problems = [
       ...found,
       ...(fit.ok ? [] : fit.problems),
-      ...(isObject(body) ? names.flatMap((name) => [...fieldProblems(name, names, body), ...templateProblems(name, names, body)]) : [])
+      ...[...steps, ...deferred].flatMap((place) => [...fieldProblems(place), ...templateProblems(place)])
     ]
     if (problems.length > 0) throw refusal('validation_error', problems)
-    return settle(names, body as Body)
+    const { metadata = {}, callbackUrl } = body as Pick<DispatchRequest, 'callbackUrl'> & Partial<Pick<DispatchRequest, 'metadata'>>
+    return {
+      services: path,
+      metadata,
+      ...(callbackUrl === undefined ? {} : { callbackUrl }),
+      steps: steps.map(stepIn),
+      deferred: deferred.map((place) => ({ ...stepIn(place), deferredOn: place.inside['on'] as string }))
+    }
   }
 }
 
 /** A field may stand at the top or in its service's object; it must stand somewhere if required, and not say two things. */
-function fieldProblems (name: ServiceName, names: readonly ServiceName[], body: Fields): Problem[] {
-  const lifted = liftedOf(name, names)
-  const inside = insideOf(name, body)
-  const missing = services[name].required.filter((field) => !isGiven(name, field, names, body))
+function fieldProblems (place: Place): Problem[] {
+  const { service, base, inside, body, lifted } = place
+  const missing = services[service].required.filter((field) => !isGiven(place, field))
   const contradicting = lifted.filter((field) => Object.hasOwn(inside, field) && Object.hasOwn(body, field) && !isDeepStrictEqual(inside[field], body[field]))
   return [
-    ...missing.map((field) => ({ path: placeOf(name, field, names, body), code: 'required', message: `The field "${field}" is required${lifted.includes(field) ? ` (here or in "${name}")` : ''}.` })),
-    ...contradicting.map((field) => ({ path: `/${name}/${field}`, code: 'contradiction', message: `Says something else than "/${field}"; give it in one place.` }))
+    ...missing.map((field) => ({ path: pointerTo(place, field), code: 'required', message: `The field "${field}" is required${lifted.includes(field) ? ` (here or in "${service}")` : ''}.` })),
+    ...contradicting.map((field) => ({ path: `${base}/${field}`, code: 'contradiction', message: `Says something else than "/${field}"; give it in one place.` }))
   ]
 }
 
 /** A template may be named in two ways, or be replaced by a field of the service: one of them is needed, some must not stand beside it. */
-function templateProblems (name: ServiceName, names: readonly ServiceName[], body: Fields): Problem[] {
-  const { unless, exclusive = false, byName } = services[name].template ?? {}
+function templateProblems (place: Place): Problem[] {
+  const { unless, exclusive = false, byName } = services[place.service].template ?? {}
+  if (!takesTemplate(place)) return []
   const ways = [
-    ...(unless === undefined ? [] : [{ path: placeOf(name, unless, names, body), given: isGiven(name, unless, names, body), exclusive }]),
-    ...(byName === undefined ? [] : [{ path: `/${byName}`, given: Object.hasOwn(body, byName), exclusive: true }])
-  ]
+    ...(unless === undefined ? [] : [{ field: unless, exclusive }]),
+    ...(byName === undefined ? [] : [{ field: byName, exclusive: true }])
+  ].map((way) => ({ ...way, path: pointerTo(place, way.field), given: isGiven(place, way.field) }))
   if (ways.length === 0) return []
-  if (!Object.hasOwn(body, 'template')) {
+  if (!isGiven(place, 'template')) {
     const others = ways.map(({ path }) => `"${path.slice(1)}"`).join(' or ')
-    return ways.some(({ given }) => given) ? [] : [{ path: '/template', code: 'required', message: `The field "template" is required, or ${others} in its place.` }]
+    return ways.some(({ given }) => given) ? [] : [{ path: pointerTo(place, 'template'), code: 'required', message: `The field "template" is required, or ${others} in its place.` }]
   }
-  return ways.filter(({ given, exclusive }) => given && exclusive).map(({ path }) => ({ path, code: 'contradiction', message: 'Stands in the place of "/template"; give one of the two.' }))
+  return ways.filter(({ given, exclusive }) => given && exclusive).map(({ path }) => ({ path, code: 'contradiction', message: `Stands in the place of "${pointerTo(place, 'template')}"; give one of the two.` }))
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** A body that fits its schema. */
-type Body = Pick<DispatchRequest, 'providerName' | 'callbackUrl'> & Partial<Pick<DispatchRequest, 'metadata' | 'settings'>> & { template?: { id: number, data: JsonObject } } & Fields
-
-function settle (names: readonly ServiceName[], body: Body): DispatchRequest {
-  const { providerName, metadata = {}, settings = {}, callbackUrl } = body
-  const template = templateOf(names, body)
+/** The step of a body that fits its schema. */
+function stepIn (place: Place): RequestStep {
+  const { service } = place
+  const template = templateIn(place)
+  const providerName = valueOf(place, 'providerName') as string | undefined
+  const own = Object.keys(services[service].fields.properties).filter((field) => isGiven(place, field))
   return {
-    services: names,
-    ...(providerName === undefined ? {} : { providerName }),
+    service,
+    fields: Object.fromEntries(own.map((field) => [field, valueOf(place, field) as Json])),
     ...(template === undefined ? {} : { template }),
-    metadata,
-    settings,
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
-    fields: Object.fromEntries(names.map((name) => [name, fieldsOf(name, names, body)])),
-    at: (service, field) => placeOf(service, field, names, body)
+    ...(providerName === undefined ? {} : { providerName }),
+    settings: valueOf(place, 'settings') as JsonObject | undefined ?? {},
+    at: (field) => pointerTo(place, field)
   }
 }
 
-function templateOf (names: readonly ServiceName[], body: Body): TemplateReference | undefined {
-  if (body.template !== undefined) return { ...body.template, path: '/template/data' }
-  const byName = names.map((name) => services[name].template?.byName).find((field) => field !== undefined && Object.hasOwn(body, field))
-  if (byName === undefined) return undefined
-  const { templateName, data } = body[byName] as { templateName: string, data: JsonObject }
-  return { name: templateName, data, path: `/${byName}/data` }
-}
-
-function fieldsOf (name: ServiceName, names: readonly ServiceName[], body: Body): JsonObject {
-  const atTop = liftedOf(name, names).filter((field) => Object.hasOwn(body, field)).map((field) => [field, body[field] as Json] as const)
-  return { ...Object.fromEntries(atTop), ...(body[name] as JsonObject | undefined) }
-}
-
-function isGiven (name: ServiceName, field: string, names: readonly ServiceName[], body: Fields): boolean {
-  return Object.hasOwn(insideOf(name, body), field) || (liftedOf(name, names).includes(field) && Object.hasOwn(body, field))
-}
-
-function placeOf (name: ServiceName, field: string, names: readonly ServiceName[], body: Fields): string {
-  const isInside = Object.hasOwn(insideOf(name, body), field)
-  return liftedOf(name, names).includes(field) && !isInside ? `/${field}` : `/${name}/${field}`
-}
-
-function insideOf (name: ServiceName, body: Fields): Fields {
-  const inside = body[name]
-  return isObject(inside) ? inside : {}
-}
-
-function isObject (value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function templateIn (place: Place): TemplateReference | undefined {
+  const byId = valueOf(place, 'template') as { id: number, data: JsonObject } | undefined
+  if (byId !== undefined) return { ...byId, path: `${pointerTo(place, 'template')}/data` }
+  const { byName = '' } = services[place.service].template ?? {}
+  const named = valueOf(place, byName) as { templateName: string, data: JsonObject } | undefined
+  return named && { name: named.templateName, data: named.data, path: `${pointerTo(place, byName)}/data` }
 }

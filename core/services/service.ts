@@ -23,6 +23,7 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   template?: TemplateUse
   /** What is made, or comes with the request, before the service is done. */
   content: Kind
+  chain: ChainPlace
   /** Credits for one accepted dispatch. */
   price: number
   /** Business rules, and what the chosen provider can do. Paths point into the request. */
@@ -53,6 +54,12 @@ export type ProvidedService<Name extends string, Fields, Capabilities, Kind exte
 export type TemplateUse = { unless?: string, exclusive?: true, byName?: string }
 
 /**
+ * Where a service may stand in a chain. `produces`: it can begin one, with the document that all others take. `consumes`: what
+ * it takes of that document when it comes later; without it the service only begins. `last`: nothing comes after it.
+ */
+export type ChainPlace = { produces?: 'document', consumes?: 'document' | 'attachment' | 'link', last?: true }
+
+/**
  * Services as the pipeline sees them: the schema has vouched for the fields, the manifest for the capabilities, and what
  * was made is of the service's own kind.
  */
@@ -69,6 +76,10 @@ export type Subject<Fields, Capabilities> = {
   template: { documentType?: string, vocabulary?: string, currency?: string }
   provider: ProviderFacts<Capabilities> & { settings?: JsonObject } | undefined
   today: string
+  /** The other services in the path. */
+  beside: readonly string[]
+  /** A link to the document of the chain, as long as the real one will be; without one there is nothing to link to. */
+  link?: string
 }
 
 /** The chosen provider. `settings` (of a {@link Subject}): what is no secret in its configuration, where it has a valid one. */

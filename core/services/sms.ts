@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import { CountryCode } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
 import { checkMost, checkOffered } from './limits.ts'
+import { checkLink, withLink } from './link.ts'
 import { segmentsOf } from './segments.ts'
 import type { Findings, ProvidedService, ProviderFacts, Subject } from './service.ts'
 
@@ -41,30 +42,42 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
   required: ['phoneNumber'],
   template: { unless: 'message' },
   content: 'text',
+  chain: { consumes: 'link' },
   capabilities: SmsCapabilities,
   price: 0,
 
   check (subject) {
     const { fields: { message, sender }, provider, at } = subject
     const number = checkNumber(subject)
+    const text = message === undefined ? {} : checkText(message, subject)
     return {
       problems: [
         ...number.problems ?? [],
         ...provider === undefined ? [] : checkOffered(provider, at('sender'), sender !== undefined, provider.capabilities.alphanumericSender, 'send under a name of your own'),
-        ...message === undefined || provider === undefined ? [] : checkSegments(message, provider, at('message'))
+        ...text.problems ?? []
       ],
-      warnings: [...number.warnings ?? [], ...message === undefined ? [] : checkLength(message, at('message'))]
+      warnings: [...number.warnings ?? [], ...text.warnings ?? []]
     }
   },
 
   checkMade: ({ message }, { text }, provider) => message === undefined ? checkMessage(text ?? '', provider) : [],
 
-  request: ({ phoneNumber, message, sender }, { text = '', metadata }) =>
-    ({ sms: { phoneNumber, message: message ?? text, ...(sender === undefined ? {} : { sender }) }, metadata }),
+  request: ({ phoneNumber, message, sender }, { text = '', link, metadata }) =>
+    ({ sms: { phoneNumber, message: message === undefined ? text : withLink(message, link), ...(sender === undefined ? {} : { sender }) }, metadata }),
 
   example: { sms: { phoneNumber: '+33612345678' } },
 
   facts: ({ phoneNumber }) => ({ recipient: phoneNumber })
+}
+
+/** Checks the client's own text, as long as it will be with its links. */
+function checkText (message: string, { provider, at, link }: Subject<SmsFields, SmsCapabilities>): Findings {
+  const path = at('message')
+  const { problems = [], warnings = [] } = checkLink(message, path, link)
+  const text = withLink(message, link)
+  const { length } = Array.from(text)
+  if (length > longestMessage) return { warnings, problems: [...problems, { path, code: 'too_long', message: `With its links the text has ${length} characters, and may have at most ${longestMessage}.` }] }
+  return { problems: [...problems, ...provider === undefined ? [] : checkSegments(text, provider, path)], warnings: [...warnings, ...checkLength(text, path)] }
 }
 
 /** Checks a text that a template made. */

@@ -24,6 +24,7 @@ export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities,
   lifted: [],
   required: [],
   content: 'upload',
+  chain: { consumes: 'document', last: true },
   capabilities: UploadCapabilities,
   price: 0,
 

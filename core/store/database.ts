@@ -46,6 +46,12 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, onError
   }
 }
 
+/** Goes on with a company's transaction as the owner: to add jobs to the queue with what they are about. */
+export async function asOwner (queries: CompanyQueries): Promise<OwnerQueries> {
+  await sql`set local role none`.execute(queries)
+  return queries
+}
+
 /** For what has been told already: the server says why it ends a connection before it does, and the pool repeats what idle ones say. */
 function repeated (): void {
   // Nothing is left to tell.

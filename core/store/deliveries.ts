@@ -18,6 +18,9 @@ export type FollowedStep = {
   remoteId: string
 }
 
+/** What is to be done in the same transaction when a step has moved. */
+export type Moved = (queries: OwnerQueries, step: FollowedStep, status: DeliveryStatus) => Promise<void>
+
 /** What was learnt about a step. `status` null: the vendor's word is not known to the provider. */
 export type Delivery = { kind: 'webhook' | 'polled', status: DeliveryStatus | null, facts: JsonObject, actor: EventActor }
 
@@ -48,7 +51,7 @@ export async function findFollowed ({ owner }: Database, { stepId, polledAt }: D
  * one transaction: an event has its effect once. Answers false when it was handled before, by itself or under its event id;
  * rejects when another one with that id is being handled at this moment.
  */
-export async function applyInbound ({ owner }: Database, { inboundId, eventId, steps, delivery }: { inboundId: string, eventId?: string, steps: readonly FollowedStep[], delivery: Delivery }, now: Date): Promise<boolean> {
+export async function applyInbound ({ owner }: Database, { inboundId, eventId, steps, delivery, moved }: { inboundId: string, eventId?: string, steps: readonly FollowedStep[], delivery: Delivery, moved: Moved }, now: Date): Promise<boolean> {
   return owner.transaction().execute(async (queries) => {
     const { rows: [event] } = await sql<{ state: InboundState }>`
       update inbound set (state, event_id) = (select case when taken then 'duplicate' else 'applied' end, case when taken then null else ${eventId ?? null}::text end
@@ -56,23 +59,23 @@ export async function applyInbound ({ owner }: Database, { inboundId, eventId, s
           and other.account is not distinct from inbound.account and other.event_id = ${eventId ?? null}::text) as taken) as others), note = null, handled_at = ${now}
       where inbound_id = ${inboundId} and state in ('waiting', 'held') returning state`.execute(queries)
     const isNew = event?.state === 'applied'
-    if (isNew) for (const step of steps) await moveStep(queries, step, delivery, now)
+    if (isNew) for (const step of steps) await moveStep(queries, step, delivery, moved, now)
     return isNew
   })
 }
 
 /** Notes what the vendor answered about a step, if that moves it. */
-export async function applyPoll ({ owner }: Database, step: FollowedStep, delivery: Delivery, now: Date): Promise<void> {
+export async function applyPoll ({ owner }: Database, step: FollowedStep, delivery: Delivery, moved: Moved, now: Date): Promise<void> {
   await owner.transaction().execute(async (queries) => {
     const { delivery_status: from } = await queries.updateTable('steps').set({ polled_at: now }).where('step_id', '=', step.stepId).returning('delivery_status').executeTakeFirstOrThrow()
-    if (delivery.status !== null && mayMove(step.service, from, delivery.status)) await moveStep(queries, step, delivery, now)
+    if (delivery.status !== null && mayMove(step.service, from, delivery.status)) await moveStep(queries, step, delivery, moved, now)
   })
 }
 
 /** Moves a step where it may move, and notes in its timeline what was learnt and whether it changed anything. */
-async function moveStep (queries: OwnerQueries, step: FollowedStep, { kind, status, facts, actor }: Delivery, now: Date): Promise<void> {
+async function moveStep (queries: OwnerQueries, step: FollowedStep, { kind, status, facts, actor }: Delivery, moved: Moved, now: Date): Promise<void> {
   const { companyId, dispatchId, stepId, service } = step
-  await sql`
+  const { rows: [event] } = await sql<{ changed: boolean }>`
     with before as (
       select step_id, delivery_status from steps where step_id = ${stepId} for update
     ), moved as (
@@ -82,7 +85,8 @@ async function moveStep (queries: OwnerQueries, step: FollowedStep, { kind, stat
     insert into events (company_id, dispatch_id, step_id, kind, actor, at, facts)
     select ${companyId}, ${dispatchId}, ${stepId}, ${kind}, ${JSON.stringify(actor)}, ${now},
       ${JSON.stringify({ ...facts, status: status ?? 'unknown' })}::jsonb || jsonb_strip_nulls(jsonb_build_object('before', before.delivery_status, 'changed', exists (select from moved)))
-    from before`.execute(queries)
+    from before returning (facts->>'changed')::boolean as changed`.execute(queries)
+  if (event?.changed === true && status !== null) await moved(queries, step, status)
 }
 
 /** When steps of a provider are asked after: those accepted before `since` for the first time, those asked before `again` once more, none accepted before `until`. */

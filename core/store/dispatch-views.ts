@@ -14,10 +14,13 @@ export type StepRecord = StepRow & { document: DocumentRow | undefined }
 
 /** One dispatch of the company, or undefined. */
 export async function findDispatch (database: Database, companyId: number, dispatchId: string): Promise<DispatchRecord | undefined> {
-  return database.snapshot(companyId, async (queries) => {
-    const row = await queries.selectFrom('dispatches').selectAll().where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).executeTakeFirst()
-    return row === undefined ? undefined : (await withSteps(queries, companyId, [row]))[0]
-  })
+  return database.snapshot(companyId, (queries) => readDispatch(queries, companyId, dispatchId))
+}
+
+/** One dispatch of the company as a transaction sees it, or undefined. */
+export async function readDispatch (queries: CompanyQueries, companyId: number, dispatchId: string): Promise<DispatchRecord | undefined> {
+  const row = await queries.selectFrom('dispatches').selectAll().where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).executeTakeFirst()
+  return row === undefined ? undefined : (await withSteps(queries, companyId, [row]))[0]
 }
 
 /** What dispatches are filtered by; times are inclusive from, exclusive to. */
@@ -76,14 +79,14 @@ export async function listEvents (database: Database, companyId: number, dispatc
     .orderBy('event_id').limit(page.limit).execute())
 }
 
-/** How long a key is kept after the final state of its dispatch. */
+/** How long a key is kept after the final state of its dispatch; one in doubt is in no final state. */
 const keyKeptFor = '24 hours'
 
 /** The dispatch that an idempotency key is bound to. A key whose time is over is forgotten here. */
 export async function findIdempotencyKey (database: Database, companyId: number, key: string, now: Date): Promise<{ fingerprint: string, dispatchId: string } | undefined> {
   return database.company(companyId, async (queries) => {
     const row = await queries.selectFrom('idempotency_keys').innerJoin('dispatches', 'dispatches.dispatch_id', 'idempotency_keys.dispatch_id')
-      .select(['fingerprint', 'dispatches.dispatch_id', sql<boolean>`coalesce(finished_at + ${keyKeptFor}::interval < ${now}, false)`.as('expired')])
+      .select(['fingerprint', 'dispatches.dispatch_id', sql<boolean>`status <> 'uncertain' and coalesce(finished_at + ${keyKeptFor}::interval < ${now}, false)`.as('expired')])
       .where('idempotency_keys.company_id', '=', companyId).where('key', '=', key).executeTakeFirst()
     if (row === undefined) return undefined
     if (!row.expired) return { fingerprint: row.fingerprint, dispatchId: row.dispatch_id }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { open } from 'node:fs/promises'
+import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
@@ -17,6 +17,8 @@ export type Files = {
   stream: (key: string) => Promise<Readable>
   /** Nothing happens when there is nothing under the key. */
   remove: (key: string) => Promise<void>
+  /** The keys below a folder; none when there is no such folder. */
+  list: (folder: string) => Promise<string[]>
 }
 
 export type Received = { size: number, sha256: string, head: Uint8Array }
@@ -36,9 +38,18 @@ export function createLocalFiles (folder: string): Files {
       return meter.read()
     },
     remove: (key) => disk.delete(key),
+    async list (below) {
+      const names = await readdir(join(folder, below)).catch(noneWhereMissing)
+      return names.map((name) => `${below}/${name}`)
+    },
     bytes: (key) => disk.getBytes(key),
     stream: (key) => disk.getStream(key)
   }
+}
+
+function noneWhereMissing (error: unknown): [] {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+  throw error
 }
 
 /** As much of a file as tells its type. */

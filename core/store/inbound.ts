@@ -114,11 +114,6 @@ export async function listStranded ({ owner }: Database, before: Date): Promise<
   return rows.map((row) => row.inbound_id)
 }
 
-/** Forgets events that were handled before `before`. */
-export async function forgetInbound ({ owner }: Database, before: Date): Promise<void> {
-  await owner.deleteFrom('inbound').where('handled_at', '<', before).execute()
-}
-
 /** The configuration that an address names, whose secrets are sealed for its owner. */
 export type Account = Owner & { account: string, providerCode: string, settings: StoredSettings }
 

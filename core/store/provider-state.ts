@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { DispatchError } from '../contract/errors.ts'
 import type { Json } from '../contract/json.ts'
 import type { State } from '../host/context.ts'
 import type { CompanyQueries, Database } from './database.ts'
@@ -23,6 +24,17 @@ export function createProviderState (database: Database, companyId: number, prov
       return inserted === undefined ? await get(queries, key) ?? value : value
     })
   }
+}
+
+/** Keeps a value for a run, as long as it has its dispatch. Throws `conflict` when it has lost it. */
+export async function keepForRun (database: Database, { companyId, dispatchId, runId, providerCode, key, value }: { companyId: number, dispatchId: string, runId: string, providerCode: string, key: string, value: Json }, now: Date): Promise<void> {
+  const { rows } = await database.company(companyId, (queries) => sql`
+    with run as (
+      select company_id from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for share
+    )
+    insert into provider_state (company_id, provider_code, key, value, updated_at) select company_id, ${providerCode}, ${key}, ${JSON.stringify(value)}, ${now} from run
+    on conflict (company_id, provider_code, key) do update set value = excluded.value, updated_at = excluded.updated_at returning 1`.execute(queries))
+  if (rows.length === 0) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
 }
 
 /** The values of a provider's keys that begin with `prefix`, the newest first. */

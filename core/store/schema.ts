@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { Envelope } from '../access/keyring.ts'
+import type { AttemptOutcome, CallbackState, CallbackType } from '../contract/callbacks.ts'
 import type { DeliveryService, DeliveryStatus } from '../contract/delivery.ts'
 import type { ErrorWord, Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
@@ -30,18 +31,22 @@ export type Tables = {
     dispatch_id: string, company_id: number, user_id: number, impersonator_id: number | null, status: DispatchStatus, services: string[],
     template_id: number | null, template_version: number | null, data: Plain<JsonObject> | null, metadata: Plain<Record<string, string>>,
     callback_url: string | null, document_type: string | null, document_number: string | null, recipient: string | null, request_id: string,
-    created_at: Date, finished_at: Date | null
+    created_at: Date, finished_at: Date | null, detached: Generated<boolean>, run_id: string | null, leased_until: Date | null, next_try_at: Date | null,
+    callback_sequence: Generated<number>
   }
   documents: {
     document_id: string, company_id: number, dispatch_id: string, filename: string, content_type: string, size: ColumnType<string, number>,
-    sha256: string, pages: number | null, storage_key: string, created_at: Date, expires_at: Date
+    sha256: string, pages: number | null, storage_key: string, created_at: Date, expires_at: Date,
+    removed_at: Date | null
   }
   steps: {
     step_id: string, company_id: number, dispatch_id: string, position: number, service: string, provider_code: string | null,
     provider_version: string | null, chosen_by: ChosenBy | null, configured_by: 'user' | 'company' | null, sandbox: boolean, fields: Plain<JsonObject>,
     request_settings: Plain<JsonObject>, price: number, held: number, charged: Generated<number>, status: StepStatus, document_id: string | null,
     made: Plain<JsonObject> | null, remote_id: string | null, response: Plain<ProviderResponse> | null, error: Plain<StepError> | null,
-    delivery_status: DeliveryStatus | null, delivery_settled: Generated<boolean>, polled_at: Date | null
+    delivery_status: DeliveryStatus | null, delivery_settled: Generated<boolean>, polled_at: Date | null, template_id: number | null, template_version: number | null,
+    data: Plain<JsonObject> | null, deferred_on: string | null, generation: Generated<number>, uncertain_at: Date | null, looks: Generated<number>,
+    next_look_at: Date | null, next_try_at: Date | null, tries: Generated<number>
   }
   attempts: {
     step_id: string, number: number, company_id: number, provider_version: string, started_at: Date, answered_at: Date | null,
@@ -55,6 +60,17 @@ export type Tables = {
     inbound_id: string, service: DeliveryService, provider_code: string, account: string | null, company_id: number | null, user_id: number | null,
     parked: Plain<Envelope> | null, digest: string | null, body: Buffer, received_at: Date, state: InboundState, event_id: string | null,
     note: string | null, handled_at: Date | null
+  }
+  callbacks: {
+    callback_id: string, company_id: number, dispatch_id: string, type: CallbackType, sequence: number, url: string, receiver: string, body: string | null,
+    state: CallbackState, attempts: Generated<number>, tries: Generated<number>, next_at: Date | null, created_at: Date
+  }
+  callback_attempts: {
+    callback_id: string, number: number, company_id: number, at: Date, outcome: AttemptOutcome | null, status: number | null, milliseconds: number | null,
+    reason: string | null
+  }
+  callback_secrets: {
+    secret_id: string, company_id: number, user_id: number | null, impersonator_id: number | null, sealed: Plain<Envelope>, created_at: Date, expires_at: Date | null
   }
   idempotency_keys: { company_id: number, key: string, fingerprint: string, dispatch_id: string, created_at: Date }
   provider_state: { company_id: number, provider_code: string, key: string, value: Plain<Json>, updated_at: Date }

@@ -75,7 +75,7 @@ function compareBody ({ form, json, multipart, document, text }: Expected, recei
 function compareParts (expected: NonNullable<Expected['multipart']>, received: readonly ReceivedPart[], documents: Filling['documents']): string[] {
   const wanted = Object.entries(expected).flatMap(([name, parts]) => [parts].flat().map((part) => ({ name, part })))
   const named = (parts: readonly { name: string }[]): string[] => parts.map(({ name }) => name)
-  if (!isDeepStrictEqual(named(wanted), named(received))) return [`The parts are ${named(received).join(', ')}; expected ${named(wanted).join(', ')}.`]
+  if (!isDeepStrictEqual(named(wanted), named(received))) return [`The parts are ${named(received).join(', ') || 'none'}; expected ${named(wanted).join(', ')}.`]
   return wanted.flatMap(({ name, part }, index) => received[index] === undefined ? [] : comparePart(name, part, received[index], documents))
 }
 

@@ -2,10 +2,11 @@ import type { Json } from '../contract/json.ts'
 import type { State } from '../host/context.ts'
 import type { Log } from '../host/log.ts'
 
-/** A state that lives as long as it is used. */
-export function memoryState (): State {
+/** A state that lives as long as it is used; `entries` shows what is in it. */
+export function memoryState (): State & { entries: ReadonlyMap<string, Json> } {
   const entries = new Map<string, Json>()
   return {
+    entries,
     get: (key) => Promise.resolve(structuredClone(entries.get(key))),
     put (key, value) {
       entries.set(key, structuredClone(value))

@@ -45,6 +45,9 @@ export async function createVendor (): Promise<Vendor> {
   const server = createServer({ SNICallback: authority.serveAnyName, ...await authority.issue('127.0.0.1') }, (message, response) => {
     handle(message, response).catch(() => message.socket.destroy())
   })
+  // A connection that closes for want of use just when it is used would be a failure of the vendor's that no fixture asks for.
+  server.keepAliveTimeout = 60_000
+
   server.on('connection', (socket) => sockets.add(socket.once('close', () => sockets.delete(socket))))
 
   async function handle (message: IncomingMessage, response: ServerResponse): Promise<void> {

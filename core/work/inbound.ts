@@ -7,7 +7,7 @@ import type { Log } from '../host/log.ts'
 import { readEvent, statusOf } from '../host/webhook-read.ts'
 import type { EventReading, WebhookManifest } from '../host/webhook.ts'
 import type { Database } from '../store/database.ts'
-import { applyInbound, matchSteps, type FollowedStep } from '../store/deliveries.ts'
+import { applyInbound, matchSteps, type FollowedStep, type Moved } from '../store/deliveries.ts'
 import { admitParked, closeInbound, findOpenInbound, forgetParked, holdInbound, type InboundRow } from '../store/inbound.ts'
 import type { Ask } from './ask.ts'
 import { unpark } from './intake.ts'
@@ -18,7 +18,7 @@ import type { Verifying } from './verify.ts'
 /** What comes of a try to handle an event: nothing more to do, or why it must be tried again, and not before when. */
 type Progress = { done: true } | { done: false, why: string, until?: Date }
 
-type Options = { database: Database, host: Host, queue: Queue, verifying: Verifying, keyring: Keyring, ask: Ask, log: Log, now: () => Date }
+type Options = { database: Database, host: Host, queue: Queue, verifying: Verifying, keyring: Keyring, ask: Ask, moved: Moved, log: Log, now: () => Date }
 
 /** Milliseconds that an event is held for what it needs: the dispatch that it is about, the vendor's keys or word. */
 const heldFor = 24 * 3600 * 1000
@@ -93,7 +93,7 @@ async function apply (options: Options, event: InboundRow, provider: Installed, 
   const told = await tell(options, { provider, webhook, step: first, type })
   if (!told.ok) return { done: false, why: told.why }
   const delivery = { kind: 'webhook' as const, status: told.status, facts: { ...facts, type, ...(eventId === undefined ? {} : { eventId }), ...told.facts }, actor: { kind: 'provider' as const, code: providerCode } }
-  await applyInbound(database, { inboundId, steps, delivery, ...(eventId === undefined ? {} : { eventId }) }, now())
+  await applyInbound(database, { inboundId, steps, delivery, moved: options.moved, ...(eventId === undefined ? {} : { eventId }) }, now())
   return done
 }
 

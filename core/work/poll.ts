@@ -2,21 +2,20 @@ import { deliveryServices } from '../contract/delivery.ts'
 import type { Host } from '../host/host.ts'
 import type { Log } from '../host/log.ts'
 import type { Database } from '../store/database.ts'
-import { applyPoll, findFollowed, listDue, type Due } from '../store/deliveries.ts'
-import { forgetInbound, listStranded } from '../store/inbound.ts'
+import { applyPoll, findFollowed, listDue, type Due, type Moved } from '../store/deliveries.ts'
+import { listStranded } from '../store/inbound.ts'
 import type { Ask } from './ask.ts'
 import type { Queue, Work } from './queue.ts'
 
 /** Seconds since the acceptance: the first question, the pause until the next one, the last one. A manifest may say otherwise. */
 export const usualPoll = { after: 3600, every: 6 * 3600, until: 60 * 24 * 3600 }
 
-/** Milliseconds: after which an open event is sure to have lost its job, and how long handled ones are kept. */
+/** Milliseconds: after which an open event is sure to have lost its job. */
 const strandedAfter = 2 * 3600 * 1000
-const keptFor = 30 * 24 * 3600 * 1000
 
 type Options = { database: Database, host: Host, queue: Queue, ask: Ask, log: Log, now: () => Date }
 
-/** Finds the steps to ask after and the events whose jobs were lost; forgets old events. */
+/** Finds the steps to ask after and the events whose jobs were lost. */
 export function createSweep ({ database, host, queue, now }: Options): () => Promise<void> {
   return async () => {
     const time = now()
@@ -26,7 +25,6 @@ export function createSweep ({ database, host, queue, now }: Options): () => Pro
     }
     const stranded = await listStranded(database, before(time, strandedAfter))
     if (stranded.length > 0) await queue.send('webhook', stranded.map((inboundId) => ({ data: { inboundId }, key: inboundId })))
-    await forgetInbound(database, before(time, keptFor))
   }
 }
 
@@ -41,7 +39,7 @@ function followedBy (host: Host, time: Date): Due[] {
 }
 
 /** Asks the vendor about one step and notes its answer, unless it was asked since the job was made. */
-export function createPolling ({ database, host, ask, log, now }: Options): (job: Work['poll']) => Promise<void> {
+export function createPolling ({ database, host, ask, moved, log, now }: Options & { moved: Moved }): (job: Work['poll']) => Promise<void> {
   return async ({ stepId, polledAt }) => {
     const step = await findFollowed(database, { stepId, polledAt: polledAt === null ? null : new Date(polledAt) })
     const provider = step && host.find(step.providerCode)
@@ -49,7 +47,7 @@ export function createPolling ({ database, host, ask, log, now }: Options): (job
     const answer = await ask(provider, step)
     if (!answer.ok) log.warn({ stepId, provider: provider.code, why: answer.why }, 'the status of a step could not be read')
     const delivery = answer.ok ? { status: answer.status, facts: { type: answer.word } } : { status: null, facts: {} }
-    await applyPoll(database, step, { kind: 'polled', actor: { kind: 'provider', code: provider.code }, ...delivery }, now())
+    await applyPoll(database, step, { kind: 'polled', actor: { kind: 'provider', code: provider.code }, ...delivery }, moved, now())
   }
 }
 

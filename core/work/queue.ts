@@ -9,20 +9,36 @@ export type Work = {
   webhook: { inboundId: string }
   /** Asks a vendor what became of a step that was last asked after then. */
   poll: { stepId: string, polledAt: string | null }
-  /** Finds steps to ask after, and events whose jobs were lost. */
+  /** Runs a dispatch that waits. */
+  dispatch: { companyId: number, dispatchId: string }
+  /** Looks what became of a step in doubt. */
+  look: { companyId: number, dispatchId: string, stepId: string }
+  /** Does a step whose event has come. */
+  deferred: { companyId: number, dispatchId: string, stepId: string }
+  /** Finds steps to ask after, and events and callbacks whose jobs were lost. */
   sweep: Record<string, never>
+  /** Delivers one of the company's callbacks that are due. */
+  callback: { companyId: number }
+  /** Forgets what has been kept for long enough. */
+  retention: Record<string, never>
 }
 
-/** `key`: one job with it waits at a time. `after`: not before that many seconds have passed. */
-export type Job<Name extends keyof Work> = { data: Work[Name], key?: string, after?: number }
+/**
+ * `key`: one job with it waits at a time. `after`: not before that many seconds have passed. `group`: those whose jobs share
+ * their turns. `priority`: the highest comes first; 0 unless told.
+ */
+export type Job<Name extends keyof Work> = { data: Work[Name], key?: string, after?: number, group?: string, priority?: number }
 
 export type Queue = {
   /** Adds jobs; with `queries` they are there when that transaction commits. */
   send: <Name extends keyof Work>(name: Name, jobs: readonly Job<Name>[], queries?: OwnerQueries) => Promise<void>
-  /** Works on jobs from now on, `atOnce` at a time in this process. A job whose handler throws comes again. */
-  work: <Name extends keyof Work>(name: Name, handle: (data: Work[Name]) => Promise<void>, options: { atOnce: number }) => Promise<void>
+  /**
+   * Works on jobs from now on, `atOnce` at a time in this process, `ofGroup` of a group in all; `together` are fetched, and
+   * waited for, as one: 2 unless told. A job whose handler throws comes again.
+   */
+  work: <Name extends keyof Work>(name: Name, handle: (data: Work[Name]) => Promise<void>, options: { atOnce: number, together?: number, ofGroup?: number }) => Promise<void>
   /** Adds a job by itself, once for all processes, as a cron expression (UTC) says. */
-  schedule: (name: 'sweep', cron: string) => Promise<void>
+  schedule: (name: 'sweep' | 'retention', cron: string) => Promise<void>
   /** Takes no more jobs; resolves when those under way have ended. */
   close: () => Promise<void>
 }
@@ -33,17 +49,25 @@ const life = { expireInSeconds: 120, heartbeatSeconds: 10, deleteAfterSeconds: 6
 const patience = { retryLimit: 40, retryDelay: 1, retryBackoff: true, retryDelayMax: 3600 }
 
 /** `short`: of jobs with the same key one waits; `exclusive`: one waits or is worked on. */
-const policies: Record<keyof Work, QueuePolicy> = { webhook: 'short', poll: 'exclusive', sweep: 'exclusive' }
+const policies: Record<keyof Work, QueuePolicy> = {
+  webhook: 'short', dispatch: 'short', look: 'exclusive', deferred: 'exclusive', poll: 'exclusive', sweep: 'exclusive', callback: 'short', retention: 'short'
+}
 
-/** Jobs that are fetched, and waited for, together: a slow one holds up no more than its pair, and a full pair is followed at once. */
+/** A slow job holds up no more than its pair, and a full pair is followed at once. */
 const pair = 2
 
 /** Seconds that a closing queue waits for the jobs under way. */
 const farewell = 30
 
+/**
+ * What the queue notes about its jobs by itself does not wait for the disk: after a crash of the database that forgot it, jobs
+ * come again. Those that are added in a transaction are kept as it is.
+ */
+const hasty = '-c synchronous_commit=off'
+
 /** Opens the queue in the database, beside the service's own tables; its tables are made or brought up to date first. */
 export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, log: Log }): Promise<Queue> {
-  const boss = new PgBoss({ connectionString: databaseUrl, max: 4, schema: 'queue', useListenNotify: true, application_name: 'document-dispatch queue' })
+  const boss = new PgBoss({ connectionString: databaseUrl, options: hasty, max: 4, schema: 'queue', useListenNotify: true, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5, application_name: 'document-dispatch queue' })
   boss.on('error', (error) => log.warn({ reason: reasonOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
   try {
@@ -55,12 +79,21 @@ export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, lo
   }
   return {
     async send (name, jobs, queries) {
-      const rows = jobs.map(({ data, key, after }) => ({ data, ...(key === undefined ? {} : { singletonKey: key }), ...(after === undefined ? {} : { startAfter: after }) }))
+      const rows = jobs.map(({ data, key, after, group, priority }) => ({
+        data,
+        ...(key === undefined ? {} : { singletonKey: key }),
+        ...(after === undefined ? {} : { startAfter: after }),
+        ...(group === undefined ? {} : { group: { id: group } }),
+        ...(priority === undefined ? {} : { priority })
+      }))
       await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) })
     },
-    async work (name, handle, { atOnce }) {
+    async work (name, handle, { atOnce, together = pair, ofGroup }) {
       // New jobs announce themselves; those that were put off are found by polling.
-      const options = { batchSize: Math.min(atOnce, pair), localConcurrency: Math.ceil(atOnce / pair), burstWhenBatchFull: atOnce > 1, perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 } as const
+      const options = {
+        batchSize: Math.min(atOnce, together), localConcurrency: Math.ceil(atOnce / together), burstWhenBatchFull: atOnce > 1, perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2,
+        ...(ofGroup === undefined ? {} : { groupConcurrency: ofGroup })
+      } as const
       await boss.work<Parameters<typeof handle>[0], unknown, typeof options>(name, options, (jobs) => Promise.all(jobs.map(async ({ id, data }) => {
         try {
           await handle(data)

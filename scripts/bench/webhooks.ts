@@ -7,7 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startEmbedded } from '@dispatch/core'
 import { Pool } from 'undici'
-import { beginAttempt, openDispatch, settleStep } from '../../core/store/dispatches.ts'
+import { openDispatch } from '../../core/store/dispatches.ts'
+import { beginAttempt, settleStep } from '../../core/store/steps.ts'
 import { createServer } from '../../plugins/app.ts'
 import { readConfig } from '../../plugins/config.ts'
 import { compose, type House } from '../../plugins/container.ts'
@@ -136,11 +137,12 @@ async function recordTransactions (house: House): Promise<void> {
   const database = house.get('database')
   const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
   for (let nth = 0; nth < transactions; nth++) {
-    const [dispatchId, stepId, now] = [randomUUID(), randomUUID(), new Date()]
-    const step = { stepId, service: 'esign', providerCode: 'bench', providerVersion: '1.0.0', chosenBy: 'request', configuredBy: 'company', sandbox: false, fields: {}, requestSettings: {}, price: 0 } as const
-    await openDispatch(database, { dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'bench', template: { id: 1, version: 1 }, data: {}, metadata: {}, steps: [step] }, now)
-    await beginAttempt(database, { companyId, dispatchId, ...step }, now)
-    await settleStep(database, { companyId, dispatchId, stepId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: `tx_${String(nth)}`, status: 'sent' } }, 'succeeded', now)
+    const [dispatchId, stepId, runId, now] = [randomUUID(), randomUUID(), randomUUID(), new Date()]
+    const by = { providerCode: 'bench', providerVersion: '1.0.0', chosenBy: 'request', configuredBy: 'company' } as const
+    const record = { dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'bench', services: ['esign'], metadata: {}, steps: [{ stepId, service: 'esign', by, sandbox: false, fields: {}, requestSettings: {}, price: 0 }] } as const
+    await openDispatch(database, record, { lease: { runId, until: new Date(now.getTime() + 15_000) } }, now)
+    await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'bench', version: '1.0.0' } }, now)
+    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: `tx_${String(nth)}`, status: 'sent' } }, { status: 'succeeded' }, now)
   }
 }
 

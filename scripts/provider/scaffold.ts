@@ -15,7 +15,7 @@ export async function scaffold ({ code, service, directory }: Wish): Promise<str
   if (!fitCode(code).ok) throw new Error(`"${code}" is no code of a provider: lowercase letters, digits and dashes, 2 to 41 characters, beginning with a letter.`)
   if (!isServiceName(service) || !needsProvider(service)) throw new Error(`"${service}" is no service that a provider does: ${providedNames.join(', ')}.`)
   const folder = join(directory, code)
-  if (existsSync(folder)) throw new Error(`${folder} is there already.`)
+  if (existsSync(folder)) throw new Error(`${folder} is there already: choose another code, or remove the folder.`)
   for (const [path, text] of Object.entries(filesOf(code, service))) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), text)

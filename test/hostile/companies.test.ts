@@ -1,18 +1,23 @@
-import { hashPassword, type ErrorWord, type Role } from '@dispatch/core'
+import { randomUUIDv7 } from 'node:crypto'
+import { hashPassword, noteCallback, type ErrorWord, type Role } from '@dispatch/core'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { createVendor, vendorNetwork } from '../../core/testing/vendor.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { invoiceRequest, shippedProviders, startService, type Answer, type Login, type Sending } from '../support/service.ts'
 import { dump, hasNoFault, isError, routesOf } from './support.ts'
 
 const folder = await directory(t)
 await provide(folder, 'sample')
-const service = await startService(t, { config: { providerDirectories: [shippedProviders, folder] } })
+const receiver = await createVendor()
+t.teardown(receiver.close)
+receiver.answer({ status: 200 })
+const service = await startService(t, { config: { providerDirectories: [shippedProviders, folder] }, parts: { network: vendorNetwork(receiver) } })
 const { house, send } = service
 const { owner } = house.get('database')
 
 /** Something of a company for every name that a request can carry. */
-type Things = { dispatchId: string, documentId: string, templateId: number, key: string }
+type Things = { dispatchId: string, documentId: string, templateId: number, callbackId: string, key: string }
 type Company = Awaited<ReturnType<typeof service.company>> & Things
 
 /** A company that has used everything; its name stands in all that it has written. */
@@ -26,7 +31,11 @@ async function founded (name: string, templateId: number): Promise<Company> {
   await send('PUT', '/api/v1/my/config/invoicing', { body: { providerName: 'simulator' } }, company.member)
   const request = invoiceRequest({ number: `${name}-1`, customer: { name } }, { metadata: { note: name }, invoicing: { reference: name } })
   const { body } = await send('POST', '/api/invoicing', { body: request, headers: { 'x-idempotency-key': 'first' } }, company.admin)
-  return { ...company, dispatchId: body.dispatchId, documentId: body.generatedDocument.id, templateId, key: 'first' }
+  const callbackId = await owner.transaction().execute((queries) => noteCallback(queries, {
+    companyId: company.companyId, dispatchId: body.dispatchId, type: 'dispatch.succeeded', url: `https://${name}.test/`, data: { name }, now: new Date(), newId: randomUUIDv7
+  }, () => Promise.resolve()))
+  await send('POST', '/api/v1/company/callback-secret', {}, company.admin)
+  return { ...company, dispatchId: body.dispatchId, documentId: body.generatedDocument.id, templateId, callbackId, key: 'first' }
 }
 
 const zanzibar = await founded('zanzibar', 1000)
@@ -66,11 +75,25 @@ const matrix: Record<string, Row> = {
     const path = `/api/${service}${ending}`
     return [`POST ${path}`, { roles: everyone, service: true, request: ({ templateId }: Things) => ({ path, sending: { body: { template: { id: templateId, data: {} }, ...fields } } }), ok: [200, 422], foreign: 'template_not_found' }]
   }))),
+  ...Object.fromEntries([['file', 'sms'], ['file', 'sms', 'postal'], ['file', 'sms', 'postal', 'upload']].flatMap((chain) => ['', '/validate'].map((ending) => {
+    const route = `/api/${[':first', ':second', ':third', ':fourth'].slice(0, chain.length).join('/')}${ending}`
+    const { sms, postal } = { ...others.sms, ...others.postal }
+    const fields = { sms, ...(chain.includes('postal') ? { postal } : {}) }
+    return [`POST ${route}`, { roles: everyone, service: true, request: ({ templateId }: Things) => ({ path: `/api/${chain.join('/')}${ending}`, sending: { body: { template: { id: templateId, data: {} }, ...fields } } }), ok: [200, 422], foreign: 'template_not_found' }]
+  }))),
+  'POST /api/v1/dispatches/:id/retry': { roles: everyone, service: true, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/retry` }), ok: [409], foreign: 'not_found' },
+  'POST /api/v1/dispatches/:id/cancel': { roles: everyone, service: true, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/cancel` }), ok: [409], foreign: 'not_found' },
+  'POST /api/v1/dispatches/:id/resolve': { roles: ['admin'], request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/resolve`, sending: { body: { outcome: 'accepted', reason: 'Seen.' } } }), ok: [409], foreign: 'not_found' },
   'POST /api/upload': { roles: everyone, service: true, request: at('/api/upload', {}), ok: [415] },
   'GET /api/v1/dispatches': { roles: everyone, request: at('/api/v1/dispatches?recipient=zanzibar') },
   'GET /api/v1/dispatches/:id': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}` }), foreign: 'not_found' },
   'GET /api/v1/dispatches/:id/events': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/events` }), foreign: 'not_found' },
+  'GET /api/v1/dispatches/:id/callbacks': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/callbacks` }), foreign: 'not_found' },
+  'POST /api/v1/callbacks/:id/replay': { roles: ['admin'], request: ({ callbackId }) => ({ path: `/api/v1/callbacks/${callbackId}/replay` }), ok: [200, 409], foreign: 'not_found' },
+  'GET /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
+  'POST /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
   'GET /api/v1/documents/:id': { roles: everyone, request: ({ documentId }) => ({ path: `/api/v1/documents/${documentId}` }), foreign: 'not_found' },
+  'GET /api/v1/queue': { roles: ['operator'], request: at('/api/v1/queue') },
   'GET /api/v1/credits': { roles: everyone, request: at('/api/v1/credits') },
   'GET /api/v1/templates': { roles: everyone, request: at('/api/v1/templates') },
   'GET /api/v1/templates/:id': { roles: everyone, request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}` }), foreign: 'template_not_found' },

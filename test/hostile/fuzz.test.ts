@@ -10,7 +10,7 @@ const service = await startService(t)
 const company = await service.company('fuzz', { credits: 1_000_000 })
 const { body: api } = await service.send('GET', '/openapi.json')
 
-type Operation = { method: string, path: string, seeds: fc.Arbitrary<unknown> | undefined, query: { name: string, schema: Schema }[], answers: ReadonlyMap<number, Check<unknown> | undefined> }
+type Operation = { method: string, path: string, seeds: fc.Arbitrary<unknown> | undefined, query: { name: string, schema: Schema }[], named: readonly [name: string, example: string][], answers: ReadonlyMap<number, Check<unknown> | undefined> }
 type Schema = Readonly<Record<string, any>>
 
 const operations: Operation[] = Object.entries<Schema>(api.paths).flatMap(([path, methods]) => Object.entries<Schema>(methods).map(([method, operation]) => ({
@@ -18,6 +18,7 @@ const operations: Operation[] = Object.entries<Schema>(api.paths).flatMap(([path
   path,
   seeds: seedsOf(operation['requestBody']?.content['application/json']),
   query: (operation['parameters'] ?? []).filter((parameter: Schema) => parameter['in'] === 'query'),
+  named: (operation['parameters'] ?? []).flatMap(({ in: place, name, schema }: Schema) => place === 'path' && Array.isArray(schema.examples) ? [[name, schema.examples[0]]] : []),
   answers: new Map(Object.entries<Schema>(operation['responses']).map(([status, answer]) => [Number(status), checkOf(answer['content']?.['application/json'])]))
 })))
 
@@ -57,8 +58,10 @@ function checkOf (content: Schema | undefined): Check<unknown> | undefined {
 
 const escaped = fc.oneof(hostileText.map((text) => encodeURIComponent(text.toWellFormed()).slice(0, 3000)), fc.constantFrom('%', '%00', '%ff', '%C0%AF', '%2e%2e%2f', '1', '2147483648'))
 
-function pathsOf ({ path }: Operation): fc.Arbitrary<string> {
-  return fc.oneof(escaped, fc.constantFrom('1', 'simulator', 'invoicing')).map((part) => path.replaceAll(/\{\w+\}/g, () => part))
+function pathsOf ({ path, named }: Operation): fc.Arbitrary<string> {
+  const any = fc.oneof(escaped, fc.constantFrom('1', 'simulator', 'invoicing')).map((part) => path.replaceAll(/\{\w+\}/g, () => part))
+  const real = named.reduce((text, [name, example]) => text.replace(`{${name}}`, example), path)
+  return real.includes('{') ? any : fc.oneof({ weight: 1, arbitrary: any }, { weight: 4, arbitrary: fc.constant(real) })
 }
 
 function queriesOf ({ query }: Operation): fc.Arbitrary<string> {

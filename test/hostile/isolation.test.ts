@@ -1,4 +1,5 @@
-import type { CompanyQueries } from '@dispatch/core'
+import { randomUUIDv7 } from 'node:crypto'
+import { noteCallback, type CompanyQueries } from '@dispatch/core'
 import { sql, type RawBuilder } from 'kysely'
 import t from 'tap'
 import { invoiceRequest, startService } from '../support/service.ts'
@@ -13,7 +14,13 @@ async function founded (name: string, templateId: number): Promise<number> {
   const { companyId, admin } = await service.company(name)
   await sql`insert into templates select ${templateId}, ${companyId}, ${name}, version, updated_at from templates where template_id = 1`.execute(owner)
   await sql`insert into template_versions select ${templateId}, version, ${companyId}, ${name}, source, schema, sample, created_at from template_versions where template_id = 1 limit 1`.execute(owner)
-  await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': name } }, admin)
+  const { body: { dispatchId } } = await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': name } }, admin)
+  // By the owner and without a job: nobody sends it meanwhile.
+  const callbackId = await owner.transaction().execute((queries) => noteCallback(queries, {
+    companyId, dispatchId, type: 'dispatch.succeeded', url: 'https://hooks.acme.test/', data: {}, now: new Date(), newId: randomUUIDv7
+  }, () => Promise.resolve()))
+  await sql`insert into callback_attempts (callback_id, number, company_id, at) values (${callbackId}, 1, ${companyId}, now())`.execute(owner)
+  await send('POST', '/api/v1/company/callback-secret', {}, admin)
   return companyId
 }
 

@@ -66,10 +66,10 @@ await t.test('an acceptance that cannot be recorded is a 504 outcome_unknown: th
   t.ok(service.log.some((line) => line.includes('the outcome is not recorded') && line.includes(body.dispatchId)))
 })
 
-await t.test('a refusal stays one for the client, although it cannot be recorded', async (t) => {
+await t.test('what was surely not sent is not called so when it cannot be recorded: whoever recovers it may send it', async (t) => {
   const { status, body } = await dispatch('closing')
   await outage.end()
-  t.match({ status, body }, { status: 503, body: { error: 'provider_unavailable', message: 'Closed.' } })
+  t.match({ status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
 })
 
 await t.test('a dispatch whose attempt could not be recorded has called nobody, costs nothing, and goes on when it is repeated', async (t) => {

@@ -192,14 +192,12 @@ await t.test('a callbackUrl of the wrong shape is a 400', async (t) => {
   }
 })
 
-await t.test('a callbackUrl of the right shape is a clear 422: no callback would come', async (t) => {
-  for (const send of [validate, dispatch]) {
-    const answer = await send(invoiceRequest({}, { callbackUrl: 'https://example.com:8443/hook?a=1#b' }))
-    t.equal(answer.status, 422)
-    t.equal(answer.body.error, 'validation_failed')
-    t.same(told(answer), ['/callbackUrl not_supported'])
-    t.match(answer.body.message, /GET \/api\/v1\/dispatches/)
-  }
+await t.test('a callbackUrl is warned about where the answer tells the end, and taken where it does not', async (t) => {
+  const request = invoiceRequest({}, { callbackUrl: 'https://example.com:8443/hook?a=1#b' })
+  const answer = await validate(request)
+  t.match(answer, { status: 200, body: { result: 'warning', warnings: [{ path: '/callbackUrl', code: 'unused_field' }] } })
+  t.match(await service.send('POST', '/api/invoicing/validate?async=true', { body: request }), { status: 200, body: { result: 'success' } })
+  t.equal((await dispatch(request)).status, 200)
 })
 
 await t.test('E_INVOICE is a clear 422, wherever it stands', async (t) => {
@@ -219,7 +217,6 @@ await t.test('all 422 problems are told together', async (t) => {
   t.equal(answer.status, 422)
   t.equal(answer.body.error, 'validation_failed')
   t.same(told(answer).sort(), [
-    '/callbackUrl not_supported',
     '/documentType not_supported',
     '/documentType not_supported_by_provider',
     '/settings/includePaymentLink unknown_field',
@@ -267,12 +264,14 @@ await t.test('settings of the request are checked by the form of the chosen prov
   t.match(JSON.stringify(answer.body.details), /did you mean \\"paymentCollectionBeneficiaryName\\"/)
 })
 
-await t.test('who asks for asynchronous mode is told that it is not there, and nothing is dispatched', async (t) => {
+await t.test('"async" is true or false: anything else is a 400 wherever it can stand, and nothing is dispatched', async (t) => {
   const before = (await service.send('GET', '/api/v1/credits')).body.balance
-  for (const query of ['async=true', 'async', 'async=true&async=false']) {
-    const answer = await service.send('POST', `/api/invoicing?${query}`, { body: invoiceRequest() })
-    t.equal(answer.status, 422, query)
-    t.same(told(answer), ['/query/async not_supported'], query)
+  for (const query of ['async', 'async=', 'async=1', 'async=yes', 'async=TRUE', 'async=true&async=false']) {
+    for (const path of ['/api/invoicing', '/api/invoicing/validate', '/api/invoicing/email', '/api/invoicing/email/validate', '/api/upload']) {
+      const answer = await service.send('POST', `${path}?${query}`, { body: invoiceRequest() })
+      t.equal(answer.status, 400, `${path} ${query}`)
+      t.same(told(answer), ['/query/async enum'], `${path} ${query}`)
+    }
   }
   t.equal((await service.send('POST', '/api/invoicing?async=false', { body: invoiceRequest() })).status, 200)
   t.equal((await service.send('GET', '/api/v1/credits')).body.balance, before - 1)

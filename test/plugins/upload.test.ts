@@ -77,8 +77,10 @@ await t.test('an upload that breaks off leaves nothing', async (t) => {
   t.same(await kept(), before)
 })
 
-await t.test('nobody is answered at once who asked for the queue', async (t) => {
-  t.match(await upload([file], '?async=true'), { status: 422, body: { details: [{ path: '/query/async', code: 'not_supported' }] } })
+await t.test('who cannot say whether to wait is refused before a byte of the file is taken', async (t) => {
+  const before = await readdir(documents, { recursive: true })
+  t.match(await upload([file], '?async=perhaps'), { status: 400, body: { details: [{ path: '/query/async', code: 'enum' }] } })
+  t.strictSame(await readdir(documents, { recursive: true }), before)
 })
 
 await t.test('a storage that fails is not the client\'s fault', async (t) => {

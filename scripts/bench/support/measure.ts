@@ -1,6 +1,21 @@
 /** How often something is done in a second. */
 export type Rate = () => Promise<number>
 
+/** As many as the service is asked at once. */
+const atOnce = 32
+
+/** How often the work is done in a second, 32 at a time. */
+export function rateOf (seconds: number, work: () => Promise<unknown>): Rate {
+  return async () => {
+    const start = performance.now()
+    let done = 0
+    await Promise.all(Array.from({ length: atOnce }, async () => {
+      for (; performance.now() - start < seconds * 1000; done++) await work()
+    }))
+    return done / (performance.now() - start) * 1000
+  }
+}
+
 /** What each contestant reached in each round. */
 export type Rates<Name extends string> = Record<Name, number[]>
 

@@ -10,6 +10,6 @@ await t.test('status events go to an https URL that leads somewhere, without use
     'http://example.com/', 'HTTPS://example.com/', 'ftp://example.com/', '//example.com/', '/hook', 'https://', 'https:///hook', 'https://?a', 'https://ada@example.com/', 'https://ada:secret@example.com/',
     ' https://example.com/', 'https://exam ple.com/', 'https://example.com/a b', 'https://example.com/\nX', 'https://:443/', 'https://[::1/', 'https://%zz/', 'https://example.com:99999/', 'https://1.2.3.400/'
   ]
-  for (const url of refused) t.match(check(url), { ok: false, problems: [{ code: 'format', message: 'Not a valid https:// URL without user name or password.' }] }, url)
+  for (const url of refused) t.match(check(url), { ok: false, problems: [{ code: 'format', message: 'Not a valid https:// URL (one without user name and password).' }] }, url)
   t.end()
 })

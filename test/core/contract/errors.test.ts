@@ -14,11 +14,11 @@ await t.test('the words and statuses are those of the specification and the cont
     402: ['insufficient_credits'],
     403: ['forbidden'],
     404: ['not_found', 'template_not_found', 'unknown_chain', 'unknown_service'],
-    409: ['conflict', 'idempotency_in_progress'],
+    409: ['conflict', 'document_expired', 'idempotency_in_progress'],
     413: ['payload_too_large'],
     415: ['unsupported_media_type'],
     417: ['expectation_failed'],
-    422: ['authentication_error', 'configuration_missing', 'idempotency_key_reused', 'provider_error', 'validation_failed'],
+    422: ['authentication_error', 'configuration_missing', 'idempotency_key_reused', 'partially_dispatched', 'provider_error', 'validation_failed'],
     500: ['distant_service_error', 'internal_error'],
     503: ['provider_unavailable'],
     504: ['outcome_unknown', 'timeout']

@@ -25,7 +25,7 @@ await t.test('each thing that can be wrong has its code, its place and a sentenc
     [{ pattern: '^a$' }, 'b', '/base', 'pattern', 'Does not match the pattern ^a$.'],
     [{ pattern: '^a$', description: 'the letter a' }, 'b', '/base', 'pattern', 'Expected: the letter a.'],
     [{ pattern: '^a$', description: 'The letter a.' }, 'b', '/base', 'pattern', 'Expected: The letter a.'],
-    [{ format: 'https-url' }, 'http://example.com', '/base', 'format', 'Not a valid https:// URL without user name or password.'],
+    [{ format: 'https-url' }, 'http://example.com', '/base', 'format', 'Not a valid https:// URL (one without user name and password).'],
     [{ minLength: 1 }, '', '/base', 'too_short', 'Must not be empty.'],
     [{ minLength: 2 }, 'a', '/base', 'too_short', 'Needs at least 2 characters.'],
     [{ maxLength: 1 }, 'ab', '/base', 'too_long', 'May have at most 1 characters.'],

@@ -7,11 +7,13 @@ const signers = [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovela
 const recipient = { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '75002', country: 'FR' }
 const callbackUrl = 'https://hooks.example.com/dispatch?a=b'
 
-await t.test('a callback is for what goes on after it was dispatched: esign and postal', (t) => {
+await t.test('a callback is for what goes on after it was answered: esign, postal, and what nobody waits for', (t) => {
   t.equal(judge('esign', { template, signers, callbackUrl }).plan?.request.callbackUrl, callbackUrl)
   t.equal(judge('postal', { template, postal: { recipient }, callbackUrl }).plan?.request.callbackUrl, callbackUrl)
-  t.match(judge('sms', { sms, callbackUrl }), { word: 'validation_failed', problems: ['/callbackUrl not_supported'] })
-  t.match(judge('file', { template, callbackUrl }), { word: 'validation_failed', problems: ['/callbackUrl not_supported'] })
+  for (const [name, body] of [['sms', { sms, callbackUrl }], ['file', { template, callbackUrl }]] as const) {
+    t.match(judge(name, body), { problems: [], warnings: ['/callbackUrl unused_field'], plan: { request: { callbackUrl } } }, name)
+    t.match(judge(name, body, { mode: 'asynchronous' }), { problems: [], warnings: [] }, name)
+  }
   t.end()
 })
 

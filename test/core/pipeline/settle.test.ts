@@ -45,20 +45,10 @@ function forgetful (database: Database, forgotten: number): Database {
 async function dispatchOn ({ house }: TestService, database: Database): Promise<string> {
   const actor = { userId: 2, companyId: 2, email: 'demo@example.com', role: 'admin', services: ['*'] } as const
   const pipeline = createPipeline({
+    ...house.get('running'),
     database,
-    configurations: house.get('configurations'),
-    templates: house.get('templates'),
-    files: house.get('files'),
-    host: house.get('host'),
-    renderer: quickRenderer,
-    network: house.get('network'),
-    breakers: house.get('breakers'),
-    spool: house.get('spool'),
-    keyring: house.get('keyring'),
-    log: house.get('log'),
-    now: house.get('now'),
-    newId: house.get('newId')
-  }, { prices: {}, synchronousLimit: 120 })
+    renderer: quickRenderer
+  }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
   const { result } = await pipeline.dispatch({ actor, services: ['invoicing'], body: invoiceRequest({}, { providerName: 'accepting' }), requestId: '1' })
   return result.status
 }

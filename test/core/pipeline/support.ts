@@ -1,13 +1,15 @@
 import { Type } from 'typebox'
+import { sampleLink } from '../../../core/access/links.ts'
 import { DispatchError, type Problem } from '../../../core/contract/errors.ts'
 import type { JsonObject } from '../../../core/contract/json.ts'
+import type { Mode } from '../../../core/contract/states.ts'
 import { deriveManifest } from '../../../core/host/derive.ts'
 import type { Installed } from '../../../core/host/load.ts'
 import { check } from '../../../core/pipeline/check.ts'
 import type { DraftStep, Plan } from '../../../core/pipeline/plan.ts'
 import { createTemplateChecks } from '../../../core/pipeline/template-checks.ts'
 import { needsProvider, type ServiceName } from '../../../core/services/index.ts'
-import { createRequestReader, type DispatchRequest, type RequestReader } from '../../../core/services/request.ts'
+import { createRequestReader, type DispatchRequest, type RequestReader, type RequestStep } from '../../../core/services/request.ts'
 import type { StoredTemplate } from '../../../core/store/templates.ts'
 
 /** The least that a provider of each service declares. */
@@ -24,6 +26,8 @@ const least = {
 export type World = {
   /** What the provider declares beyond the least. */
   capabilities?: JsonObject
+  /** The same, for each service of a chain. */
+  byService?: Partial<Record<ServiceName, JsonObject>>
   /** Its configuration; `null`: it has none. */
   settings?: JsonObject | null
   /** Of the template's source. */
@@ -31,27 +35,41 @@ export type World = {
   /** The schema of the template's data. */
   schema?: JsonObject
   prices?: Record<string, number>
+  mode?: Mode
 }
+
+export const publicUrl = 'https://dispatch.example.com'
 
 /** What became of a request: the error word and its problems (`path code`), or the plan. */
 export type Judgement = { word?: string, problems: string[], details: readonly Problem[], warnings: string[], plan?: Plan }
 
 /** Reads and checks a body as the pipeline does, with a provider "acme" that everybody has chosen. */
 export function judge (name: ServiceName, body: unknown, world: World = {}): Judgement {
-  const read = readers.get(name) ?? createRequestReader([name])
-  readers.set(name, read)
-  return judgeRequest(() => read(body), world)
+  return judgeChain([name], body, world)
 }
 
-const readers = new Map<ServiceName, RequestReader>()
+/** The same for a path of several services. */
+export function judgeChain (path: readonly ServiceName[], body: unknown, world: World = {}): Judgement {
+  return judgeRequest(() => readerFor(path)(body), world)
+}
+
+/** The reader of a path's bodies, made once. */
+export function readerFor (path: readonly ServiceName[]): RequestReader {
+  const read = readers.get(path.join('/')) ?? createRequestReader(path)
+  readers.set(path.join('/'), read)
+  return read
+}
+
+const readers = new Map<string, RequestReader>()
 
 /** Checks the request that `read` gives. */
-export function judgeRequest (read: () => DispatchRequest, { source = {}, schema = {}, prices = {}, ...world }: World = {}): Judgement {
+export function judgeRequest (read: () => DispatchRequest, { source = {}, schema = {}, prices = {}, mode = 'synchronous', ...world }: World = {}): Judgement {
   try {
     const request = read()
-    const steps = request.services.map((service) => stepOf(service, request, world))
-    const draft = { request, steps, ...(request.template === undefined ? {} : { template: templateOf(source, schema) }) }
-    const plan = check(draft, { templateChecks: createTemplateChecks(), prices, now: () => new Date('2026-03-14T09:30:00.000Z') })
+    const draft = <Step extends RequestStep>({ template, ...step }: Step) => ({ ...step, ...choiceOf(step, world), ...(template === undefined ? {} : { template: { ...template, template: templateOf(source, schema) } }) })
+    const steps = request.steps.map(draft)
+    const deferred = request.deferred.map(draft)
+    const plan = check({ request, steps, deferred }, { templateChecks: createTemplateChecks(), prices, mode, link: sampleLink(publicUrl), now: () => new Date('2026-03-14T09:30:00.000Z') })
     return { problems: [], details: [], warnings: plan.warnings.map(shown), plan }
   } catch (error) {
     if (!(error instanceof DispatchError)) throw error
@@ -64,22 +82,21 @@ function shown ({ path, code }: Problem): string {
   return `${path} ${code}`
 }
 
-function stepOf (service: ServiceName, { fields }: DispatchRequest, { capabilities = {}, settings = { allowedSenders: ['@example.com'] } }: World): DraftStep {
-  const step = { service, fields: fields[service] ?? {} }
-  if (!needsProvider(service)) return step
-  const provider = providerOf(service, { ...least[service], ...capabilities })
-  if (settings === null) return { ...step, choice: { chosen: false, provider, problem: { path: '/providerName', code: 'configuration_missing', message: 'The provider "acme" has no configuration.' } } }
+function choiceOf ({ service, at }: Pick<RequestStep, 'service' | 'at'>, { capabilities = {}, byService = {}, settings = { allowedSenders: ['@example.com'] } }: World): Pick<DraftStep, 'choice'> {
+  if (!needsProvider(service)) return {}
+  const provider = providerOf(service, { ...least[service], ...capabilities, ...byService[service] })
+  if (settings === null) return { choice: { chosen: false, provider, problem: { path: at('providerName'), code: 'configuration_missing', message: 'The provider "acme" has no configuration.' } } }
   const configuration = { userId: null, providerCode: 'acme', settings: { plain: settings, secrets: {} }, sandbox: false, updatedAt: new Date(0), account: '00000000-0000-4000-8000-000000000000' }
-  return { ...step, choice: { chosen: true, chosenBy: 'company', provider, configuration } }
+  return { choice: { chosen: true, chosenBy: 'company', provider, configuration } }
 }
 
-function providerOf (service: ServiceName, capabilities: JsonObject): Installed {
+function providerOf (service: ServiceName, { document, ...capabilities }: JsonObject): Installed {
   const fit = deriveManifest({
     code: 'acme',
     name: 'Acme',
     settings: Type.Object({ allowedSenders: Type.Optional(Type.Array(Type.String())) }),
     requestSettings: Type.Object({ label: Type.Optional(Type.String()) }),
-    services: { [service]: { ...capabilities, idempotency: { kind: 'none' }, dispatch: () => undefined } }
+    services: { [service]: { ...capabilities, ...(document === 'theirs' ? { document: () => undefined } : {}), idempotency: { kind: 'none' }, dispatch: () => undefined } }
   }, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit.problems))
   return { code: 'acme', manifest: fit.value } as Installed

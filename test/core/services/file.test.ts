@@ -8,8 +8,8 @@ const fileContent = { templateName: 'Sample', data: { number: 'F-1' } }
 const problems = (fields: object, world?: World): string[] => judge('file', { template, file: fields }, world).problems
 
 await t.test('a template is named by its number or by its name, not both', (t) => {
-  t.match(judge('file', { template: { id: 7, data: { number: 'F-1' } } }).plan?.request.template, { id: 7, data: { number: 'F-1' }, path: '/template/data' })
-  t.match(judge('file', { fileContent }).plan?.request.template, { name: 'Sample', data: { number: 'F-1' }, path: '/fileContent/data' })
+  t.match(judge('file', { template: { id: 7, data: { number: 'F-1' } } }).plan?.request.steps[0]?.template, { id: 7, data: { number: 'F-1' }, path: '/template/data' })
+  t.match(judge('file', { fileContent }).plan?.request.steps[0]?.template, { name: 'Sample', data: { number: 'F-1' }, path: '/fileContent/data' })
   t.match(judge('file', { template, fileContent }), { word: 'validation_error', problems: ['/fileContent contradiction'] })
   const { word, details } = judge('file', {})
   t.equal(word, 'validation_error')
@@ -36,7 +36,7 @@ await t.test('a PDF is made unless another format is asked for; DOCX and XLSX ca
 })
 
 await t.test('no provider is needed, and what is meant for one is a warning', (t) => {
-  t.same(judge('file', { template }).plan?.steps, [{ service: 'file', fields: {}, price: 0 }])
+  t.match(judge('file', { template }).plan?.steps, [{ service: 'file', fields: {}, price: 0, by: undefined }])
   t.match(judge('file', { template, providerName: 'acme', settings: { label: 'x' } }), { problems: [], warnings: ['/providerName unused_field', '/settings unused_field'] })
   t.end()
 })

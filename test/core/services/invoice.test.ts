@@ -12,7 +12,7 @@ function check (data: JsonObject, { fields = {}, currency }: Options = {}): { pr
   const subject = { data: { customer: { name: 'Ada' }, ...data }, template: currency === undefined ? {} : { currency }, today: '2026-03-14' }
   const found = [
     checkInvoice(subject),
-    invoicing.check({ ...subject, template: { ...subject.template, vocabulary: 'invoice' }, fields: { documentType: 'INVOICE', ...fields }, at: (field) => `/invoicing/${field}`, provider: undefined })
+    invoicing.check({ ...subject, template: { ...subject.template, vocabulary: 'invoice' }, fields: { documentType: 'INVOICE', ...fields }, at: (field) => `/invoicing/${field}`, provider: undefined, beside: [] })
   ]
   const problems = found.flatMap((findings) => findings.problems ?? [])
   const warnings = found.flatMap((findings) => findings.warnings ?? [])

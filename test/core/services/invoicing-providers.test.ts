@@ -9,7 +9,8 @@ const mailed = (documentType: DocumentType, sendByEmail: InvoicingCapabilities['
   data: {},
   template: {},
   provider: { code: 'acme', capabilities: { documentTypes: ['INVOICE', 'QUOTE'], ...(sendByEmail !== undefined && { sendByEmail }) } },
-  today: '2026-03-14'
+  today: '2026-03-14',
+  beside: []
 }).problems ?? []
 
 await t.test('a provider e-mails the document types that it declares', (t) => {

@@ -21,7 +21,8 @@ const check = ({ fields = {}, data = {}, template = {}, ...rest }: Asked): Told 
     data,
     template,
     provider: capabilities === undefined ? undefined : { code: 'acme', capabilities },
-    today: '2026-03-14'
+    today: '2026-03-14',
+    beside: []
   }))
 }
 

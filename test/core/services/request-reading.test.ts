@@ -8,23 +8,25 @@ const read = createRequestReader(['invoicing'])
 const body = (more: object = {}): object => ({ documentType: 'INVOICE', template: { id: 1, data: { number: 'F-1' } }, ...more })
 
 await t.test('a request is read with every field in its one place, and what was left out filled in', (t) => {
-  const { at, ...request } = read(body({ providerName: 'acme', invoicing: { reference: 'R' }, sendByEmail: true }))
-  t.strictSame(request, {
-    services: ['invoicing'],
-    providerName: 'acme',
+  const { steps: [step], ...request } = read(body({ providerName: 'acme', invoicing: { reference: 'R' }, sendByEmail: true }))
+  t.strictSame(request, { services: ['invoicing'], metadata: {}, deferred: [] })
+  t.strictSame({ ...step, at: undefined }, {
+    service: 'invoicing',
+    fields: { documentType: 'INVOICE', sendByEmail: true, reference: 'R' },
     template: { id: 1, data: { number: 'F-1' }, path: '/template/data' },
-    metadata: {},
+    providerName: 'acme',
     settings: {},
-    fields: { invoicing: { documentType: 'INVOICE', sendByEmail: true, reference: 'R' } }
+    at: undefined
   })
-  t.strictSame(['documentType', 'sendByEmail', 'reference', 'dueDate'].map((field) => at('invoicing', field)), ['/documentType', '/sendByEmail', '/invoicing/reference', '/invoicing/dueDate'])
+  t.strictSame(['documentType', 'sendByEmail', 'reference', 'dueDate'].map((field) => step?.at(field)), ['/documentType', '/sendByEmail', '/invoicing/reference', '/invoicing/dueDate'])
   t.end()
 })
 
 await t.test('a field is pointed at where the client wrote it', (t) => {
-  const { at } = read({ template: { id: 1, data: {} }, invoicing: { documentType: 'QUOTE' } })
-  t.equal(at('invoicing', 'documentType'), '/invoicing/documentType')
-  t.equal(at('invoicing', 'sendByEmail'), '/sendByEmail')
+  const [step] = read({ template: { id: 1, data: {} }, invoicing: { documentType: 'QUOTE' } }).steps
+  t.equal(step?.at('documentType'), '/invoicing/documentType')
+  t.equal(step?.at('sendByEmail'), '/sendByEmail')
+  t.equal(step?.at('providerName'), '/providerName')
   t.end()
 })
 
@@ -61,9 +63,9 @@ await t.test('whatever JSON comes, it is read or refused with problems that poin
   const requests = fc.oneof(json, fc.dictionary(fc.constantFrom(...fields), json), json.map((data) => body({ template: { id: 1, data } })))
   fc.assert(fc.property(requests, (request) => {
     try {
-      const { template, fields: { invoicing } } = read(request)
-      t.strictSame(template?.data, (request as { template: { data: JsonObject } }).template.data)
-      t.ok(invoicing?.['documentType'])
+      const [step] = read(request).steps
+      t.strictSame(step?.template?.data, (request as { template: { data: JsonObject } }).template.data)
+      t.ok(step?.fields['documentType'])
     } catch (error) {
       if (!(error instanceof DispatchError)) throw error
       t.equal(error.word, 'validation_error')

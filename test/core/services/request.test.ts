@@ -71,8 +71,8 @@ await t.test('all problems of the shape are told together', (t) => {
 await t.test('an e-mail\'s fields are lifted only where the e-mail is all there is', (t) => {
   const read = createRequestReader(['file', 'email'])
   const { from, to, subject } = bodies.email
-  t.same(read({ template, email: { from, to, subject } }).fields['email'], { from, to, subject })
-  t.match(judgeRequest(() => read({ template, from, to, subject })), { word: 'validation_error', problems: ['/from unknown_field', '/to unknown_field', '/subject unknown_field', '/email/from required', '/email/to required', '/email/subject required'] })
+  t.same(read({ template, email: { from, to, subject, body: 'Hello' } }).steps[1]?.fields, { from, to, subject, body: 'Hello' })
+  t.match(judgeRequest(() => read({ template, from, to, subject })), { word: 'validation_error', problems: ['/from unknown_field', '/to unknown_field', '/subject unknown_field', '/email/from required', '/email/to required', '/email/subject required', '/email/template required'] })
   t.end()
 })
 

@@ -7,14 +7,14 @@ const judgeFields = (fields: Record<string, string>, world?: World): Judgement =
 const document = { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf', contentType: 'application/pdf', size: 5, sha256: '0'.repeat(64) }
 
 await t.test('a file needs no fields, and no template', (t) => {
-  t.match(judgeFields({}), { problems: [], plan: { request: { services: ['upload'], metadata: {}, settings: {} } } })
-  t.equal(judgeFields({}).plan?.template, undefined)
+  t.match(judgeFields({}), { problems: [], plan: { request: { services: ['upload'], metadata: {}, steps: [{ settings: {} }] } } })
+  t.equal(judgeFields({}).plan?.steps[0]?.content, undefined)
   t.end()
 })
 
 await t.test('metadata and settings are JSON texts', (t) => {
   const { plan } = judgeFields({ metadata: '{"orderId":"A-1"}', settings: '{"label":"x"}', providerName: 'acme' })
-  t.match(plan?.request, { metadata: { orderId: 'A-1' }, settings: { label: 'x' }, providerName: 'acme' })
+  t.match(plan?.request, { metadata: { orderId: 'A-1' }, steps: [{ settings: { label: 'x' }, providerName: 'acme' }] })
   t.match(judgeFields({ settings: '{"labels":"x"}' }), { word: 'validation_failed', problems: ['/settings/labels unknown_field'] })
   t.end()
 })

@@ -4,7 +4,9 @@ import { createCompanies } from '../../../core/store/accounts.ts'
 import { readCredits } from '../../../core/store/credits.ts'
 import { openDatabase } from '../../../core/store/database.ts'
 import { findDispatch, listEvents } from '../../../core/store/dispatch-views.ts'
-import { beginAttempt, IdempotencyKeyTaken, openDispatch, resumeDispatch, settleStep, type NewDispatch, type Settlement } from '../../../core/store/dispatches.ts'
+import { IdempotencyKeyTaken, openDispatch, type NewDispatch } from '../../../core/store/dispatches.ts'
+import { detachDispatch, holdStep, postponeLook, resumeDispatch } from '../../../core/store/runs.ts'
+import { beginAttempt, settleStep, type Settlement } from '../../../core/store/steps.ts'
 import { seededDatabase } from '../../support/service.ts'
 
 const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 4, onError: (error) => t.fail(error.message) })
@@ -20,7 +22,9 @@ async function newCompany (): Promise<{ companyId: number, userId: number }> {
   return { companyId, userId }
 }
 
-type Opened = NewDispatch & { stepId: string }
+type Opened = NewDispatch & { stepId: string, runId: string }
+
+const leaseOf = (runId: string) => ({ lease: { runId, until: new Date(now.getTime() + 15_000) } })
 
 /** A recorded dispatch of one step, at a price of 3 credits. */
 async function opened (more: Partial<NewDispatch> = {}): Promise<Opened> {
@@ -31,20 +35,20 @@ async function opened (more: Partial<NewDispatch> = {}): Promise<Opened> {
     companyId,
     actor: { kind: 'user', userId },
     requestId: 'request-1',
-    template: { id: 1, version: 1 },
-    data: { number: 'F-1' },
+    services: ['invoicing'],
     metadata: { a: 'b' },
-    steps: [{ stepId, service: 'invoicing', by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' }, sandbox: false, fields: { documentType: 'INVOICE' }, requestSettings: {}, price: 3 }],
+    steps: [{ stepId, service: 'invoicing', by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' }, sandbox: false, fields: { documentType: 'INVOICE' }, requestSettings: {}, content: { template: { id: 1, version: 1 }, data: { number: 'F-1' } }, price: 3 }],
     ...more
   }
-  await openDispatch(database, dispatch, now)
-  return { ...dispatch, stepId }
+  const runId = randomUUIDv7()
+  await openDispatch(database, dispatch, leaseOf(runId), now)
+  return { ...dispatch, stepId, runId }
 }
 
-const begin = ({ companyId, dispatchId, stepId }: Opened): Promise<number> => beginAttempt(database, { companyId, dispatchId, stepId, provider: { code: 'simulator', version: '1.0.1' } }, now)
-const settle = ({ companyId, dispatchId, stepId }: Opened, settlement: Settlement, status: 'succeeded' | 'failed' | 'uncertain'): Promise<void> =>
-  settleStep(database, { companyId, dispatchId, stepId, actor: { kind: 'provider', code: 'simulator' } }, settlement, status, now)
-const resume = ({ companyId, dispatchId, actor }: Opened): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor }, now)
+const begin = ({ companyId, dispatchId, stepId, runId }: Opened): Promise<number> => beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.1' } }, now)
+const settle = ({ companyId, dispatchId, stepId, runId }: Opened, settlement: Settlement, status: 'succeeded' | 'failed' | 'uncertain'): Promise<void> =>
+  settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, settlement, { status }, now)
+const resume = ({ companyId, dispatchId, actor, runId }: Opened): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor, beginning: leaseOf(runId) }, now)
 const credits = async ({ companyId }: Opened): Promise<{ balance: number, held: number }> => {
   const { balance, held } = await readCredits(database, companyId, { limit: 1 })
   return { balance, held }
@@ -95,14 +99,12 @@ await t.test('a step is settled once, and charged once, whoever tries', async (t
   t.equal(events.filter(({ kind }) => kind === 'answered').length, 1)
 })
 
-await t.test('only an unavailable step is taken up again, by one runner, with its price held anew', async (t) => {
-  for (const outcome of ['rejected', 'uncertain'] as const) {
-    const dispatch = await opened()
-    await begin(dispatch)
-    await settle(dispatch, failing(outcome), outcome === 'uncertain' ? 'uncertain' : 'failed')
-    t.equal(await resume(dispatch), false, outcome)
-    t.match(await begin(dispatch).catch((error: unknown) => error), conflict)
-  }
+await t.test('only a dispatch that failed is taken up again, by one runner, with its price held anew', async (t) => {
+  const doubtful = await opened()
+  await begin(doubtful)
+  await settle(doubtful, failing('uncertain'), 'uncertain')
+  t.equal(await resume(doubtful), false, 'one in doubt')
+  t.match(await begin(doubtful).catch((error: unknown) => error), conflict)
   const dispatch = await opened()
   t.equal(await resume(dispatch), false, 'one that runs')
   await begin(dispatch)
@@ -126,7 +128,58 @@ await t.test('what the credits do not cover is not recorded at all', async (t) =
 await t.test('an idempotency key is bound to one dispatch of its company', async (t) => {
   const first = await opened({ idempotency: { key: 'k', fingerprint: 'f' } })
   const again = { ...first, dispatchId: randomUUIDv7(), steps: first.steps.map((step) => ({ ...step, stepId: randomUUIDv7() })) }
-  await t.rejects(openDispatch(database, again, now), IdempotencyKeyTaken)
+  await t.rejects(openDispatch(database, again, leaseOf(randomUUIDv7()), now), IdempotencyKeyTaken)
   t.strictSame(await credits(first), { balance: 10, held: 3 }, 'nothing more is held')
   await t.resolves(opened({ idempotency: { key: 'k', fingerprint: 'f' } }), 'of another company')
+})
+
+await t.test('a deferred step that is looked at no more holds nothing, and takes nothing from the others', async (t) => {
+  const [stepId, deferredId] = [randomUUIDv7(), randomUUIDv7()]
+  const by = { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' } as const
+  const step = { service: 'upload', by, sandbox: false, fields: {}, requestSettings: {}, price: 3 }
+  const dispatch = await opened({ steps: [{ ...step, stepId }, { ...step, stepId: deferredId, price: 2, deferredOn: 'esign.completed' }] })
+  const { companyId, dispatchId, runId } = dispatch
+  await holdStep(database, { companyId, dispatchId, stepId: deferredId, price: 2 })
+  await database.owner.updateTable('steps').set({ status: 'uncertain' }).where('dispatch_id', '=', dispatchId).execute()
+  t.strictSame(await credits(dispatch), { balance: 10, held: 5 })
+  const giveUp = async (given: string): Promise<void> => {
+    await database.owner.updateTable('dispatches').set({ run_id: runId, leased_until: now }).where('dispatch_id', '=', dispatchId).execute()
+    await postponeLook(database, { companyId, dispatchId, stepId: given, runId, error: { word: 'outcome_unknown', message: 'Unknown.' }, nextLookAt: null }, now)
+  }
+  await giveUp(deferredId)
+  t.strictSame(await credits(dispatch), { balance: 10, held: 3 })
+  await giveUp(stepId)
+  t.strictSame(await credits(dispatch), { balance: 10, held: 0 })
+})
+
+await t.test('a retry puts right no step that was done meanwhile, and takes up no dispatch whose data are gone', async (t) => {
+  const dispatch = await opened()
+  const { companyId, dispatchId, actor, stepId, runId } = dispatch
+  await begin(dispatch)
+  await settle(dispatch, failing('rejected'), 'failed')
+  const retried = (): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor, replacement: { stepId, fields: { documentType: 'QUOTE' }, requestSettings: {} }, beginning: leaseOf(runId) }, now)
+  await database.owner.updateTable('steps').set({ status: 'accepted' }).where('step_id', '=', stepId).execute()
+  t.match(await retried().catch((error: unknown) => error), conflict)
+  t.match(await findDispatch(database, companyId, dispatchId), { status: 'failed', steps: [{ fields: { documentType: 'INVOICE' } }] })
+  await database.owner.updateTable('steps').set({ status: 'rejected' }).where('step_id', '=', stepId).execute()
+  await database.owner.updateTable('dispatches').set({ data: null }).where('dispatch_id', '=', dispatchId).execute()
+  t.equal(await retried(), false)
+})
+
+await t.test('whoever no longer waits is told of the end once, in whichever order the two come', async (t) => {
+  const ending = async ({ before, known = false }: { before: boolean, known?: boolean }): Promise<string[]> => {
+    const dispatch = await opened()
+    const { companyId, dispatchId, stepId, runId } = dispatch
+    const told: string[] = []
+    const detach = (): Promise<void> => detachDispatch(database, dispatch, { runId, tell: (_queries, status) => Promise.resolve(void told.push(`late ${status}`)) })
+    await begin(dispatch)
+    if (before) await detach()
+    const tell = (): Promise<void> => Promise.resolve(void told.push('at the end'))
+    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, accepted, { status: 'succeeded', detached: known, tell }, now)
+    if (!before) await detach()
+    return told
+  }
+  t.strictSame(await ending({ before: true }), ['at the end'])
+  t.strictSame(await ending({ before: false }), ['late succeeded'])
+  t.strictSame(await ending({ before: false, known: true }), ['at the end'])
 })

@@ -1,7 +1,8 @@
 import { createPrivateKey, generateKeyPairSync, sign, constants, createHmac, randomUUID, type KeyObject } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { beginAttempt, openDispatch, settleStep } from '../../../core/store/dispatches.ts'
+import { openDispatch } from '../../../core/store/dispatches.ts'
+import { beginAttempt, settleStep } from '../../../core/store/steps.ts'
 import type { InboundState } from '../../../core/store/schema.ts'
 import { createVendor, vendorNetwork, type Vendor } from '../../../core/testing/vendor.ts'
 import type { Config } from '../../../plugins/config.ts'
@@ -102,13 +103,13 @@ export async function hookService (t: Test, { config = {}, parts = {}, databaseU
       return { status: response.status, text: await response.text(), type: response.headers.get('content-type') }
     },
     async accepted ({ provider, service: name, remoteId, companyId: company = companyId, userId: user = userId, configuredBy = 'company', at = now() }) {
-      const [dispatchId, stepId] = [randomUUID(), randomUUID()]
+      const [dispatchId, stepId, runId] = [randomUUID(), randomUUID(), randomUUID()]
       await openDispatch(database, {
-        dispatchId, companyId: company, actor: { kind: 'user', userId: user }, requestId: 'r', data: {}, metadata: {}, template: { id: 1, version: 1 },
-        steps: [{ stepId, service: name, by: { providerCode: provider, providerVersion: '1.0.0', chosenBy: 'request', configuredBy }, sandbox: false, fields: {}, requestSettings: {}, price: 0 }]
-      }, at)
-      await beginAttempt(database, { companyId: company, dispatchId, stepId, provider: { code: provider, version: '1.0.0' } }, at)
-      await settleStep(database, { companyId: company, dispatchId, stepId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: remoteId, status: 'sent' } }, 'succeeded', at)
+        dispatchId, companyId: company, actor: { kind: 'user', userId: user }, requestId: 'r', services: [name], metadata: {},
+        steps: [{ stepId, service: name, by: { providerCode: provider, providerVersion: '1.0.0', chosenBy: 'request', configuredBy }, sandbox: false, fields: {}, requestSettings: {}, content: { template: { id: 1, version: 1 }, data: {} }, price: 0 }]
+      }, { lease: { runId, until: new Date(at.getTime() + 15_000) } }, at)
+      await beginAttempt(database, { companyId: company, dispatchId, stepId, runId, provider: { code: provider, version: '1.0.0' } }, at)
+      await settleStep(database, { companyId: company, dispatchId, stepId, runId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: remoteId, status: 'sent' } }, { status: 'succeeded' }, at)
       return { dispatchId, stepId }
     },
     async delivery (dispatchId) {
@@ -125,11 +126,11 @@ export async function hookService (t: Test, { config = {}, parts = {}, databaseU
   }
 }
 
-/** Waits until something is so; fails after ten seconds. */
-export async function until (what: string, is: () => Promise<boolean> | boolean): Promise<void> {
-  const end = Date.now() + 10_000
+/** Waits until something is so; fails after so many seconds. */
+export async function until (what: string, is: () => Promise<boolean> | boolean, seconds = 10): Promise<void> {
+  const end = Date.now() + seconds * 1000
   while (!await is()) {
-    if (Date.now() > end) throw new Error(`Not within ten seconds: ${what}.`)
+    if (Date.now() > end) throw new Error(`Not within ${seconds} seconds: ${what}.`)
     await pause(20)
   }
 }

@@ -1,3 +1,4 @@
+import type { ServiceName } from '@dispatch/core'
 import type { Context, JsonObject, ServiceContracts } from '@dispatch/core/provider'
 import type { Test } from 'tap'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
@@ -5,29 +6,33 @@ import { shippedProviders } from '../../support/service.ts'
 
 export type Handler = (request: ServiceContracts['invoicing']['dispatch'], call: Context<JsonObject, JsonObject>) => Promise<unknown>
 
-/** What a provider of a test says about itself, as source text. */
-export type Facts = { settings?: string, requestSettings?: string, service?: string, errors?: string, version?: string }
+/** Any other verb. */
+export type Verb = (request: any, call: Context<JsonObject, JsonObject>) => Promise<unknown>
+
+/** What a provider of a test says about itself, as source text. `of`: its one service, invoicing unless told. */
+export type Facts = { of?: ServiceName, settings?: string, requestSettings?: string, service?: string, errors?: string, version?: string }
 
 /** Where the providers, which run in the test's own process, find their handlers. */
 const shared = Symbol.for('handlers of test providers')
-const handlers = new Map<string, Handler>()
+const handlers = new Map<string, Record<string, Verb>>()
 Reflect.set(globalThis, shared, handlers)
 
-const defaults = { settings: '{}', requestSettings: '{}', errors: '{ map: {} }', service: 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'none\' }' }
+const defaults = { of: 'invoicing', settings: '{}', requestSettings: '{}', errors: '{ map: {} }', service: 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'none\' }' }
 
-/** The handler is taken when the provider is loaded: another version of it has its own. */
+/** The verbs are taken when the provider is loaded: another version of it has its own. */
 function source (code: string, facts: Facts): string {
-  const { settings, requestSettings, errors, service } = { ...defaults, ...facts }
+  const { of, settings, requestSettings, errors, service } = { ...defaults, ...facts }
   return `
 import { defineProvider, Host, Secret, Type } from '@dispatch/core/provider'
-const dispatch = globalThis[Symbol.for('${String(shared.description)}')].get('${code}')
+const verbs = globalThis[Symbol.for('${String(shared.description)}')].get('${code}')
 export default defineProvider({
   code: '${code}',
   name: 'Test ${code}',
   settings: Type.Object(${settings}),
   requestSettings: Type.Object(${requestSettings}),
+  hosts: ['api.vendor.example'],
   errors: ${errors},
-  services: { invoicing: { ${service}, dispatch } }
+  services: { ${of}: { ${service}, ...verbs } }
 })`
 }
 
@@ -36,15 +41,15 @@ export type TestProviders = {
   /** For `config.providerDirectories`: the shipped ones are there too. */
   directories: string[]
   /** Writes the folder of a provider, or another version of it. */
-  add: (code: string, facts: Facts, handler: Handler) => Promise<void>
+  add: (code: string, facts: Facts, dispatch: Handler, verbs?: Record<string, Verb>) => Promise<void>
 }
 
 export async function testProviders (t: Test): Promise<TestProviders> {
   const folder = await directory(t)
   return {
     directories: [shippedProviders, folder],
-    async add (code, facts, handler) {
-      handlers.set(code, handler)
+    async add (code, facts, dispatch, verbs = {}) {
+      handlers.set(code, { dispatch, ...verbs })
       await provide(folder, code, { 'index.js': source(code, facts), 'package.json': { version: facts.version ?? '1.0.0' } })
     }
   }

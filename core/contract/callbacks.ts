@@ -1,0 +1,62 @@
+import { Type, type Static } from 'typebox'
+import { Timestamp, Uuid } from './common.ts'
+import { deliveryServices, deliveryStatusesOf, type DeliveryService, type DeliveryStatus } from './delivery.ts'
+
+/** What a dispatch comes to that its company is told about. */
+export const toldStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
+
+/** What a callback tells: what a dispatch came to, or what became of a step after its acceptance. */
+export type CallbackType = `dispatch.${typeof toldStatuses[number]}` | { [Service in DeliveryService]: `${Service}.${DeliveryStatus<Service> & string}` }[DeliveryService]
+
+export const callbackTypes = [
+  ...toldStatuses.map((status) => `dispatch.${status}`),
+  ...deliveryServices.flatMap((service) => deliveryStatusesOf(service).map((status) => `${service}.${status}`))
+] as CallbackType[]
+
+/** `failed`: every try did. `stopped`: the receiver said that nothing is ever to come again (410). */
+export const callbackStates = ['pending', 'delivered', 'failed', 'stopped'] as const
+export type CallbackState = typeof callbackStates[number]
+
+/** What came of one request to a receiver. */
+export const attemptOutcomes = ['delivered', 'failed', 'stopped'] as const
+export type AttemptOutcome = typeof attemptOutcomes[number]
+
+const AttemptView = Type.Object({
+  number: Type.Integer({ minimum: 1 }),
+  at: Timestamp,
+  outcome: Type.Union([Type.Enum(attemptOutcomes), Type.Null()], { description: 'null: it is under way, or its process ended before it was known.' }),
+  status: Type.Optional(Type.Integer({ description: 'The HTTP status of the receiver.' })),
+  milliseconds: Type.Optional(Type.Integer({ minimum: 0 })),
+  reason: Type.Optional(Type.String({ description: 'Why it failed.' }))
+})
+
+/** A callback of a dispatch and how far it has come. */
+export const CallbackView = Type.Object({
+  id: Uuid,
+  dispatchId: Uuid,
+  type: Type.Enum(callbackTypes),
+  sequence: Type.Integer({ minimum: 1, description: 'Its place among the callbacks of the dispatch.' }),
+  receiver: Type.String({ description: 'The host that it goes to.' }),
+  state: Type.Enum(callbackStates, { description: 'failed: every try did. stopped: the receiver answered 410.' }),
+  attempts: Type.Array(AttemptView),
+  nextAttemptAt: Type.Union([Timestamp, Type.Null()]),
+  createdAt: Timestamp
+})
+export type CallbackView = Static<typeof CallbackView>
+
+const SecretView = Type.Object({
+  createdAt: Timestamp,
+  expiresAt: Type.Union([Timestamp, Type.Null()], { description: 'null: the current one.' })
+})
+
+/** The secrets that callbacks are signed with, the newest first; none of them is shown. */
+export const CallbackSecrets = Type.Object({ secrets: Type.Array(SecretView) })
+export type CallbackSecrets = Static<typeof CallbackSecrets>
+
+/** A secret that was just made: the only time that it is shown. */
+export const NewCallbackSecret = Type.Object({
+  secret: Type.String({ pattern: '^whsec_[A-Za-z0-9+/]+=*$', description: 'As the libraries of Standard Webhooks take it. It is not shown again.' }),
+  createdAt: Timestamp,
+  previousUntil: Type.Union([Timestamp, Type.Null()], { description: 'Until when callbacks are signed with the previous one too; null: there was none.' })
+})
+export type NewCallbackSecret = Static<typeof NewCallbackSecret>

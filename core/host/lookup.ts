@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import { compile } from '../contract/schema.ts'
+import type { ServiceName } from '../services/index.ts'
+import { copyJson, readAnswer } from './answer.ts'
+import type { Found } from './definition.ts'
+import { invoke, type CallContext, type CallLimits } from './invoke.ts'
+import type { Installed } from './load.ts'
+
+/** What a look-up found, or why it said nothing. */
+export type LookupAnswer = { ok: true, found: Found } | { ok: false, why: string }
+
+const fitFound = compile(Type.Unsafe<Exclude<Found, { found: 'accepted' }> | { found: 'accepted', response: unknown }>(Type.Union([
+  Type.Object({ found: Type.Literal('accepted'), response: Type.Unknown() }),
+  Type.Object({ found: Type.Literal('rejected'), code: Type.String({ maxLength: 100 }), message: Type.String({ maxLength: 1000 }) }),
+  Type.Object({ found: Type.Enum(['draft', 'absent']) })
+])))
+
+/** Asks a provider what became of a dispatch whose outcome is not known. Throws only when the provider has no such verb. */
+export async function callLookup (installed: Installed, service: ServiceName, query: { reference: string, checkpoint?: string }, context: CallContext, limits: CallLimits = {}): Promise<LookupAnswer> {
+  const called = await invoke(installed, service, 'lookup', query, context, limits)
+  if ('outcome' in called) return { ok: false, why: called.error.message }
+  const { returned, redact } = called
+  const copied = copyJson(returned)
+  const fit = copied.ok ? fitFound(copied.value) : copied
+  if (!fit.ok) return unreadable(installed, fit.problems[0]?.message ?? '')
+  if (fit.value.found !== 'accepted') return { ok: true, found: fit.value.found === 'rejected' ? { ...fit.value, code: redact.text(fit.value.code), message: redact.text(fit.value.message) } : fit.value }
+  const answer = readAnswer(fit.value.response)
+  return answer.ok ? { ok: true, found: { found: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } } } : unreadable(installed, answer.problems[0]?.message ?? '')
+}
+
+function unreadable ({ code }: Installed, why: string): LookupAnswer {
+  return { ok: false, why: `The answer of the provider "${code}" to a look-up cannot be read: ${why}` }
+}

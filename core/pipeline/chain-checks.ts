@@ -1,0 +1,31 @@
+import { isDeliveryService } from '../contract/delivery.ts'
+import type { Mode } from '../contract/states.ts'
+import type { Installed } from '../host/load.ts'
+import type { DispatchRequest } from '../services/request.ts'
+import { services, type ServiceName } from '../services/index.ts'
+import type { Findings } from '../services/service.ts'
+import type { DraftStep } from './plan.ts'
+
+/** What is called back: the end of a dispatch that nobody waits for, and what becomes of contracts and letters. */
+export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode): Findings {
+  if (callbackUrl === undefined || mode === 'asynchronous' || path.some(isDeliveryService)) return {}
+  return { warnings: [{ path: '/callbackUrl', code: 'unused_field', message: 'The answer tells the end of this dispatch: it is called back only with ?async=true, or when it takes longer than the client may wait.' }] }
+}
+
+/** A service whose document is signed needs to know where: of a document that a provider makes, nobody does. */
+export function checkPlaces ([first, ...later]: readonly DraftStep[]): Findings {
+  const provider = first?.choice?.provider
+  if (first === undefined || provider === undefined || !makesDocument(provider, first.service)) return {}
+  return {
+    problems: later.filter(({ service }) => services[service].signers !== undefined).map(({ service }) => ({
+      path: `/${service}`,
+      code: 'no_places_to_sign',
+      message: `The provider "${provider.code}" makes the document of "${first.service}" itself, so that nobody knows where in it to sign: choose another one for "${first.service}", or leave "${service}" out.`
+    }))
+  }
+}
+
+function makesDocument ({ manifest }: Installed, service: ServiceName): boolean {
+  const capabilities = manifest.services[service]?.capabilities
+  return capabilities !== undefined && 'document' in capabilities && capabilities.document === 'theirs'
+}

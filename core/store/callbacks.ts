@@ -1,0 +1,130 @@
+import { sql, type Selectable, type Transaction } from 'kysely'
+import type { AttemptOutcome, CallbackState, CallbackType } from '../contract/callbacks.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { Database } from './database.ts'
+import type { Tables } from './schema.ts'
+
+/** What a company is to be told. `data` is the dispatch as it reads at this event. */
+export type NewCallback = { companyId: number, dispatchId: string, type: CallbackType, url: string, data: JsonObject, now: Date, newId: () => string }
+
+/** Adds the job that delivers a callback, inside the transaction that records it. */
+export type EnqueueCallback = (queries: Transaction<Tables>, callback: { companyId: number, callbackId: string }) => Promise<void>
+
+/**
+ * Records a callback with its job, to be called in the transaction that records the event: either both are there or neither.
+ * Callbacks of a dispatch are numbered without gaps, in the order in which their events were committed. Answers its id.
+ */
+export async function noteCallback (queries: Transaction<Tables>, { companyId, dispatchId, type, url, data, now, newId }: NewCallback, enqueue: EnqueueCallback): Promise<string> {
+  const { callback_sequence: sequence } = await queries.updateTable('dispatches').set((row) => ({ callback_sequence: sql`${row.ref('callback_sequence')} + 1` }))
+    .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).returning('callback_sequence').executeTakeFirstOrThrow()
+  const callbackId = newId()
+  await queries.insertInto('callbacks').values({
+    callback_id: callbackId,
+    company_id: companyId,
+    dispatch_id: dispatchId,
+    type,
+    sequence,
+    url,
+    receiver: new URL(url).host,
+    body: JSON.stringify({ type, timestamp: now.toISOString(), sequence, data }),
+    state: 'pending',
+    next_at: now,
+    created_at: now
+  }).execute()
+  await enqueue(queries, { companyId, callbackId })
+  return callbackId
+}
+
+/** A callback that this process is to send now; `tries` counts this one. */
+export type ClaimedCallback = { callbackId: string, companyId: number, dispatchId: string, url: string, body: string, number: number, tries: number }
+
+/** Until when a claim holds, and how many requests may be under way for a company and to one receiver. Those begun before `since` have lost their process. */
+export type Claiming = { now: Date, until: Date, since: Date, perCompany: number, perReceiver: number }
+
+/** Takes the company's longest due callback whose receiver is not busy, and records the attempt; nobody else takes it until then. */
+export async function claimCallback (database: Database, companyId: number, { now, until, since, perCompany, perReceiver }: Claiming): Promise<ClaimedCallback | undefined> {
+  return database.company(companyId, async (queries) => {
+    // Claims of a company follow each other, so that each counts those before it.
+    await sql`select pg_advisory_xact_lock(hashtextextended('callback claim', ${companyId}))`.execute(queries)
+    const { rows: [claimed] } = await sql<ClaimedCallback>`
+      with busy as (
+        select receiver, count(*) as requests from callback_attempts join callbacks using (callback_id)
+        where callback_attempts.company_id = ${companyId} and outcome is null and at > ${since} group by receiver
+      ), due as (
+        select callback_id from callbacks where company_id = ${companyId} and state = 'pending' and next_at <= ${now}
+          and (select coalesce(sum(requests), 0) from busy) < ${perCompany} and receiver not in (select receiver from busy where requests >= ${perReceiver})
+        order by next_at, callback_id limit 1 for update skip locked
+      ), claimed as (
+        update callbacks set next_at = ${until}, attempts = attempts + 1, tries = tries + 1 from due where callbacks.callback_id = due.callback_id returning callbacks.*
+      ), attempt as (
+        insert into callback_attempts (callback_id, number, company_id, at) select callback_id, attempts, company_id, ${now} from claimed
+      )
+      select callback_id as "callbackId", company_id as "companyId", dispatch_id as "dispatchId", url, body, attempts as number, tries from claimed`.execute(queries)
+    return claimed
+  })
+}
+
+/** Whether the company has callbacks that are due by then. */
+export async function hasDue (database: Database, companyId: number, by: Date): Promise<boolean> {
+  return database.company(companyId, async (queries) => {
+    const due = await queries.selectFrom('callbacks').select('callback_id').where('company_id', '=', companyId).where('state', '=', 'pending').where('next_at', '<=', by).limit(1).executeTakeFirst()
+    return due !== undefined
+  })
+}
+
+/** What came of an attempt, and what becomes of its callback: `nextAt` when it stays pending. */
+export type AttemptEnd = { outcome: AttemptOutcome, status?: number, reason?: string, milliseconds: number } & ({ state: 'pending', nextAt: Date } | { state: Exclude<CallbackState, 'pending'> })
+
+/** Records what came of an attempt; where another one has begun since, the callback is left to that. */
+export async function settleCallback (database: Database, { companyId, callbackId, number }: Pick<ClaimedCallback, 'companyId' | 'callbackId' | 'number'>, end: AttemptEnd): Promise<void> {
+  await database.company(companyId, async (queries) => {
+    await queries.updateTable('callback_attempts').set({ outcome: end.outcome, status: end.status ?? null, reason: end.reason ?? null, milliseconds: end.milliseconds })
+      .where('company_id', '=', companyId).where('callback_id', '=', callbackId).where('number', '=', number).execute()
+    const newest = queries.updateTable('callbacks').set({ state: end.state, next_at: end.state === 'pending' ? end.nextAt : null })
+      .where('company_id', '=', companyId).where('callback_id', '=', callbackId)
+    // What was delivered is delivered, however late it is known.
+    await (end.outcome === 'delivered' ? newest : newest.where('attempts', '=', number).where('state', '=', 'pending')).execute()
+  })
+}
+
+/** Companies that have callbacks which were due before then: their jobs may have been lost. */
+export async function listCompaniesDue ({ owner }: Database, before: Date): Promise<number[]> {
+  const rows = await owner.selectFrom('callbacks').select('company_id').distinct().where('state', '=', 'pending').where('next_at', '<', before).execute()
+  return rows.map((row) => row.company_id)
+}
+
+export type CallbackRow = Selectable<Tables['callbacks']>
+export type CallbackAttemptRow = Selectable<Tables['callback_attempts']>
+/** A callback with its attempts in order. */
+export type CallbackRecord = CallbackRow & { tried: CallbackAttemptRow[] }
+
+/** A page of a dispatch's callbacks in their order; the last sequence of a page is its cursor. */
+export async function listCallbacks (database: Database, companyId: number, dispatchId: string, page: { limit: number, after?: string }): Promise<CallbackRecord[]> {
+  return database.snapshot(companyId, async (queries) => withAttempts(queries, companyId, await queries.selectFrom('callbacks').selectAll()
+    .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId)
+    .$if(page.after !== undefined, (query) => query.where('sequence', '>', Number(page.after)))
+    .orderBy('sequence').limit(page.limit).execute()))
+}
+
+/**
+ * Makes a callback due at once, with all its tries before it. Answers undefined when there is none of that id, and which
+ * of the reasons against it holds: it is `under way` since `since`, or its body is `forgotten`.
+ */
+export async function replayCallback (database: Database, companyId: number, callbackId: string, { now, since }: { now: Date, since: Date }): Promise<CallbackRecord | 'under way' | 'forgotten' | undefined> {
+  return database.company(companyId, async (queries) => {
+    const row = await queries.selectFrom('callbacks').selectAll().where('company_id', '=', companyId).where('callback_id', '=', callbackId).forUpdate().executeTakeFirst()
+    if (row === undefined) return undefined
+    if (row.body === null) return 'forgotten'
+    const [record] = await withAttempts(queries, companyId, [row])
+    if (record?.tried.some(({ outcome, at }) => outcome === null && at > since) === true) return 'under way'
+    await queries.updateTable('callbacks').set({ state: 'pending', tries: 0, next_at: now }).where('company_id', '=', companyId).where('callback_id', '=', callbackId).execute()
+    return { ...row, tried: record?.tried ?? [], state: 'pending', next_at: now }
+  })
+}
+
+async function withAttempts (queries: Transaction<Tables>, companyId: number, rows: readonly CallbackRow[]): Promise<CallbackRecord[]> {
+  if (rows.length === 0) return []
+  const attempts = await queries.selectFrom('callback_attempts').selectAll().where('company_id', '=', companyId)
+    .where('callback_id', 'in', rows.map((row) => row.callback_id)).orderBy('number').execute()
+  return rows.map((row) => ({ ...row, tried: attempts.filter((attempt) => attempt.callback_id === row.callback_id) }))
+}

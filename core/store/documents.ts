@@ -1,0 +1,35 @@
+import { sql, type RawBuilder } from 'kysely'
+
+/** `size` in bytes; `sha256` in lowercase hexadecimal. */
+export type NewDocument = {
+  documentId: string
+  filename: string
+  contentType: string
+  size: number
+  sha256: string
+  pages?: number
+  storageKey: string
+  expiresAt: Date
+}
+
+/** Inserts a document of a dispatch, if there is one: a part of a statement. */
+export function insertDocument (companyId: number, dispatchId: string, document: NewDocument | undefined, now: Date): RawBuilder<unknown> {
+  return sql`
+        insert into documents (document_id, company_id, dispatch_id, filename, content_type, size, sha256, pages, storage_key, created_at, expires_at)
+        select document_id, ${companyId}, ${dispatchId}, filename, content_type, size, sha256, pages, storage_key, ${now}, expires_at
+        from jsonb_to_recordset(${JSON.stringify(document === undefined ? [] : [documentRow(document)])}) as document (document_id uuid, filename text, content_type text,
+          size bigint, sha256 text, pages integer, storage_key text, expires_at timestamptz)`
+}
+
+function documentRow (document: NewDocument): Record<string, unknown> {
+  return {
+    document_id: document.documentId,
+    filename: document.filename,
+    content_type: document.contentType,
+    size: document.size,
+    sha256: document.sha256,
+    pages: document.pages,
+    storage_key: document.storageKey,
+    expires_at: document.expiresAt
+  }
+}

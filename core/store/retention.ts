@@ -1,0 +1,75 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Database } from './database.ts'
+
+/** One bounded batch of what was kept for long enough: all of it that is older than `before`, at most `limit` rows. */
+export type Batch = { before: Date, limit: number }
+
+/** A document whose time is over and whose bytes still lie somewhere. */
+export type ExpiredDocument = { documentId: string, storageKey: string }
+
+/** Documents that expired before then, the oldest first. */
+export async function listExpiredDocuments ({ owner }: Database, { before, limit }: Batch): Promise<ExpiredDocument[]> {
+  return owner.selectFrom('documents').select(['document_id as documentId', 'storage_key as storageKey'])
+    .where('removed_at', 'is', null).where('expires_at', '<', before).orderBy('expires_at').limit(limit).execute()
+}
+
+/** Notes that the bytes of documents are gone. Their rows stay, so that it can be said what was there. */
+export async function noteRemoved ({ owner }: Database, documentIds: readonly string[], now: Date): Promise<void> {
+  await owner.updateTable('documents').set({ removed_at: now }).where('document_id', 'in', documentIds).execute()
+}
+
+/** Which of these documents have a row. */
+export async function recordedDocuments ({ owner }: Database, documentIds: readonly string[]): Promise<Set<string>> {
+  const rows = await owner.selectFrom('documents').select('document_id').where('document_id', 'in', documentIds).execute()
+  return new Set(rows.map((row) => row.document_id))
+}
+
+/** The ids of all companies. */
+export async function listCompanies ({ owner }: Database): Promise<number[]> {
+  const rows = await owner.selectFrom('companies').select('company_id').execute()
+  return rows.map((row) => row.company_id)
+}
+
+/**
+ * Forgets what was asked for: the data of dispatches that are not under way, and the fields, settings and made content of
+ * their steps. What they came to stays: timeline, ledger, metadata. A step that waits for an event needs its own until then,
+ * unless the dispatch is older than `hopeless`. Answers how many dispatches there were.
+ */
+export async function forgetRequests (database: Database, { before, hopeless, limit }: Batch & { hopeless: Date }): Promise<number> {
+  return counted(database, sql`
+    with old as (
+      select dispatch_id from dispatches where data is not null and created_at < ${before} and status not in ('queued', 'running')
+        and (created_at < ${hopeless} or not exists (select from steps where steps.dispatch_id = dispatches.dispatch_id and (status = 'waiting' or next_look_at is not null or next_try_at is not null)))
+      order by created_at limit ${limit} for update skip locked
+    ), step as (
+      update steps set fields = '{}', request_settings = '{}', made = null, data = null from old where steps.dispatch_id = old.dispatch_id
+    )
+    update dispatches set data = null from old where dispatches.dispatch_id = old.dispatch_id`)
+}
+
+/** Forgets the bodies of callbacks that are not sent any more; answers how many there were. */
+export async function forgetBodies (database: Database, { before, limit }: Batch): Promise<number> {
+  return counted(database, sql`
+    update callbacks set body = null where callback_id in (
+      select callback_id from callbacks where body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for update skip locked)`)
+}
+
+/** Forgets events of vendors that were handled; answers how many there were. */
+export async function forgetInbound (database: Database, { before, limit }: Batch): Promise<number> {
+  return counted(database, sql`
+    delete from inbound where inbound_id in (select inbound_id from inbound where handled_at < ${before} limit ${limit} for update skip locked)`)
+}
+
+/** Forgets idempotency keys whose dispatch came to its end before then, and is not in doubt; answers how many there were. */
+export async function forgetKeys (database: Database, { before, limit }: Batch): Promise<number> {
+  return counted(database, sql`
+    delete from idempotency_keys using (
+      select company_id, key from idempotency_keys join dispatches using (company_id, dispatch_id)
+      where idempotency_keys.created_at < ${before} and finished_at < ${before} and status <> 'uncertain' limit ${limit} for update of idempotency_keys skip locked
+    ) as over where idempotency_keys.company_id = over.company_id and idempotency_keys.key = over.key`)
+}
+
+async function counted ({ owner }: Database, statement: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows } = await statement.execute(owner)
+  return Number(numAffectedRows)
+}

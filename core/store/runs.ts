@@ -1,0 +1,229 @@
+import { sql } from 'kysely'
+import { DispatchError } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { DispatchStatus } from '../contract/states.ts'
+import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from './database.ts'
+import { readDispatch, type DispatchRecord } from './dispatch-views.ts'
+import { insufficientCredits } from './dispatches.ts'
+import type { Beginning, Enqueue, Lease } from './lease.ts'
+import type { EventActor, StepError } from './schema.ts'
+
+/** A dispatch, by whose it is. */
+export type DispatchOf = { companyId: number, dispatchId: string }
+
+/**
+ * Takes the lease of a dispatch that nobody has, if it is in one of the states; one that has run out is for
+ * `recoverDispatch` to end, which knows what its process may have left under way. `becomes`: what it is from then on;
+ * `detach`: no client waits for its end any more. Answers the dispatch as it is then; undefined when it is not to be had.
+ */
+export async function takeRun (database: Database, { companyId, dispatchId }: DispatchOf, { lease, from, becomes, detach = false }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', detach?: boolean }): Promise<DispatchRecord | undefined> {
+  return database.company(companyId, async (queries) => {
+    // Nothing waits for the disk: a lease that a crash of the database takes back has done nothing yet, as whatever is done under it is committed after it.
+    const { rows } = await sql`
+      with unhurried as (select set_config('synchronous_commit', 'off', true))
+      update dispatches set run_id = ${lease.runId}, leased_until = ${lease.until}, status = coalesce(${becomes ?? null}, status), detached = detached or ${detach},
+        next_try_at = case when ${becomes ?? null}::text is null then next_try_at end, finished_at = case when ${becomes ?? null}::text is null then finished_at end
+      from unhurried where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = any(${from}) and run_id is null returning 1`.execute(queries)
+    return rows.length === 0 ? undefined : readDispatch(queries, companyId, dispatchId)
+  })
+}
+
+/** Prolongs leases; those that are gone stay gone. */
+export async function renewRuns ({ owner }: Database, runIds: readonly string[], until: Date): Promise<void> {
+  if (runIds.length > 0) await owner.updateTable('dispatches').set({ leased_until: until }).where('run_id', 'in', runIds).execute()
+}
+
+/** Tells of a dispatch that has ended, in the transaction that notes it. */
+export type Tell = (queries: OwnerQueries, status: DispatchStatus) => Promise<void>
+
+/** Notes that no client waits for the end of a run any more. Where it has ended in this moment, untold, it is told now. */
+export async function detachDispatch (database: Database, { companyId, dispatchId }: DispatchOf, { runId, tell }: { runId: string, tell: Tell }): Promise<void> {
+  await database.company(companyId, async (queries) => {
+    const { rows: [detached] } = await sql<{ status: DispatchStatus, ended: boolean }>`
+      update dispatches set detached = true where dispatch_id = ${dispatchId} and company_id = ${companyId} and not detached and coalesce(run_id, ${runId}) = ${runId}
+      returning status, run_id is null as ended`.execute(queries)
+    if (detached?.ended === true) await tell(await asOwner(queries), detached.status)
+  })
+}
+
+/** Gives a lease back and changes nothing else. */
+export async function endRun (database: Database, { companyId, dispatchId }: DispatchOf, runId: string): Promise<void> {
+  await database.company(companyId, (queries) => queries.updateTable('dispatches').set({ run_id: null, leased_until: null })
+    .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('run_id', '=', runId).execute())
+}
+
+/** The states of a step that a retry may begin. */
+const open = ['planned', 'unavailable', 'rejected'] as const
+
+/** What a retry changes of the step that failed. */
+export type Replacement = { stepId: string, fields: JsonObject, requestSettings: JsonObject }
+
+/**
+ * Takes up a dispatch that ended before all was done: what is left is held again, and it runs or waits for its job. Answers
+ * false when it is in no such state, or another run has just taken it. Throws `insufficient_credits`, and `conflict` when the
+ * step that is to be replaced has been done meanwhile.
+ */
+export async function resumeDispatch (
+  database: Database, { companyId, dispatchId, actor, replacement, beginning }: DispatchOf & { actor: EventActor, replacement?: Replacement, beginning: Beginning }, now: Date
+): Promise<boolean> {
+  const lease = 'lease' in beginning ? beginning.lease : undefined
+  return database.company(companyId, async (queries) => {
+    const taken = await queries.updateTable('dispatches')
+      .set({ status: lease === undefined ? 'queued' : 'running', finished_at: null, run_id: lease?.runId ?? null, leased_until: lease?.until ?? null, next_try_at: lease === undefined ? now : null, ...(lease === undefined ? { detached: true } : {}) })
+      .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', 'in', ['failed', 'partial']).where('run_id', 'is', null).where('data', 'is not', null)
+      .returning('dispatch_id').executeTakeFirst()
+    if (taken === undefined) return false
+    if (replacement !== undefined) {
+      const replaced = await queries.updateTable('steps').set({ fields: JSON.stringify(replacement.fields), request_settings: JSON.stringify(replacement.requestSettings) })
+        .where('step_id', '=', replacement.stepId).where('company_id', '=', companyId).where('status', 'in', open).returning('step_id').executeTakeFirst()
+      if (replaced === undefined) throw new DispatchError('conflict', 'The step that was to be put right has been done meanwhile: read what became of it.', { dispatchId })
+    }
+    const price = await holdAgain(queries, { companyId, dispatchId })
+    await note(queries, { companyId, dispatchId, kind: 'resumed', actor, facts: { price, ...(replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) }) }, now })
+    if ('enqueue' in beginning) await beginning.enqueue(await asOwner(queries))
+    return true
+  })
+}
+
+/** Holds the price of the steps that are left, and readies them. */
+async function holdAgain (queries: CompanyQueries, { companyId, dispatchId }: DispatchOf): Promise<number> {
+  const steps = await queries.updateTable('steps').set((step) => ({ held: step.ref('price'), status: 'planned', tries: 0, looks: 0, uncertain_at: null }))
+    .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('deferred_on', 'is', null).where('status', 'in', open).returning('price').execute()
+  const price = steps.reduce((sum, step) => sum + step.price, 0)
+  await hold(queries, companyId, price)
+  return price
+}
+
+async function hold (queries: CompanyQueries, companyId: number, price: number): Promise<void> {
+  const { rows: [held] } = await sql`update credits set held = held + ${price} where company_id = ${companyId} and balance - held >= ${price} returning 1`.execute(queries)
+  if (price > 0 && held === undefined) throw await insufficientCredits(queries, companyId, price)
+}
+
+/** Ends a dispatch that waits and of which no provider has accepted anything. Answers false when it is no such dispatch. */
+export async function cancelDispatch (database: Database, { companyId, dispatchId, actor, also }: DispatchOf & { actor: EventActor, also?: Enqueue }, now: Date): Promise<boolean> {
+  return database.company(companyId, async (queries) => {
+    const { rows } = await sql`
+      with dispatch as (
+        update dispatches set status = 'cancelled', finished_at = ${now}, next_try_at = null
+        where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'queued' and run_id is null
+          and not exists (select from steps where steps.dispatch_id = ${dispatchId} and steps.company_id = ${companyId} and provider_code is not null and status in ('accepted', 'calling', 'uncertain')) returning dispatch_id
+      ), before as (
+        select step_id, held from steps, dispatch where steps.dispatch_id = dispatch.dispatch_id and company_id = ${companyId} and held > 0 for update of steps
+      ), step as (
+        update steps set held = 0 from before where steps.step_id = before.step_id and company_id = ${companyId}
+      ), credit as (
+        update credits set held = held - (select coalesce(sum(before.held), 0) from before) where company_id = ${companyId} and exists (select from before)
+      ), event as (
+        insert into events (company_id, dispatch_id, kind, actor, facts, at) select ${companyId}, dispatch_id, 'cancelled', ${JSON.stringify(actor)}, '{}', ${now} from dispatch
+      )
+      select 1 from dispatch`.execute(queries)
+    if (rows.length > 0 && also !== undefined) await also(await asOwner(queries))
+    return rows.length > 0
+  })
+}
+
+/** Dispatches whose lease has run out: the process that had it is gone, or cannot reach the database. `held`: runs that are known to be alive. */
+export async function listLost ({ owner }: Database, { held, limit }: { held: readonly string[], limit: number }, now: Date): Promise<DispatchOf[]> {
+  return owner.selectFrom('dispatches').select(['company_id as companyId', 'dispatch_id as dispatchId']).where('run_id', 'is not', null).where('leased_until', '<', now)
+    .where(sql<boolean>`run_id <> all(${held}::uuid[])`).limit(limit).execute()
+}
+
+/** What became of a lost dispatch: `queued` goes on by its job; what a provider may have accepted is looked at first. */
+export type Recovered = 'queued' | 'uncertain' | 'unchanged'
+
+/**
+ * Takes a lost lease away. A provider that was being called may have accepted: its step is uncertain, and looked at from
+ * `nextLookAt` on, and who has to know is told. Undefined when the lease is not lost any more.
+ */
+export async function recoverDispatch (database: Database, { companyId, dispatchId, error, nextLookAt, enqueue, tell }: DispatchOf & { error: StepError, nextLookAt: Date, enqueue: Enqueue, tell: Enqueue }, now: Date): Promise<Recovered | undefined> {
+  return database.company(companyId, async (queries) => {
+    const lost = await queries.selectFrom('dispatches').select(['status', 'leased_until']).where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId)
+      .where('run_id', 'is not', null).where('leased_until', '<', now).forUpdate().executeTakeFirst()
+    if (lost === undefined) return undefined
+    const doubtful = await doubt(queries, { companyId, dispatchId, error, nextLookAt, since: lost.leased_until ?? now }, now)
+    const status = lost.status !== 'running' ? lost.status : doubtful ? 'uncertain' : 'queued'
+    await queries.updateTable('dispatches')
+      .set({ run_id: null, leased_until: null, status, detached: true, ...(lost.status === 'running' ? { finished_at: doubtful ? now : null, next_try_at: doubtful ? null : now } : {}) })
+      .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).execute()
+    await note(queries, { companyId, dispatchId, kind: 'recovered', actor: { kind: 'system' }, facts: { status }, now })
+    if (lost.status !== 'running') return 'unchanged'
+    const owner = await asOwner(queries)
+    await (doubtful ? tell : enqueue)(owner)
+    return doubtful ? 'uncertain' : 'queued'
+  })
+}
+
+/** Calls that were under way may have been answered; what is done here was not. In doubt `since` the process was surely gone. Answers whether a step of the path is in doubt. */
+async function doubt (queries: CompanyQueries, { companyId, dispatchId, error, nextLookAt, since }: DispatchOf & { error: StepError, nextLookAt: Date, since: Date }, now: Date): Promise<boolean> {
+  const calling = queries.updateTable('steps').where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', '=', 'calling')
+  await calling.where('provider_code', 'is', null).set({ status: 'planned' }).execute()
+  const steps = await calling.set((step) => ({ status: 'uncertain', error: JSON.stringify(error), uncertain_at: step.fn.coalesce('uncertain_at', step.val(since)), next_look_at: nextLookAt })).returning(['step_id', 'deferred_on']).execute()
+  for (const { step_id: stepId } of steps) {
+    await queries.updateTable('attempts').set({ answered_at: now, outcome: 'uncertain', error: JSON.stringify(error) }).where('step_id', '=', stepId).where('company_id', '=', companyId).where('answered_at', 'is', null).execute()
+  }
+  return steps.some((step) => step.deferred_on === null)
+}
+
+/** Ends a run that learnt nothing about a step in doubt. `nextLookAt` null: it waits for a person, and nothing is held for it and what would follow it any longer; nothing follows one that is deferred. */
+export async function postponeLook (database: Database, { companyId, dispatchId, stepId, runId, error, nextLookAt }: DispatchOf & { stepId: string, runId: string, error: StepError, nextLookAt: Date | null }, now: Date): Promise<void> {
+  const isOver = nextLookAt === null
+  await database.company(companyId, async (queries) => {
+    await sql`
+      with run as (
+        update dispatches set run_id = null, leased_until = null where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} returning 1
+      ), before as (
+        select steps.step_id, held from steps, run where dispatch_id = ${dispatchId} and company_id = ${companyId}
+          and (steps.step_id = ${stepId} and status in ('uncertain', 'calling')
+            or ${isOver} and held > 0 and deferred_on is null and exists (select from steps as doubtful where doubtful.step_id = ${stepId} and doubtful.company_id = ${companyId} and doubtful.deferred_on is null))
+        for update of steps
+      ), step as (
+        update steps set status = 'uncertain', looks = looks + 1, error = coalesce(error, ${JSON.stringify(error)}), next_look_at = ${nextLookAt}, held = case when ${isOver} then 0 else steps.held end
+        from before where steps.step_id = before.step_id and steps.step_id = ${stepId} and company_id = ${companyId}
+      ), released as (
+        update steps set held = 0 from before where ${isOver} and steps.step_id = before.step_id and steps.step_id <> ${stepId} and company_id = ${companyId}
+      ), attempt as (
+        update attempts set answered_at = ${now}, outcome = 'uncertain' from before where attempts.step_id = ${stepId} and before.step_id = ${stepId} and company_id = ${companyId} and answered_at is null
+      )
+      update credits set held = held - (select sum(before.held) from before) where company_id = ${companyId} and ${isOver} and exists (select from before where before.held > 0)`.execute(queries)
+  })
+}
+
+/** A step, by whose it is. */
+export type StepOf = DispatchOf & { stepId: string }
+
+/** Steps in doubt that are to be looked at now. */
+export async function listDueLooks ({ owner }: Database, now: Date, limit: number): Promise<StepOf[]> {
+  return owner.selectFrom('steps').select(['company_id as companyId', 'dispatch_id as dispatchId', 'step_id as stepId']).where('next_look_at', '<=', now).orderBy('next_look_at').limit(limit).execute()
+}
+
+/** Deferred steps whose event has come, and that are to be done now. */
+export async function listDueDeferred ({ owner }: Database, now: Date, limit: number): Promise<StepOf[]> {
+  return owner.selectFrom('steps').select(['company_id as companyId', 'dispatch_id as dispatchId', 'step_id as stepId']).where('next_try_at', '<=', now).orderBy('next_try_at').limit(limit).execute()
+}
+
+/** Readies the steps of a dispatch that wait for an event. */
+export async function awakeDeferred (queries: OwnerQueries, { companyId, dispatchId, on }: DispatchOf & { on: string }, now: Date): Promise<string[]> {
+  const rows = await queries.updateTable('steps').set({ status: 'planned', next_try_at: now }).where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId)
+    .where('deferred_on', '=', on).where('status', '=', 'waiting').returning('step_id').execute()
+  return rows.map((row) => row.step_id)
+}
+
+/** Dispatches that should have been taken up before then. */
+export async function listStale ({ owner }: Database, before: Date, limit: number): Promise<DispatchOf[]> {
+  return owner.selectFrom('dispatches').select(['company_id as companyId', 'dispatch_id as dispatchId']).where('status', '=', 'queued').where('next_try_at', '<', before).orderBy('next_try_at').limit(limit).execute()
+}
+
+/** Holds the price of one step, unless it is held already. Throws `insufficient_credits`. */
+export async function holdStep (database: Database, { companyId, stepId, price }: StepOf & { price: number }): Promise<void> {
+  await database.company(companyId, async (queries) => {
+    const { numUpdatedRows } = await queries.updateTable('steps').set({ held: price }).where('step_id', '=', stepId).where('company_id', '=', companyId).where('held', '=', 0).executeTakeFirst()
+    if (numUpdatedRows > 0n) await hold(queries, companyId, price)
+  })
+}
+
+type Note = DispatchOf & { kind: string, actor: EventActor, facts: JsonObject, now: Date, stepId?: string }
+
+/** Adds an entry to a timeline. */
+export async function note (queries: CompanyQueries, { companyId, dispatchId, stepId, kind, actor, facts, now }: Note): Promise<void> {
+  await queries.insertInto('events').values({ company_id: companyId, dispatch_id: dispatchId, step_id: stepId ?? null, kind, actor: JSON.stringify(actor), facts: JSON.stringify(facts), at: now }).execute()
+}

@@ -1,0 +1,150 @@
+import { sql } from 'kysely'
+import { DispatchError } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { ProviderResponse } from '../contract/response.ts'
+import type { DispatchStatus } from '../contract/states.ts'
+import { asOwner, type Database } from './database.ts'
+import { insertDocument, type NewDocument } from './documents.ts'
+import type { Enqueue } from './lease.ts'
+import type { EventActor, StepError } from './schema.ts'
+
+/** A step of a dispatch, and the run that works on it. */
+export type StepOfRun = { companyId: number, dispatchId: string, stepId: string, runId: string }
+
+/** A step that is about to be done: by which provider, with what was made for it since it was recorded. */
+export type NewAttempt = StepOfRun & {
+  provider?: { code: string, version: string }
+  document?: NewDocument
+  made?: JsonObject
+}
+
+/**
+ * Records that a step is about to be done; answers the number of the attempt, 0 where no provider is called. Throws `conflict`
+ * unless the step waits for it and the run has its dispatch, so that one of two runners wins.
+ */
+export async function beginAttempt (database: Database, { companyId, dispatchId, stepId, runId, provider, document, made }: NewAttempt, now: Date): Promise<number> {
+  const events = [
+    ...(document === undefined ? [] : [{ kind: 'rendered', facts: { documentId: document.documentId, size: document.size, sha256: document.sha256, ...(document.pages === undefined ? {} : { pages: document.pages }) } }]),
+    ...(provider === undefined ? [] : [{ kind: 'calling', facts: { providerName: provider.code, providerVersion: provider.version } }])
+  ]
+  return database.company(companyId, async (queries) => {
+    const { rows: [done] } = await sql<{ begun: boolean, number: number | null }>`
+      with run as (
+        select 1 from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for share
+      ), document as (${insertDocument(companyId, dispatchId, document, now)}
+      ), step as (
+        update steps set status = 'calling', provider_version = ${provider?.version ?? null}, error = null, next_look_at = null, next_try_at = null,
+          document_id = coalesce(${document?.documentId ?? null}, document_id), made = coalesce(${made === undefined ? null : JSON.stringify(made)}, made)
+        from run where step_id = ${stepId} and company_id = ${companyId} and status in ('planned', 'unavailable', 'uncertain') returning step_id
+      ), event as (
+        insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
+        select ${companyId}, ${dispatchId}, ${stepId}, kind, '{"kind":"system"}', facts, ${now}
+        from jsonb_to_recordset(${JSON.stringify(events)}) as event (kind text, facts jsonb), step
+      ), attempt as (
+        insert into attempts (step_id, number, company_id, provider_version, started_at)
+        select step_id, (select count(*) + 1 from attempts where step_id = ${stepId}), ${companyId}, version, ${now}
+        from step, (select ${provider?.version ?? null}::text as version) given where version is not null
+        returning number
+      )
+      select exists (select from step) as begun, (select number from attempt)`.execute(queries)
+    if (done?.begun !== true) throw new DispatchError('conflict', 'The step is not waiting to be called: another run has it.', { dispatchId })
+    return done.number ?? 0
+  })
+}
+
+/** What came of a step: what the provider answered (nothing where none was needed), or why it could not be asked. */
+export type Settlement =
+  | { outcome: 'accepted', response: ProviderResponse | null }
+  | { outcome: 'rejected' | 'unavailable' | 'uncertain', error: StepError }
+
+/**
+ * What follows a settlement. `status`: what the dispatch becomes; undefined: what it was, for a step that is deferred. With
+ * `running` the run goes on, else its lease ends. `nextTryAt`: when the step is tried again by itself, until then its price
+ * stays held; `nextLookAt`: when it is looked at again. `detached`: no client waits for the end any more. `also` is done in
+ * the same transaction, and `tell` where no client waits.
+ */
+export type Following = { status?: DispatchStatus, nextTryAt?: Date, nextLookAt?: Date, detached?: boolean, also?: Enqueue, tell?: Enqueue }
+
+/** The states after which nothing of what a dispatch still holds is needed. */
+const ends: ReadonlySet<DispatchStatus> = new Set(['succeeded', 'failed', 'partial', 'cancelled'])
+
+/**
+ * Records what came of a step in one transaction with its price: captured when accepted, released when not, kept held
+ * while nobody knows or it is tried again; what later steps hold is released where the dispatch ends. Throws `conflict`
+ * unless the run has the dispatch and the step is open.
+ */
+export async function settleStep (database: Database, step: StepOfRun & { actor: EventActor, kind?: string, facts?: JsonObject }, settlement: Settlement, following: Following, now: Date): Promise<void> {
+  const { companyId, dispatchId, stepId, runId, actor } = step
+  const { status, nextTryAt, nextLookAt, detached = false, also, tell } = following
+  const { outcome } = settlement
+  const response = settlement.outcome === 'accepted' ? settlement.response : null
+  const error = settlement.outcome === 'accepted' ? null : settlement.error
+  const accepted = outcome === 'accepted'
+  const keeps = outcome === 'uncertain' || nextTryAt !== undefined
+  const facts = {
+    ...step.facts,
+    outcome,
+    ...(error === null ? {} : { error: error.word }),
+    ...(response === null ? {} : { remoteId: response.id }),
+    ...(nextTryAt === undefined ? {} : { nextTryAt: nextTryAt.toISOString() })
+  }
+  const kind = step.kind ?? (actor.kind === 'provider' ? 'answered' : accepted ? 'done' : 'failed')
+  await database.company(companyId, async (queries) => {
+    const { rows: [settled] } = await sql<{ detached: boolean }>`
+      with run as (
+        select dispatch_id, detached from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for update
+      ), before as (
+        select step_id, held, price, run.detached or ${detached} as detached from steps, run
+        where step_id = ${stepId} and company_id = ${companyId} and status in ('planned', 'calling', 'unavailable', 'uncertain') for update of steps
+      ), rest as (
+        select steps.step_id, steps.held from steps, before
+        where ${status !== undefined && ends.has(status)} and steps.dispatch_id = ${dispatchId} and steps.company_id = ${companyId} and steps.step_id <> ${stepId}
+          and steps.held > 0 and deferred_on is null for update of steps
+      ), step as (
+        update steps set status = ${outcome}, remote_id = ${response?.id ?? null}, response = ${response && JSON.stringify(response)}, error = ${error && JSON.stringify(error)},
+          charged = case when ${accepted} then before.price else 0 end, held = case when ${keeps} then before.held else 0 end,
+          tries = case when ${nextTryAt !== undefined} then tries + 1 else tries end, next_try_at = ${status === undefined ? nextTryAt ?? null : null},
+          generation = case when ${outcome === 'rejected'} then generation + 1 else generation end,
+          uncertain_at = case when ${outcome === 'uncertain'} then coalesce(uncertain_at, ${now}) end, looks = case when ${outcome === 'uncertain'} then looks else 0 end,
+          next_look_at = ${nextLookAt ?? null}
+        from before where steps.step_id = ${stepId} and company_id = ${companyId}
+      ), released as (
+        update steps set held = 0 from rest where steps.step_id = rest.step_id and company_id = ${companyId}
+      ), attempt as (
+        update attempts set answered_at = ${now}, outcome = ${outcome}, error = ${error && JSON.stringify(error)}
+        from before where attempts.step_id = ${stepId} and company_id = ${companyId} and answered_at is null
+      ), credit as (
+        update credits set held = credits.held - freed.amount, balance = balance - freed.charge
+        from (select case when ${keeps} then 0 else before.held end + coalesce((select sum(held) from rest), 0) as amount, case when ${accepted} then before.price else 0 end as charge from before) as freed
+        where company_id = ${companyId} and (freed.amount > 0 or freed.charge > 0) returning balance, freed.charge
+      ), entry as (
+        insert into ledger (company_id, kind, amount, balance, dispatch_id, step_id, reason, at)
+        select ${companyId}, 'debit', -charge, balance, ${dispatchId}, ${stepId}, 'Dispatch accepted', ${now} from credit where charge > 0
+      ), dispatch as (
+        update dispatches set status = coalesce(${status ?? null}, status), detached = before.detached,
+          run_id = case when ${status === 'running'} then run_id end, leased_until = case when ${status === 'running'} then leased_until end,
+          finished_at = case when ${status === undefined} then finished_at when ${status === 'running' || status === 'queued'} then null else ${now}::timestamptz end,
+          next_try_at = case when ${status === undefined} then dispatches.next_try_at else ${status === 'queued' ? nextTryAt ?? now : null}::timestamptz end
+        from before where dispatch_id = ${dispatchId} and company_id = ${companyId}
+      ), event as (
+        insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
+        select ${companyId}, ${dispatchId}, step_id, ${kind}, ${JSON.stringify(actor)}, ${JSON.stringify(facts)}, ${now} from before
+      )
+      select detached from before`.execute(queries)
+    if (settled === undefined) throw new DispatchError('conflict', 'The step was settled by another run.', { dispatchId })
+    for (const follow of [also, settled.detached ? tell : undefined]) await follow?.(await asOwner(queries))
+  })
+}
+
+/** Gives a step a document that a provider made, in place of ours; `fresh` where it was not recorded before. `made`: what is noted of it beside what was made. */
+export async function replaceDocument (database: Database, { companyId, dispatchId, stepId }: Omit<StepOfRun, 'runId'>, { documentId, fresh, made }: { documentId: string, fresh?: NewDocument, made?: JsonObject }, now: Date): Promise<void> {
+  await database.company(companyId, async (queries) => {
+    await sql`
+      with document as (${insertDocument(companyId, dispatchId, fresh, now)}
+      ), step as (
+        update steps set document_id = ${documentId}, made = case when ${made === undefined} then made else coalesce(made, '{}') || ${JSON.stringify(made ?? {})} end where step_id = ${stepId} and company_id = ${companyId}
+      )
+      insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
+      values (${companyId}, ${dispatchId}, ${stepId}, 'fetched', '{"kind":"system"}', ${JSON.stringify({ documentId })}, ${now})`.execute(queries)
+  })
+}

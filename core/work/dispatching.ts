@@ -1,0 +1,69 @@
+import { inDoubt, reconcile } from '../pipeline/reconcile.ts'
+import { actOn } from '../pipeline/deferred.ts'
+import type { Parts } from '../pipeline/parts.ts'
+import { firstLook } from '../pipeline/patience.ts'
+import type { Pipeline } from '../pipeline/pipeline.ts'
+import type { Enqueue } from '../store/lease.ts'
+import { listDueDeferred, listDueLooks, listLost, listStale, recoverDispatch, type DispatchOf } from '../store/runs.ts'
+import { createPlaces } from './places.ts'
+import type { Queue } from './queue.ts'
+
+/** Milliseconds between two sweeps. */
+const sweptEvery = 5_000
+/** Milliseconds after which a job that has not come was lost. */
+const lostAfter = 30_000
+/** How many things of a kind one sweep takes. */
+const most = 100
+
+/** Jobs that wait for a place here while all places are taken: few, as another process may have one; enough to be ready when places are free. */
+const fetched = { atOnce: 8, together: 4 }
+
+/** `atOnce`: dispatches that are worked on at once in this process. */
+type Options = { parts: Parts, pipeline: Pipeline, queue: Queue, atOnce: number }
+
+/** Works on dispatches that wait, are in doubt, were lost with their process, or have something to do at an event. */
+export async function startDispatching ({ parts, pipeline, queue, atOnce }: Options): Promise<{ close: () => Promise<void> }> {
+  const places = createPlaces(atOnce)
+  // Once a dispatch is taken, its lease tells who has it: the job has done its part, and the next ones are fetched.
+  await queue.work('dispatch', (job) => places.begin((begun) => pipeline.take(job, begun).catch((error: unknown) => {
+    parts.log.warn({ err: error, ...job }, 'a dispatch was given up where it stood')
+    throw error
+  })), fetched)
+  await queue.work('look', (job) => reconcile(parts, job), { atOnce: Math.ceil(atOnce / 4) })
+  await queue.work('deferred', (job) => actOn(parts, job), { atOnce: Math.ceil(atOnce / 4) })
+
+  let sweeping: Promise<void> | undefined
+  const sweep = (): void => {
+    sweeping ??= sweepOnce(parts, queue).catch((error: unknown) => parts.log.warn({ err: error }, 'what is due could not be looked for')).finally(() => { sweeping = undefined })
+  }
+  sweep()
+  const timer = setInterval(sweep, sweptEvery)
+  return {
+    async close () {
+      clearInterval(timer)
+      await sweeping
+    }
+  }
+}
+
+/** Finds what its process has left behind, what is due, and what has lost its job. */
+export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
+  const { database, now, log, leases } = parts
+  const time = now()
+  for (const lost of await listLost(database, { held: leases.held(), limit: most }, time)) {
+    // One that cannot be recovered keeps nobody else from it.
+    await recover(parts, lost, time).catch((error: unknown) => log.error({ err: error, ...lost }, 'a dispatch that was left behind could not be recovered'))
+  }
+  const looks = await listDueLooks(database, time, most)
+  if (looks.length > 0) await queue.send('look', looks.map((data) => ({ data, key: data.stepId })))
+  const deferred = await listDueDeferred(database, time, most)
+  if (deferred.length > 0) await queue.send('deferred', deferred.map((data) => ({ data, key: data.stepId })))
+  const stale = await listStale(database, new Date(time.getTime() - lostAfter), most)
+  if (stale.length > 0) await queue.send('dispatch', stale.map((data) => ({ data, key: data.dispatchId })))
+}
+
+async function recover ({ database, jobs, notices, log }: Parts, lost: DispatchOf, time: Date): Promise<void> {
+  const tell: Enqueue = (queries) => notices.note(queries, lost, 'dispatch.uncertain')
+  const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, nextLookAt: firstLook(time), enqueue: jobs.dispatch(lost, time), tell }, time)
+  if (recovered !== undefined) log.warn({ ...lost, recovered }, 'a dispatch was left behind by its process')
+}

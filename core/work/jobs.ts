@@ -1,0 +1,44 @@
+import type { Jobs } from '../pipeline/parts.ts'
+import type { Queue } from './queue.ts'
+
+/** Milliseconds that each dispatch of a company stands behind the one before: what a company may expect to take of the service. */
+const pace = 10
+
+/** Milliseconds of a step of the queue's priorities, which are whole numbers of 32 bits: enough for more than six years. */
+const grain = 100
+const epoch = Date.parse('2026-01-01T00:00:00Z')
+
+/** Companies whose turns are remembered; a company that is forgotten begins anew. */
+const mostCompanies = 100_000
+
+/**
+ * Makes the jobs of dispatches. Each company has turns of its own, one every few milliseconds from now on: ten thousand
+ * dispatches of one company stand behind the first of another that came later, and none waits for ever.
+ */
+export function createJobs ({ queue, now }: { queue: Queue, now: () => Date }): Jobs {
+  const turns = new Map<number, number>()
+
+  /** What is put off comes when it is due: it moves nobody's turn. */
+  function priorityOf (companyId: number, at: Date): number {
+    return rank(at > now() ? at.getTime() : nextTurn(companyId, at))
+  }
+
+  function nextTurn (companyId: number, at: Date): number {
+    const turn = Math.max(at.getTime(), (turns.get(companyId) ?? 0) + pace)
+    turns.delete(companyId)
+    turns.set(companyId, turn)
+    for (const oldest of turns.size > mostCompanies ? turns.keys().take(1) : []) turns.delete(oldest)
+    return turn
+  }
+  const rank = (turn: number): number => -Math.floor((turn - epoch) / grain)
+  const wait = (at: Date): { after?: number } => {
+    const seconds = (at.getTime() - now().getTime()) / 1000
+    return seconds > 0 ? { after: Math.ceil(seconds) } : {}
+  }
+  return {
+    dispatch: ({ companyId, dispatchId }, at) => (queries) =>
+      queue.send('dispatch', [{ data: { companyId, dispatchId }, key: dispatchId, priority: priorityOf(companyId, at), ...wait(at) }], queries),
+    deferred: ({ companyId, dispatchId }, { stepId }, at) => (queries) =>
+      queue.send('deferred', [{ data: { companyId, dispatchId, stepId }, key: stepId, ...wait(at) }], queries)
+  }
+}

@@ -1,0 +1,94 @@
+import pLimit from 'p-limit'
+import type { Log } from '../host/log.ts'
+import type { Database } from '../store/database.ts'
+import type { Files } from '../store/files.ts'
+import { forgetBodies, forgetInbound, forgetKeys, forgetRequests, listCompanies, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/retention.ts'
+import type { Queue } from './queue.ts'
+
+/** `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept. `batch`: how many rows of a kind one job takes. */
+export type RetentionOptions = { database: Database, queue: Pick<Queue, 'send'>, files: Pick<Files, 'remove' | 'list'>, retentionDays: number, log: Log, now: () => Date, batch?: number }
+
+const day = 24 * 3600 * 1000
+/** Milliseconds that an idempotency key is kept after the final state of its dispatch. */
+const keysKeptFor = day
+/** Milliseconds that an event may be waited for: signers have up to a year. */
+const waitedFor = 366 * day
+/** Days after which a file without a row is abandoned, and those on which its folder is looked into. */
+const lookedInto = [2, 3, 4]
+/** Files that are removed at once. */
+const removals = 8
+
+/** Forgets what has been kept for long enough, in bounded batches; where one was full, another job goes on. */
+export function createRetention ({ database, queue, files, retentionDays, log, now, batch: limit = 1_000 }: RetentionOptions): () => Promise<void> {
+  const removing = pLimit(removals)
+
+  /** A file that cannot be removed is tried again by the next job. */
+  async function remove (keys: readonly string[]): Promise<Set<string>> {
+    const removed = await Promise.all(keys.map((key) => removing(async () => {
+      try {
+        await files.remove(key)
+        return [key]
+      } catch (error) {
+        log.warn({ err: error, key }, 'a file could not be removed')
+        return []
+      }
+    })))
+    return new Set(removed.flat())
+  }
+
+  async function removeExpired (time: Date): Promise<number> {
+    const expired = await listExpiredDocuments(database, { before: time, limit })
+    const removed = await remove(expired.map(({ storageKey }) => storageKey))
+    const gone = expired.filter(({ storageKey }) => removed.has(storageKey)).map(({ documentId }) => documentId)
+    if (gone.length > 0) await noteRemoved(database, gone, time)
+    return gone.length
+  }
+
+  /** Files that were stored for a dispatch which was never recorded, by day. */
+  async function removeAbandoned (time: Date): Promise<number> {
+    let abandoned = 0
+    for (const companyId of await listCompanies(database)) {
+      for (const days of lookedInto) {
+        const keys = (await files.list(`documents/${companyId}/${before(time, days * day).toISOString().slice(0, 10)}`)).filter(isDocument)
+        for (let from = 0; from < keys.length; from += limit) abandoned += await removeUnrecorded(keys.slice(from, from + limit))
+      }
+    }
+    return abandoned
+  }
+
+  async function removeUnrecorded (keys: readonly string[]): Promise<number> {
+    const recorded = await recordedDocuments(database, keys.map(idOf))
+    const { size } = await remove(keys.filter((key) => !recorded.has(idOf(key))))
+    return size
+  }
+
+  return async () => {
+    const time = now()
+    const old = { before: before(time, retentionDays * day), limit }
+    const batches = {
+      documents: await removeExpired(time),
+      requests: await forgetRequests(database, { ...old, hopeless: before(old.before, waitedFor) }),
+      callbacks: await forgetBodies(database, old),
+      events: await forgetInbound(database, old),
+      keys: await forgetKeys(database, { before: before(time, keysKeptFor), limit })
+    }
+    const isDone = Object.values(batches).every((count) => count < limit)
+    if (!isDone) await queue.send('retention', [{ data: {} }])
+    // Once a day: the last job of a run.
+    const abandoned = isDone ? await removeAbandoned(time) : 0
+    log.info({ ...batches, abandoned }, 'what was kept for long enough is forgotten')
+  }
+}
+
+function isDocument (key: string): boolean {
+  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(idOf(key))
+}
+
+/** Where a document lies ends with its id. */
+function idOf (storageKey: string): string {
+  return storageKey.slice(storageKey.lastIndexOf('/') + 1)
+}
+
+function before (time: Date, milliseconds: number): Date {
+  return new Date(time.getTime() - milliseconds)
+}

@@ -1,0 +1,77 @@
+import {
+  CallbackSecrets, CallbackView, DispatchError, findDispatch, listCallbacks, NewCallbackSecret, page, PageQuery, requireRole,
+  type CallbackRecord, type Callbacks, type CallbackSigning, type Database
+} from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { missing, uuidIn } from './paths.ts'
+
+/** What a company is told about its dispatches, and the secret that proves it. */
+export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database, callbacks: Callbacks, signing: CallbackSigning }> = (app, { database, callbacks, signing }, done) => {
+  app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/callbacks', {
+    config: { errors: ['not_found', 'validation_error'] },
+    schema: { tags: ['Callbacks'], summary: 'Lists the callbacks of a dispatch in their order, each with its attempts.', querystring: PageQuery, response: { 200: page(CallbackView) } }
+  }, async ({ actor: { companyId }, params, query }) => {
+    const { limit = 25, cursor } = query
+    const record = await findDispatch(database, companyId, uuidIn(params.id, 'dispatch'))
+    if (record === undefined) throw missing('dispatch', params.id)
+    const found = await listCallbacks(database, companyId, record.dispatch_id, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    return { data: found.map(viewOf), nextCursor: found.length < limit ? null : String(found.at(-1)?.sequence) }
+  })
+
+  app.post<{ Params: { id: string } }>('/api/v1/callbacks/:id/replay', {
+    config: { errors: ['not_found', 'conflict'] },
+    schema: { tags: ['Callbacks'], summary: 'Sends a callback once more, under the id that it had, with all its tries before it (admins).', response: { 200: CallbackView } }
+  }, async ({ actor, params }) => {
+    requireRole(actor, 'admin')
+    const replayed = await callbacks.replay(actor.companyId, uuidIn(params.id, 'callback'))
+    if (replayed === undefined) throw missing('callback', params.id)
+    if (typeof replayed === 'string') throw new DispatchError('conflict', whyNot[replayed])
+    return viewOf(replayed)
+  })
+
+  app.get('/api/v1/company/callback-secret', {
+    config: { errors: [] },
+    schema: { tags: ['Callbacks'], summary: 'Tells when the secrets that callbacks are signed with were made and how long they are valid (admins). They are not shown.', response: { 200: CallbackSecrets } }
+  }, ({ actor }) => {
+    requireRole(actor, 'admin')
+    return signing.list(actor.companyId)
+  })
+
+  app.post('/api/v1/company/callback-secret', {
+    config: { errors: [] },
+    schema: { tags: ['Callbacks'], summary: 'Makes a new secret and shows it, this once; the one before stays valid for 24 hours, and both sign (admins).', response: { 200: NewCallbackSecret } }
+  }, async ({ actor, log }, reply) => {
+    requireRole(actor, 'admin')
+    const made = await signing.rotate(actor)
+    const { userId, companyId, impersonatorId } = actor
+    log.info({ userId, companyId, impersonatorId }, 'callback secret rotated')
+    return reply.header('cache-control', 'no-store').send(made)
+  })
+  done()
+}
+
+const whyNot = {
+  'under way': 'The callback is being sent at this moment; its attempts tell what came of it.',
+  'forgotten': 'The callback was sent so long ago that its body is no longer kept; read the dispatch with GET /api/v1/dispatches/{id}.'
+}
+
+function viewOf (callback: CallbackRecord): CallbackView {
+  return {
+    id: callback.callback_id,
+    dispatchId: callback.dispatch_id,
+    type: callback.type,
+    sequence: callback.sequence,
+    receiver: callback.receiver,
+    state: callback.state,
+    attempts: callback.tried.map(({ number, at, outcome, status, milliseconds, reason }) => ({
+      number,
+      at: at.toISOString(),
+      outcome,
+      ...(status === null ? {} : { status }),
+      ...(milliseconds === null ? {} : { milliseconds }),
+      ...(reason === null ? {} : { reason })
+    })),
+    nextAttemptAt: callback.next_at?.toISOString() ?? null,
+    createdAt: callback.created_at.toISOString()
+  }
+}

@@ -1,0 +1,79 @@
+import {
+  answerOf, DispatchHeaders, QueuedResponse, refusal, ValidationResponse,
+  type Addresses, type Call, type DispatchAnswer, type ErrorWord, type Mode, type Pipeline
+} from '@dispatch/core'
+import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
+import { Type, type TSchema } from 'typebox'
+
+const validationErrors = ['template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing'] as const
+/** What a client can cause by a dispatch. */
+export const dispatchErrors = [
+  ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error', 'distant_service_error',
+  'provider_unavailable', 'timeout', 'outcome_unknown'
+] as const
+
+/** The pipeline reads its bodies itself, the same for every way in, and makes its answers: the schemas of a route are only for the documentation. */
+const ownReading: { validatorCompiler: FastifySchemaCompiler<object>, serializerCompiler: FastifySerializerCompiler<object> } = {
+  validatorCompiler: () => (value: unknown) => ({ value }),
+  serializerCompiler: () => (answer: unknown) => JSON.stringify(answer)
+}
+
+/** How a dispatch is asked for that need not be waited for. */
+const ModeQuery = Type.Object({
+  async: Type.Optional(Type.Boolean({ default: false, description: 'true: it is queued and answered at once; its end is sent to the callbackUrl, and can be read.' }))
+})
+
+const repeated = { 'Idempotency-Replayed': { type: 'string', description: '"true" where the request repeats one with the same idempotency key.' } }
+
+/** What all routes have that dispatch. `documentation`: what a route says of itself; `wholes`: how its success reads. */
+export function dispatching (documentation: { summary: string, [name: string]: unknown }, wholes: readonly TSchema[], errors: readonly ErrorWord[] = []) {
+  return {
+    ...ownReading,
+    config: { errors: [...dispatchErrors, ...errors], answerHeaders: repeated },
+    schema: { tags: ['Dispatch'], querystring: ModeQuery, headers: DispatchHeaders, response: { 200: Type.Union([...wholes, QueuedResponse]) }, ...documentation }
+  }
+}
+
+/** What all routes have that validate; `url` is that of the dispatch. */
+export function validating (url: string, documentation: Readonly<Record<string, unknown>>, errors: readonly ErrorWord[] = []) {
+  return {
+    ...ownReading,
+    config: { errors: [...validationErrors, ...errors], validates: true },
+    schema: {
+      tags: ['Dispatch'],
+      summary: `Validates the body of POST ${url}: no provider is contacted, nothing is rendered or charged.`,
+      querystring: ModeQuery,
+      response: { 200: ValidationResponse },
+      ...documentation
+    }
+  }
+}
+
+/** Who calls, and how. Throws a `validation_error` for a query or header that says nothing known. */
+export function callerOf (request: FastifyRequest): Pick<Call, 'actor' | 'requestId' | 'mode'> & { mode: Mode } {
+  return { actor: request.actor, requestId: request.id, mode: modeOf(request) }
+}
+
+/** Dispatches a call and answers what has come of it; a replay says so. */
+export async function answerDispatch ({ pipeline, addresses }: { pipeline: Pipeline, addresses: Addresses }, call: Call, request: FastifyRequest, reply: FastifyReply): Promise<DispatchAnswer> {
+  const { result, replayed } = await pipeline.dispatch(call)
+  request.dispatchId = result.dispatchId
+  if (replayed) reply.header('idempotency-replayed', 'true')
+  return answerOf(result, addresses)
+}
+
+function modeOf ({ query }: FastifyRequest): Mode {
+  const { async = 'false' } = query as Record<string, unknown>
+  if (async === 'true') return 'asynchronous'
+  if (async === 'false') return 'synchronous'
+  throw refusal('validation_error', [{ path: '/query/async', code: 'enum', message: 'Expected true or false, once: ?async=true queues the dispatch.' }])
+}
+
+/** X-Idempotency-Key, or Idempotency-Key; both must say the same. */
+export function keyOf ({ headers }: FastifyRequest): Pick<Call, 'idempotencyKey'> {
+  const { 'idempotency-key': alias, 'x-idempotency-key': key = alias } = headers
+  if (alias !== undefined && alias !== key) throw refusal('validation_error', [{ path: '/headers/Idempotency-Key', code: 'contradiction', message: 'Says something else than X-Idempotency-Key; give it once.' }])
+  if (key === undefined) return {}
+  if (typeof key === 'string' && key.length >= 1 && key.length <= 255) return { idempotencyKey: key }
+  throw refusal('validation_error', [{ path: '/headers/X-Idempotency-Key', code: 'length', message: 'An idempotency key has 1 to 255 characters.' }])
+}

@@ -1,0 +1,63 @@
+/** What a dispatch costs where a million are stored, beside one where a thousand are: a synchronous invoice without its document, and an SMS from `?async=true` to its end. */
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { startChild, type Child } from './support/child.ts'
+import { withDatabase } from './support/database.ts'
+import { grow } from './support/grown.ts'
+import { invoiceRequest } from './support/invoice.ts'
+import { requestsPerSecond, sendRequests } from './support/load.ts'
+import { inTurns, row, type Rate } from './support/measure.ts'
+import type { Service } from './support/service.ts'
+import { smsRequest } from './support/sms.ts'
+
+const rounds = 7
+const seconds = 2
+const queued = 1_000
+const [few, many] = [1_000, 1_000_000]
+
+/** How often a second the service dispatches on a database with so much in it. */
+type Contestant = { invoices: Rate, sms: Rate }
+
+async function contestant (opened: AsyncDisposableStack, stored: number): Promise<Contestant> {
+  const started = Promise.withResolvers<Contestant>()
+  const ended = Promise.withResolvers<undefined>()
+  const running = withDatabase(async ({ url: databaseUrl }, folder) => {
+    const service = await startChild<Service>('service.ts', [databaseUrl, folder, 'unrendered'])
+    const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
+    pool.on('error', () => undefined)
+    await grow(databaseUrl, stored)
+    started.resolve({ invoices: invoices(service), sms: sms(service, pool) })
+    await ended.promise
+    await pool.end()
+    await service.stop()
+  })
+  opened.defer(async () => {
+    ended.resolve(undefined)
+    await running
+  })
+  return Promise.race([started.promise, running.then(() => started.promise)])
+}
+
+function invoices ({ ready: { url, bearer: authorization } }: Child<Service>): Rate {
+  return () => requestsPerSecond({ url: `${url}/api/invoicing`, body: invoiceRequest('[<id>]'), authorization }, seconds)
+}
+
+function sms ({ ready: { url, bearer: authorization } }: Child<Service>, pool: pg.Pool): Rate {
+  return async () => {
+    const start = performance.now()
+    await sendRequests({ url: `${url}/api/sms?async=true`, body: smsRequest('[<id>]'), authorization }, queued)
+    while ((await pool.query("select from dispatches where status = 'queued' or run_id is not null limit 1")).rowCount !== 0) await pause(5)
+    return queued / (performance.now() - start) * 1000
+  }
+}
+
+await using opened = new AsyncDisposableStack()
+const [small, large] = [await contestant(opened, few), await contestant(opened, many)]
+const rates = await inTurns({ smallInvoices: small.invoices, largeInvoices: large.invoices, smallSms: small.sms, largeSms: large.sms }, rounds)
+// 1.2 times the cost is 83 % of the rate.
+console.table({
+  [`an invoice where ${few} dispatches are stored`]: row(rates.smallInvoices),
+  [`an invoice where ${many} are, of that`]: row(rates.largeInvoices, { baseline: rates.smallInvoices, wanted: 83 }),
+  [`a queued SMS where ${few} are stored`]: row(rates.smallSms),
+  [`a queued SMS where ${many} are, of that`]: row(rates.largeSms, { baseline: rates.smallSms, wanted: 83 })
+})

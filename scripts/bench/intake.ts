@@ -1,0 +1,36 @@
+/** What is queued with `?async=true`, over HTTP, beside its statements alone; nobody works on the queue meanwhile. */
+import { startChild } from './support/child.ts'
+import { withDatabase } from './support/database.ts'
+import { invoiceRequest } from './support/invoice.ts'
+import { requestsPerSecond } from './support/load.ts'
+import { inTurns, row } from './support/measure.ts'
+import { replayed } from './support/replayed.ts'
+import type { Service } from './support/service.ts'
+import { smsRequest } from './support/sms.ts'
+
+const rounds = 7
+const seconds = 2
+
+// Also for the house whose statements are recorded.
+process.env['DISPATCH_WORKER'] = 'off'
+
+const rates = await withDatabase(async ({ url: databaseUrl }, folder) => {
+  await using opened = new AsyncDisposableStack()
+  const { ready: { url, bearer: authorization } } = opened.adopt(await startChild<Service>('service.ts', [databaseUrl, folder, 'unrendered']), (child) => child.stop())
+  const statements = { databaseUrl, folder, mode: 'asynchronous', seconds } as const
+  const smsAlone = opened.adopt(await replayed({ ...statements, services: ['sms'], bodyOf: smsRequest }), ({ close }) => close())
+  const invoicesAlone = opened.adopt(await replayed({ ...statements, services: ['invoicing'], bodyOf: invoiceRequest }), ({ close }) => close())
+  return await inTurns({
+    smsAlone: smsAlone.rate,
+    sms: () => requestsPerSecond({ url: `${url}/api/sms?async=true`, body: smsRequest('[<id>]'), authorization }, seconds),
+    invoicesAlone: invoicesAlone.rate,
+    invoices: () => requestsPerSecond({ url: `${url}/api/invoicing?async=true`, body: invoiceRequest('[<id>]'), authorization }, seconds)
+  }, rounds)
+})
+
+console.table({
+  'the SQL of queuing an SMS alone': row(rates.smsAlone),
+  'queuing an SMS, of the SQL': row(rates.sms, { baseline: rates.smsAlone, wanted: 60 }),
+  'the SQL of queuing an invoice alone': row(rates.invoicesAlone),
+  'queuing an invoice, of the SQL': row(rates.invoices, { baseline: rates.invoicesAlone, wanted: 60 })
+})

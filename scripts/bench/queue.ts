@@ -1,0 +1,145 @@
+/**
+ * What becomes of queued SMS: how fast they are drained through a vendor that takes 5 ms for each, how soon one is taken up
+ * when nothing else is to do, and how long one waits behind another company's thousands. Vendor, database and each worker
+ * are processes of their own.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createAuthority } from '@dispatch/core/testing'
+import { Agent, request } from 'undici'
+import { startChild, type Child } from './support/child.ts'
+import { withDatabase } from './support/database.ts'
+import { sendRequests } from './support/load.ts'
+import { median } from './support/measure.ts'
+import type { Service } from './support/service.ts'
+import { smsRequest } from './support/sms.ts'
+import { takes, type Receipt, type ToVendor } from './support/vendor.ts'
+
+const queued = 10_000
+const pickedUp = 200
+/** More than are ever asked at once. */
+const many = 1_000
+
+type Vendor = Child<{ url: string }>
+type Bench = { databaseUrl: string, folder: string, vendor: Vendor, company: Child<Service>, other: Child<Service> }
+
+async function tell (vendor: Vendor, message: ToVendor): Promise<void> {
+  await new Promise<void>((resolve, reject) => vendor.process.send(message, (error) => { if (error === null) resolve(); else reject(error) }))
+}
+
+async function receiptsOf (vendor: Vendor): Promise<Receipt[]> {
+  const told = new Promise<Receipt[]>((resolve) => vendor.process.once('message', (receipts) => resolve(receipts as Receipt[])))
+  await tell(vendor, 'tell')
+  return told
+}
+
+/** What the vendor has got once there is so much of it. */
+async function receiptsOnceThere (vendor: Vendor, amount: number): Promise<Receipt[]> {
+  for (;;) {
+    const receipts = await receiptsOf(vendor)
+    if (receipts.filter(({ answered }) => answered > 0).length >= amount) return receipts
+    await pause(200)
+  }
+}
+
+function queue ({ ready: { url, bearer: authorization } }: Child<Service>, amount: number): Promise<void> {
+  return sendRequests({ url: `${url}/api/sms?async=true`, body: smsRequest('[<id>]'), authorization }, amount)
+}
+
+async function withWorkers<Result> ({ databaseUrl, folder }: Bench, { processes, concurrency }: { processes: number, concurrency: number }, work: () => Promise<Result>): Promise<Result> {
+  const workers = await Promise.all(Array.from({ length: processes }, () => startChild('worker.ts', [databaseUrl, folder], { DISPATCH_WORKER: 'on', DISPATCH_CONCURRENCY: String(concurrency) })))
+  try {
+    return await work()
+  } finally {
+    await Promise.all(workers.map((worker) => worker.stop()))
+  }
+}
+
+/** `places`: how many the vendor takes at a time. */
+type Drain = { places: number, processes: number, concurrency: number }
+
+/** Messages a second while all processes work and none has run out of work. */
+async function drain (bench: Bench, { places, ...workers }: Drain): Promise<number> {
+  await tell(bench.vendor, { atOnce: places })
+  await queue(bench.company, queued)
+  const receipts = await withWorkers(bench, workers, () => receiptsOnceThere(bench.vendor, queued))
+  const times = receipts.map(({ answered }) => answered).sort((a, b) => a - b)
+  const [from, to] = [Math.floor(queued * 0.3), Math.floor(queued * 0.9)]
+  return (to - from) / ((times[to] ?? NaN) - (times[from] ?? NaN)) * 1000
+}
+
+/** Milliseconds from the answer until the vendor has it; one after the other. */
+async function pickUp (bench: Bench): Promise<number[]> {
+  await tell(bench.vendor, { atOnce: many })
+  const { ready: { url, bearer: authorization } } = bench.company
+  const dispatcher = new Agent()
+  const answered = new Map<string, number>()
+  for (let nth = 0; nth < pickedUp; nth++) {
+    const order = `pick-up-${nth}`
+    const { body, statusCode } = await request(`${url}/api/sms?async=true`, { method: 'POST', dispatcher, headers: { 'content-type': 'application/json', authorization }, body: JSON.stringify(smsRequest(order)) })
+    answered.set(order, performance.timeOrigin + performance.now())
+    await body.dump()
+    if (statusCode !== 200) throw new Error(`Queuing an SMS was answered with ${statusCode}.`)
+    await pause(50)
+  }
+  await dispatcher.close()
+  return (await receiptsOnceThere(bench.vendor, pickedUp)).map(({ order, came }) => came - (answered.get(order) ?? NaN))
+}
+
+/** Seconds that one company's SMS takes when it comes behind thousands of another's. */
+async function fairness (bench: Bench): Promise<number> {
+  await tell(bench.vendor, { atOnce: 1 })
+  await queue(bench.company, queued)
+  return withWorkers(bench, { processes: 1, concurrency: 16 }, async () => {
+    await receiptsOnceThere(bench.vendor, queued / 20)
+    const { ready: { url, bearer: authorization } } = bench.other
+    const before = performance.timeOrigin + performance.now()
+    const { body } = await request(`${url}/api/sms?async=true`, { method: 'POST', headers: { 'content-type': 'application/json', authorization }, body: JSON.stringify(smsRequest('single')) })
+    await body.dump()
+    for (;;) {
+      const receipts = await receiptsOf(bench.vendor)
+      const single = receipts.find(({ order, answered }) => order === 'single' && answered > 0)
+      if (single !== undefined) return (single.answered - before) / 1000
+      await pause(100)
+    }
+  })
+}
+
+const percent = (part: number): string => `${Math.round(part * 100)} %`
+
+async function withBench (work: (bench: Bench) => Promise<void>): Promise<void> {
+  await withDatabase(async ({ url: databaseUrl }, folder) => {
+    const authority = await createAuthority()
+    const { key, cert } = await authority.issue('127.0.0.1')
+    const [trusted = '', keyFile = '', certificate = ''] = ['authority.pem', 'key.pem', 'certificate.pem'].map((name) => join(folder, name))
+    for (const [file, text] of [[trusted, authority.ca], [keyFile, key], [certificate, cert]] as const) writeFileSync(file, text)
+    process.env['NODE_EXTRA_CA_CERTS'] = trusted
+    await using opened = new AsyncDisposableStack()
+    const vendor = opened.adopt(await startChild<{ url: string }>('vendor.ts', [keyFile, certificate]), (child) => child.stop())
+    const serve = async (): Promise<Child<Service>> => opened.adopt(await startChild<Service>('service.ts', [databaseUrl, folder, 'unrendered', vendor.ready.url], { DISPATCH_WORKER: 'off' }), (child) => child.stop())
+    await work({ databaseUrl, folder, vendor, company: await serve(), other: await serve() })
+  })
+}
+
+await withBench(async (bench) => {
+  const idle = await withWorkers(bench, { processes: 1, concurrency: 16 }, () => pickUp(bench))
+  console.table({ 'from the answer to the vendor, median ms': { measured: median(idle).toFixed(1), wanted: '< 20' } })
+
+  const limited: Record<string, object> = {}
+  for (const places of [1, 2, 4]) {
+    const rate = await drain(bench, { places, processes: 1, concurrency: 16 })
+    const ideal = places / takes * 1000
+    limited[`a vendor that takes ${places} at a time`] = { 'SMS/s': Math.round(rate), ideal, reached: percent(rate / ideal), wanted: '≥ 80 %' }
+  }
+  console.table(limited)
+
+  const [one, two] = [await drain(bench, { places: many, processes: 1, concurrency: 2 }), await drain(bench, { places: many, processes: 2, concurrency: 2 })]
+  console.table({
+    'one process that works on 2 at a time': { 'SMS/s': Math.round(one) },
+    'two of them': { 'SMS/s': Math.round(two), reached: `${(two / one).toFixed(1)}×`, wanted: '≥ 1.5×' },
+    'one process that works on 16 at a time': { 'SMS/s': Math.round(await drain(bench, { places: many, processes: 1, concurrency: 16 })) }
+  })
+
+  console.table({ [`one SMS behind ${queued} of another company, s`]: { measured: (await fairness(bench)).toFixed(1), 'the others, s': queued * takes / 1000 } })
+})

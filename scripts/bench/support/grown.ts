@@ -1,0 +1,40 @@
+import pg from 'pg'
+
+/** How many steps a second there were: they lie that far apart. */
+const apart = '1 second'
+
+/** As many succeeded dispatches of SMS and invoices as are asked for, of every company in turn, as the service leaves them. */
+const statements = [
+  `create temporary table old as
+    select n, company_id, user_id, now() - n * interval '${apart}' as at, n % 2 = 0 as paid,
+      (lpad(to_hex((extract(epoch from now() - n * interval '${apart}') * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid as dispatch_id,
+      (lpad(to_hex((extract(epoch from now() - n * interval '${apart}') * 1000)::bigint), 12, '0') || '7' || substr(md5('step' || n), 1, 3) || '8' || substr(md5('step' || n), 4, 15))::uuid as step_id
+    from generate_series($1::integer, 1, -1) as n, lateral (select company_id, user_id from users order by user_id desc limit 1) as owner`,
+  `insert into dispatches (dispatch_id, company_id, user_id, status, services, template_id, template_version, data, metadata, document_type, document_number, recipient, request_id, created_at, finished_at, detached)
+    select dispatch_id, company_id, user_id, 'succeeded', array[case when paid then 'invoicing' else 'sms' end], case when paid then 1 end, case when paid then 1 end,
+      case when n < $1 / 10 then jsonb_build_object('number', n, 'customer', jsonb_build_object('name', 'Ada Lovelace', 'city', 'London'), 'lines', '[]'::jsonb) end, jsonb_build_object('orderId', 'A-' || n),
+      case when paid then 'INVOICE' end, case when paid then '2026-' || n end, case when paid then 'customer-' || n || '@example.com' end, 'req-' || n, at, at, not paid
+    from old`,
+  `insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by, sandbox, fields, request_settings, price, held, charged, status, remote_id, response)
+    select step_id, company_id, dispatch_id, 0, case when paid then 'invoicing' else 'sms' end, 'simulator', '1.0.0', 'company', 'company', false, '{"documentType":"INVOICE"}', '{}',
+      case when paid then 1 else 0 end, 0, case when paid then 1 else 0 end, 'accepted', 'sim_' || n, jsonb_build_object('id', 'sim_' || n, 'status', 'accepted')
+    from old`,
+  'insert into attempts (step_id, number, company_id, provider_version, started_at, answered_at, outcome) select step_id, 1, company_id, \'1.0.0\', at, at, \'accepted\' from old',
+  `insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
+    select company_id, dispatch_id, case when kind = 'planned' then null else step_id end, kind, '{"kind":"system"}', '{"providerName":"simulator","providerVersion":"1.0.0"}', at
+    from old, unnest(array['planned', 'calling', 'answered']) as kind`,
+  `insert into ledger (company_id, kind, amount, balance, dispatch_id, step_id, reason, at)
+    select company_id, 'debit', -1, 1000000000 - n, dispatch_id, step_id, 'Dispatch accepted', at from old where paid`
+]
+
+/** Stores so many dispatches as if they had been made, a second apart, up to now. */
+export async function grow (databaseUrl: string, amount: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  // Without the checks of references: they hold by construction.
+  await client.query("set session_replication_role = 'replica'; set synchronous_commit = off; set work_mem = '64MB'")
+  for (const statement of statements) await client.query(statement, statement.includes('$1') ? [amount] : [])
+  await client.query('drop table old')
+  await client.query('vacuum analyze')
+  await client.end()
+}

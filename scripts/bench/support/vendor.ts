@@ -1,0 +1,57 @@
+/** An HTTPS vendor on loopback, with the certificate in the files given as arguments, that takes 5 ms for a message and notes when each came. */
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** When a message came and was answered, in milliseconds of the machine's clock; `order` is that of its metadata. */
+export type Receipt = { order: string, came: number, answered: number }
+/** Forgets what it has, and from then on takes `atOnce` at a time; the others wait their turn. Or tells what it has. */
+export type ToVendor = { atOnce: number } | 'tell'
+
+/** Milliseconds. */
+export const takes = 5
+
+const clock = (): number => performance.timeOrigin + performance.now()
+
+/** What the process does when it is run, and not imported for its types. */
+export async function serve (key: string, cert: string): Promise<void> {
+  let receipts: Receipt[] = []
+  let free = Infinity
+  const waiting: (() => void)[] = []
+
+  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
+    request.resume()
+    void answer(new URL(request.url ?? '', 'https://vendor').searchParams.get('order') ?? '').then((id) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status: 'queued' })))
+  })
+
+  async function answer (order: string): Promise<string> {
+    const receipt = { order, came: clock(), answered: 0 }
+    receipts.push(receipt)
+    if (free > 0) free--
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    await pause(takes)
+    receipt.answered = clock()
+    const next = waiting.shift()
+    if (next === undefined) free++
+    else next()
+    return `message-${receipts.length}`
+  }
+
+  process.on('message', (message: ToVendor) => {
+    if (message === 'tell') {
+      process.send?.(receipts)
+    } else {
+      receipts = []
+      free = message.atOnce
+    }
+  })
+  process.once('SIGTERM', () => process.exit())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  process.send?.({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+if (import.meta.main) await serve(process.argv[2] ?? '', process.argv[3] ?? '')

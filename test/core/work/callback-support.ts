@@ -1,0 +1,76 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { Test } from 'tap'
+import { createKeyring } from '../../../core/access/keyring.ts'
+import type { CallbackType } from '../../../core/contract/callbacks.ts'
+import { createNetwork, type Network, type NetworkOptions } from '../../../core/host/network.ts'
+import { listCallbacks, noteCallback, type CallbackRecord } from '../../../core/store/callbacks.ts'
+import { createCompanies } from '../../../core/store/accounts.ts'
+import { openDatabase, type Database } from '../../../core/store/database.ts'
+import { openDispatch } from '../../../core/store/dispatches.ts'
+import { createCallbackSigning, type CallbackSigning } from '../../../core/work/callback-secrets.ts'
+import { createCallbacks, enqueueCallback, type Callbacks } from '../../../core/work/callbacks.ts'
+import type { Job, Queue } from '../../../core/work/queue.ts'
+import { memoryLog } from '../../fixtures/providers/call.ts'
+import { seededDatabase } from '../../support/service.ts'
+
+/** As in `startService`, so that a service may work on the same database. */
+export const keyring = createKeyring(Buffer.alloc(32, 7))
+
+export type Desk = {
+  database: Database
+  databaseUrl: string
+  signing: CallbackSigning
+  clock: { time: number }
+  log: ReturnType<typeof memoryLog>
+  /** The jobs that were added and have not been worked on. */
+  jobs: Job<'callback'>[]
+  /** A process that delivers, through its own network. */
+  process: (network: NetworkOptions) => Callbacks & { network: Network }
+  /** A company with a user. */
+  company: () => Promise<{ companyId: number, userId: number }>
+  /** A dispatch of a company. */
+  dispatch: (of: { companyId: number, userId: number }) => Promise<string>
+  /** Records a callback. */
+  note: (of: { companyId: number, dispatchId: string, url: string, type?: CallbackType }) => Promise<string>
+  /** The callbacks of a dispatch. */
+  read: (companyId: number, dispatchId: string) => Promise<CallbackRecord[]>
+}
+
+/** A database with what callbacks need, a clock that stands, and a queue that only remembers. */
+export async function desk (t: Test): Promise<Desk> {
+  const databaseUrl = await seededDatabase(t)
+  const database = openDatabase({ connectionString: databaseUrl }, { connections: 6, onError: (error) => t.fail(error.message) })
+  t.teardown(() => database.close())
+  const clock = { time: Date.now() }
+  const now = () => new Date(clock.time)
+  const jobs: Job<'callback'>[] = []
+  const queue = { send: (_name: string, added: readonly unknown[]) => { jobs.push(...added as Job<'callback'>[]); return Promise.resolve() } } as Pick<Queue, 'send'>
+  const signing = createCallbackSigning({ database, keyring, now, newId: randomUUIDv7 })
+  const log = memoryLog()
+  let companies = 0
+  return {
+    database, databaseUrl, signing, clock, log, jobs,
+    process (options) {
+      const network = createNetwork(options)
+      t.teardown(() => network.close())
+      return { network, ...createCallbacks({ database, queue, network, signing, log, now, random: () => 0 }) }
+    },
+    async company () {
+      const email = `user-${++companies}@callbacks.example.com`
+      const [companyId = 0] = await createCompanies(database, [{ name: email, credits: 10, users: [{ email, role: 'member', services: [], passwordHash: '' }] }], now())
+      const { user_id: userId } = await database.owner.selectFrom('users').select('user_id').where('email', '=', email).executeTakeFirstOrThrow()
+      return { companyId, userId }
+    },
+    async dispatch ({ companyId, userId }) {
+      const dispatchId = randomUUIDv7()
+      await openDispatch(database, {
+        dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'r', services: ['file'], metadata: {},
+        steps: [{ stepId: randomUUIDv7(), service: 'file', sandbox: false, fields: {}, requestSettings: {}, price: 0 }]
+      }, { lease: { runId: randomUUIDv7(), until: new Date(now().getTime() + 15_000) } }, now())
+      return dispatchId
+    },
+    note: ({ companyId, dispatchId, url, type = 'dispatch.succeeded' }) => database.company(companyId, (queries) =>
+      noteCallback(queries, { companyId, dispatchId, type, url, data: { dispatchId, note: 'Zoë' }, now: now(), newId: randomUUIDv7 }, enqueueCallback(queue))),
+    read: (companyId, dispatchId) => listCallbacks(database, companyId, dispatchId, { limit: 100 })
+  }
+}

@@ -1,0 +1,203 @@
+import { syncBuiltinESMExports } from 'node:module'
+import { Readable } from 'node:stream'
+import { mock } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { createBreakers, DispatchError } from '@dispatch/core'
+import t from 'tap'
+import { actOn } from '../../../core/pipeline/deferred.ts'
+import { createPipeline } from '../../../core/pipeline/pipeline.ts'
+import { reconcile } from '../../../core/pipeline/reconcile.ts'
+import type { Run, RunStep } from '../../../core/pipeline/run.ts'
+import { settle } from '../../../core/pipeline/settle.ts'
+import { findIdempotencyKey } from '../../../core/store/dispatch-views.ts'
+import { forgetKeys } from '../../../core/store/retention.ts'
+import { takeRun } from '../../../core/store/runs.ts'
+import { sweepOnce } from '../../../core/work/dispatching.ts'
+import type { Queue } from '../../../core/work/queue.ts'
+import { clockAt, quickRenderer } from '../../plugins/support/parts.ts'
+import { testProviders } from '../../plugins/support/providers.ts'
+import { chainBody } from '../../support/chains.ts'
+import { readingOf } from '../../support/reading.ts'
+import { invoiceRequest, startService, type Answer } from '../../support/service.ts'
+import { stageVendor, visibleAfter, type Kind } from './staged-vendor.ts'
+
+const day = 24 * 3600
+const clock = clockAt('2026-03-14T09:30:00Z')
+const providers = await testProviders(t)
+const vendor = await stageVendor(providers)
+
+/** What an e-mail provider was handed, which takes what it is sent and answers nothing the first time. */
+const mailed: { key: string, attached: string[] }[] = []
+await providers.add('post-office', { of: 'email', settings: '{ allowedSenders: Type.Array(Type.String()) }', service: 'idempotency: { kind: \'key\', ttl: 3600 }' }, async (request: any, { idempotencyKey: key }) => {
+  mailed.push({ key, attached: request.attachments.map(({ filename }: { filename: string }) => filename) })
+  if (mailed.length === 1) throw new Error('The line went dead.')
+  return Promise.resolve({ id: key, status: 'sent' })
+})
+await providers.add('notary', { of: 'esign', service: 'signatureTypes: [\'SIMPLE\'], idempotency: { kind: \'none\' }' }, (_request, { reference }) => Promise.resolve({ id: reference, status: 'started' }), { document: () => parts.spool.keep(Readable.from([Buffer.from('signed')]), { filename: 'signed.pdf', contentType: 'application/pdf' }) })
+
+const service = await startService(t, {
+  config: { providerDirectories: providers.directories, works: false },
+  parts: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
+})
+const { house, send } = service
+const { dispatch: read, callbacks } = readingOf(service)
+const [database, parts, pipeline] = [house.get('database'), house.get('running'), house.get('pipeline')]
+// A lease that is not renewed is lost when the clock says so.
+house.get('leases').close()
+for (const code of ['mute', 'draft-found', 'notary']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+await send('PUT', '/api/v1/company/providers/post-office', { body: { settings: { allowedSenders: ['demo@example.com'] } } })
+const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
+
+const invoice = (providerName: Kind, { query = '', headers = {}, ...more }: { query?: string, headers?: Record<string, string>, callbackUrl?: string } = {}): Promise<Answer> =>
+  send('POST', `/api/invoicing${query}`, { headers, body: invoiceRequest({}, { providerName, ...more }) })
+const stepOf = (dispatchId: string, position = 0) => database.owner.selectFrom('steps').selectAll().where('dispatch_id', '=', dispatchId).where('position', '=', position).executeTakeFirstOrThrow()
+
+/** A sweep, and what it finds done. */
+async function after (seconds: number, with_ = parts): Promise<void> {
+  clock.advance(seconds)
+  const jobs: (() => Promise<void>)[] = []
+  const handlers: Record<string, (data: any) => Promise<void>> = { look: (data) => reconcile(parts, data), deferred: (data) => actOn(parts, data), dispatch: pipeline.take }
+  const queue = { send: (name: string, added: readonly { data: unknown }[]) => { jobs.push(...added.map(({ data }) => async () => handlers[name]?.(data))); return Promise.resolve() } } as Pick<Queue, 'send'> as Queue
+  await sweepOnce(with_, queue)
+  for (const job of jobs) await job()
+}
+
+t.beforeEach(() => {
+  vendor.acts = []
+  vendor.look = undefined
+})
+t.teardown(() => vendor.release())
+
+await t.test('as long as a dispatch is in doubt its idempotency key keeps it from being sent again', async (t) => {
+  const sending = { headers: { 'x-idempotency-key': 'in doubt' }, body: invoiceRequest({}, { providerName: 'mute' }) }
+  vendor.acts = ['lose']
+  const { status, body: { dispatchId } } = await send('POST', '/api/invoicing', sending)
+  t.equal(status, 504)
+  clock.advance(3 * day)
+  await forgetKeys(database, { before: clock.now(), limit: 100 })
+  t.match(await findIdempotencyKey(database, companyId, 'in doubt', clock.now()), { dispatchId })
+  t.match(await send('POST', '/api/invoicing', sending), { status: 504, body: { error: 'outcome_unknown', dispatchId } })
+  t.equal(vendor.taken.length, 1)
+
+  t.equal((await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'rejected', reason: 'Lost.' } })).status, 200)
+  clock.advance(day + 1)
+  t.equal(await findIdempotencyKey(database, companyId, 'in doubt', clock.now()), undefined, 'a day after the end it is free')
+})
+
+await t.test('a doubt that was cleared up counts nothing towards the next one of the step', async (t) => {
+  vendor.acts = ['drop']
+  vendor.look = () => Promise.resolve({ found: 'absent' })
+  const { body: { dispatchId } } = await invoice('draft-found')
+  t.match(await read(dispatchId), { status: 'uncertain' })
+  await database.owner.updateTable('provider_state').set({ key: 'elsewhere' }).where('provider_code', '=', 'draft-found:host').execute()
+  for (const seconds of [10, 50, visibleAfter]) await after(seconds)
+  t.match(await read(dispatchId), { status: 'queued' }, 'it had reached no checkpoint: it is sent again')
+
+  vendor.acts = ['drop']
+  clock.advance(10)
+  await pipeline.take({ companyId, dispatchId })
+  t.match(await stepOf(dispatchId), { status: 'uncertain', uncertain_at: clock.now(), looks: 0 })
+  await after(10)
+  t.match(await read(dispatchId), { status: 'uncertain' }, 'what was accepted may not be visible yet')
+})
+
+await t.test('an e-mail whose event has come is sent again with what was signed', async (t) => {
+  const deferred = [{ on: 'esign.completed', service: 'email', providerName: 'post-office', from: 'demo@example.com', to: 'ada@example.com', subject: 'Signed', body: 'Here it is.' }]
+  const { body: { dispatchId } } = await send('POST', '/api/esign', { body: chainBody(['esign'], invoiceRequest()['template'], { providerName: 'notary', deferred }) })
+  const { step_id: stepId } = await stepOf(dispatchId, 1)
+  await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where('step_id', '=', stepId).execute()
+  await after(0)
+  t.match(await read(dispatchId), { status: 'succeeded', steps: [{}, { status: 'uncertain' }] })
+  await after(10)
+  t.match(await read(dispatchId), { status: 'succeeded', steps: [{}, { status: 'accepted' }] })
+  t.strictSame(mailed, Array(2).fill({ key: stepId, attached: ['signed.pdf'] }))
+})
+
+await t.test('a person\'s word counts also when the data of the request are kept no more', async (t) => {
+  vendor.acts = ['lose']
+  const { body: { dispatchId } } = await invoice('mute')
+  await database.owner.updateTable('dispatches').set({ data: null }).where('dispatch_id', '=', dispatchId).execute()
+  t.match(await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'accepted', reason: 'It is in their list.' } }), { status: 200, body: { status: 'succeeded', creditsCharged: 1 } })
+})
+
+await t.test('a client whose process has lost the dispatch is told that it goes on', async (t) => {
+  vendor.acts = ['hang accepted']
+  const answer = invoice('mute')
+  await vendor.hanging()
+  await t.rejects(sweepOnce({ ...parts, leases: { ...parts.leases, held: () => { throw new Error('Not asked.') } } }, {} as Queue), /Not asked/)
+  clock.advance(16)
+  await sweepOnce({ ...parts, leases: { ...parts.leases, held: () => [] } }, { send: () => Promise.resolve() } as Pick<Queue, 'send'> as Queue)
+  vendor.release()
+  t.match(await answer, { status: 504, body: { error: 'timeout', dispatchId: String } })
+})
+
+await t.test('a dispatch that cannot be recovered keeps no other from it', async (t) => {
+  const lose = async (): Promise<string> => {
+    const { body: { dispatchId } } = await invoice('mute', { query: '?async=true', callbackUrl: 'https://client.example/callbacks' })
+    const runId = crypto.randomUUID()
+    await takeRun(database, { companyId, dispatchId }, { lease: { runId, until: new Date(clock.now().getTime() + 15_000) }, from: ['queued'], becomes: 'running' })
+    await database.owner.updateTable('steps').set({ status: 'calling' }).where('dispatch_id', '=', dispatchId).execute()
+    return dispatchId
+  }
+  const [first, second] = [await lose(), await lose()]
+  const notices: typeof parts.notices = { note: (queries, dispatch, type) => dispatch.dispatchId === first ? Promise.reject(new Error('No note.')) : parts.notices.note(queries, dispatch, type) }
+  await after(16, { ...parts, notices })
+  t.match(await read(first), { status: 'running' })
+  t.match(await read(second), { status: 'uncertain' })
+  await after(5)
+  t.match(await read(first), { status: 'uncertain' })
+  t.strictSame(await callbacks(first), ['dispatch.uncertain'])
+})
+
+await t.test('a process that ends waits for the dispatches that it took from the queue', async (t) => {
+  const { body: { dispatchId } } = await invoice('mute', { query: '?async=true' })
+  vendor.acts = ['hang first']
+  const taken = pipeline.take({ companyId, dispatchId })
+  await vendor.hanging()
+  let over = false
+  const drained = pipeline.drain().then(() => { over = true })
+  t.match(await read(dispatchId), { status: 'running' })
+  t.equal(over, false)
+  vendor.release()
+  await Promise.all([drained, taken])
+  t.match(await read(dispatchId), { status: 'succeeded' })
+})
+
+await t.test('a file is removed where its dispatch was refused, and stays where it may have been recorded', async (t) => {
+  const actor = { userId: 2, companyId, email: 'demo@example.com', role: 'admin', services: ['*'] } as const
+  let discarded = 0
+  const file = { document: { documentId: crypto.randomUUID(), filename: 'a.txt', contentType: 'text/plain', size: 1, sha256: 'a', storageKey: 'a', expiresAt: clock.now() }, discard: () => { discarded++; return Promise.resolve() } }
+  const uploading = (error: Error): Promise<unknown> => {
+    const company: typeof database.company = async (id, work) => {
+      await database.company(id, work)
+      throw error
+    }
+    return createPipeline({ ...parts, database: { ...database, company } }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
+      .dispatch({ actor, services: ['upload'], body: {}, requestId: '1', file: { ...file, document: { ...file.document, documentId: crypto.randomUUID() } } })
+  }
+  await t.rejects(uploading(new Error('Connection terminated unexpectedly')), /terminated/)
+  t.equal(discarded, 0)
+  await t.rejects(uploading(new DispatchError('insufficient_credits', 'None left.')), /None left/)
+  t.equal(discarded, 1)
+})
+
+await t.test('what cannot be recorded is told as in doubt, even a refusal: another run goes on with it', async (t) => {
+  const step: RunStep = { stepId: crypto.randomUUID(), service: 'upload', fields: {}, requestSettings: {}, price: 0, content: {}, tries: 0, generation: 0, looks: 0, result: { service: 'upload', providerName: 'mute', status: 'planned', response: null, document: null, error: null, charged: 0 } }
+  const run: Run = { runId: crypto.randomUUID(), dispatchId: crypto.randomUUID(), companyId, actor: { kind: 'user', userId: 2 }, metadata: {}, detached: false, createdAt: clock.now(), steps: [step], deferred: [] }
+  const away = { ...parts, database: { ...database, company: () => Promise.reject(new Error('The database is away.')) } }
+  // What was imported by name follows only when told.
+  mock.timers.enable({ apis: ['setTimeout'] })
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    mock.timers.reset()
+    syncBuiltinESMExports()
+  })
+  for (const outcome of ['rejected', 'unavailable', 'uncertain'] as const) {
+    const settled = settle(away, run, step, { outcome, error: { word: 'provider_unavailable', message: 'Not now.' } }, { actor: { kind: 'system' }, results: [] }).catch((error: unknown) => error)
+    for (let tries = 0; tries < 8; tries++) {
+      await setImmediate()
+      mock.timers.tick(8_000)
+    }
+    t.match(await settled, { word: 'outcome_unknown', dispatchId: run.dispatchId }, outcome)
+  }
+})

@@ -1,0 +1,185 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import t from 'tap'
+import { findIdempotencyKey } from '../../../core/store/dispatch-views.ts'
+import { createLocalFiles, type Files } from '../../../core/store/files.ts'
+import { openDispatch } from '../../../core/store/dispatches.ts'
+import { beginAttempt, settleStep } from '../../../core/store/steps.ts'
+import { createRetention } from '../../../core/work/retention.ts'
+import { memoryLog } from '../../fixtures/providers/call.ts'
+import { directory } from '../../fixtures/providers/folders.ts'
+import { dump } from '../../hostile/support.ts'
+import { startService } from '../../support/service.ts'
+import { desk } from './callback-support.ts'
+import { until } from './support.ts'
+
+const folder = await directory(t)
+const { database, databaseUrl, clock, company, note, process: open } = await desk(t)
+const files = createLocalFiles(folder)
+const day = 24 * 3_600_000
+const now = () => new Date(clock.time)
+
+type Kept = { dispatchId: string, documentId: string, storageKey: string }
+
+/** A dispatch of now that has a document and has used everything. */
+async function kept ({ companyId, userId }: { companyId: number, userId: number }, { key, ended = true }: { key?: string, ended?: boolean } = {}): Promise<Kept> {
+  const [dispatchId, stepId, documentId, runId] = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7(), randomUUIDv7()]
+  const storageKey = `documents/${String(companyId)}/${now().toISOString().slice(0, 10)}/${documentId}`
+  await files.put(storageKey, Buffer.from('%PDF'))
+  await openDispatch(database, {
+    dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'r', services: ['sms'], metadata: { note: 'kept' }, recipient: 'Ada',
+    steps: [{ stepId, service: 'sms', by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' }, sandbox: false, fields: { message: 'canary-fields' }, requestSettings: { a: 'canary-settings' }, content: { template: { id: 1, version: 1 }, data: { secret: 'canary-data' } }, price: 1 }],
+    ...(key === undefined ? {} : { idempotency: { key, fingerprint: 'f' } })
+  }, { lease: { runId, until: new Date(clock.time + 15_000) } }, now())
+  const document = { documentId, filename: 'F-1.pdf', contentType: 'application/pdf', size: 4, sha256: '0'.repeat(64), storageKey, expiresAt: new Date(clock.time + 30 * day) }
+  await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.0' }, document, made: { text: 'canary-made' } }, now())
+  if (ended) await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: 'remote-1', status: 'sent' } }, { status: 'succeeded' }, now())
+  return { dispatchId, documentId, storageKey }
+}
+
+/** Runs the job, and those that it asks for, until nothing is left; answers how many there were. */
+async function retain (batch = 1000, over: Pick<Files, 'remove' | 'list'> = files): Promise<number> {
+  let runs = 0
+  let waiting: readonly unknown[] = [{}]
+  const queue = { send: (_name: string, jobs: readonly unknown[]) => { waiting = jobs; return Promise.resolve() } }
+  while (waiting.length > 0) {
+    waiting = []
+    runs++
+    await createRetention({ database, queue, files: over, retentionDays: 90, log: memoryLog(), now, batch })()
+  }
+  return runs
+}
+
+const lies = ({ storageKey }: Kept): boolean => existsSync(join(folder, storageKey))
+const documentOf = ({ documentId }: Kept) => database.owner.selectFrom('documents').selectAll().where('document_id', '=', documentId).executeTakeFirstOrThrow()
+
+await t.test('the bytes of a document are gone after its thirty days; its row says what it was', async (t) => {
+  const document = await kept(await company())
+  clock.time += 30 * day - 1
+  await retain()
+  t.ok(lies(document))
+  t.match(await documentOf(document), { removed_at: null })
+  clock.time += 2
+  await retain()
+  t.notOk(lies(document))
+  t.match(await documentOf(document), { filename: 'F-1.pdf', removed_at: now() })
+})
+
+await t.test('what was asked for is forgotten after ninety days; ledger, timeline and metadata stay', async (t) => {
+  const owner = await company()
+  const { dispatchId } = await kept(owner)
+  const url = 'https://hooks.acme.test/'
+  await note({ companyId: owner.companyId, dispatchId, url })
+  await database.owner.updateTable('callbacks').set({ state: 'delivered', next_at: null }).where('dispatch_id', '=', dispatchId).execute()
+  const waiting = await note({ companyId: owner.companyId, dispatchId, url })
+  const running = await kept(owner, { ended: false })
+  const service = { get: () => ({ owner: database.owner }) } as never
+  const before = await dump(service, owner.companyId)
+  clock.time += 90 * day - 1
+  await retain()
+  t.match(JSON.stringify(await dump(service, owner.companyId)), /canary-data.*canary-settings/)
+  clock.time += 2
+  await retain()
+  const after = await dump(service, owner.companyId)
+  for (const table of ['ledger', 'events', 'credits', 'callback_attempts']) t.same(after[table], before[table], table)
+  const dispatches = await database.owner.selectFrom('dispatches').selectAll().where('company_id', '=', owner.companyId).orderBy('created_at').orderBy('dispatch_id').execute()
+  t.match(dispatches, [{ dispatch_id: dispatchId, data: null, metadata: { note: 'kept' }, recipient: 'Ada', status: 'succeeded' }, { dispatch_id: running.dispatchId, data: { secret: 'canary-data' } }], 'not of one that is under way')
+  const steps = await database.owner.selectFrom('steps').selectAll().where('dispatch_id', '=', dispatchId).execute()
+  t.match(steps, [{ fields: {}, request_settings: {}, made: null, response: { id: 'remote-1' }, charged: 1 }])
+  t.strictSame([steps[0]?.fields, steps[0]?.request_settings], [{}, {}])
+  const callbacks = await database.owner.selectFrom('callbacks').selectAll().where('dispatch_id', '=', dispatchId).orderBy('sequence').execute()
+  t.match(callbacks, [{ state: 'delivered', body: null }, { callback_id: waiting, state: 'pending', body: /sequence/ }], 'nor what is still to be sent')
+  t.equal(await open({}).replay(owner.companyId, callbacks[0]!.callback_id), 'forgotten')
+})
+
+await t.test('a deferred step that waits for its event keeps what it needs, a year longer', async (t) => {
+  const owner = await company()
+  const { dispatchId } = await kept(owner)
+  await database.owner.updateTable('steps').set({ status: 'waiting', deferred_on: 'esign.completed' }).where('dispatch_id', '=', dispatchId).execute()
+  const fields = async () => (await database.owner.selectFrom('steps').select('fields').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()).fields
+  clock.time += (90 + 366) * day
+  await retain()
+  t.strictSame(await fields(), { message: 'canary-fields' })
+  clock.time += 1
+  await retain()
+  t.strictSame(await fields(), {})
+})
+
+await t.test('raw events of vendors are forgotten ninety days after they were handled', async (t) => {
+  const arrived = (inboundId: string, handledAt: Date | null) => database.owner.insertInto('inbound').values({
+    inbound_id: inboundId, service: 'esign', provider_code: 'seal-one', digest: inboundId, body: Buffer.from('{}'), received_at: now(), state: handledAt === null ? 'waiting' : 'applied', handled_at: handledAt
+  }).execute()
+  const [handled, open] = [randomUUIDv7(), randomUUIDv7()]
+  await arrived(handled, now())
+  await arrived(open, null)
+  const ids = async () => (await database.owner.selectFrom('inbound').select('inbound_id').execute()).map((row) => row.inbound_id).sort()
+  clock.time += 90 * day
+  await retain()
+  t.strictSame(await ids(), [handled, open].sort())
+  clock.time += 1
+  await retain()
+  t.strictSame(await ids(), [open])
+})
+
+await t.test('an idempotency key is forgotten a day after the end of its dispatch', async (t) => {
+  const owner = await company()
+  await kept(owner, { key: 'ended' })
+  await kept(owner, { key: 'running', ended: false })
+  const keys = async () => (await database.owner.selectFrom('idempotency_keys').select('key').where('company_id', '=', owner.companyId).orderBy('key').execute()).map(({ key }) => key)
+  clock.time += day
+  await retain()
+  t.strictSame(await keys(), ['ended', 'running'])
+  t.ok(await findIdempotencyKey(database, owner.companyId, 'ended', now()), 'for as long as it is good')
+  clock.time += 1
+  await retain()
+  t.strictSame(await keys(), ['running'])
+})
+
+await t.test('a file that was stored and never recorded is removed after two days, nothing else', async (t) => {
+  const owner = await company()
+  const recorded = await kept(owner)
+  const abandoned = { ...recorded, storageKey: recorded.storageKey.replace(/[^/]+$/, randomUUIDv7()) }
+  const foreign = { ...recorded, storageKey: recorded.storageKey.replace(/[^/]+$/, 'notes.txt') }
+  for (const { storageKey } of [abandoned, foreign]) await files.put(storageKey, Buffer.from('x'))
+  clock.time += day
+  await retain()
+  t.ok(lies(abandoned), 'it may still be recorded')
+  clock.time += day
+  await retain()
+  t.strictSame([recorded, abandoned, foreign].map(lies), [true, false, true])
+})
+
+await t.test('everything goes in bounded batches, job after job until nothing is left', async (t) => {
+  clock.time += 91 * day
+  await retain()
+  const owner = await company()
+  const all = []
+  for (let index = 0; index < 7; index++) all.push(await kept(owner))
+  clock.time += 91 * day
+  t.equal(await retain(3), 3)
+  t.notOk(all.some(lies))
+  const { rows } = await sql`select from dispatches where company_id = ${owner.companyId} and data is not null`.execute(database.owner)
+  t.equal(rows.length, 0)
+})
+
+await t.test('a file that cannot be removed does not keep the others, and its document is not said to be removed', async (t) => {
+  const owner = await company()
+  const [first, second] = [await kept(owner), await kept(owner)]
+  clock.time += 31 * day
+  t.equal(await retain(1000, { ...files, remove: (key) => key === first.storageKey ? Promise.reject(new Error('disk')) : files.remove(key) }), 1)
+  t.match([(await documentOf(first)).removed_at, (await documentOf(second)).removed_at], [null, Date])
+  await retain()
+  t.notOk(lies(first))
+})
+
+await t.test('the service does it by its queue', async (t) => {
+  const service = await startService(t, { databaseUrl, parts: { files, now } })
+  const document = await kept(await company())
+  clock.time += 31 * day
+  await service.house.get('queue').send('retention', [{ data: {} }])
+  await until('its document is gone', () => !lies(document))
+  const { rows } = await sql`select name from queue.schedule order by name`.execute(database.owner)
+  t.strictSame(rows, [{ name: 'retention' }, { name: 'sweep' }])
+})

@@ -1,0 +1,56 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Order } from './plan.ts'
+
+/** The last answer that a client got; nothing when its connection was cut and it had no key to ask again with. */
+export type Answer = { status: number, body: any }
+export type Told = { order: Order, answer?: Answer }
+
+/** Milliseconds between two tries, and how often a client comes again with what was surely not sent. */
+const patience = 250
+const triesOfUnsent = 3
+
+type Sending = { token?: string, method?: string, headers?: Record<string, string>, body?: unknown, signal?: AbortSignal | null }
+
+/** Sends to any of the addresses; undefined when the connection was cut or refused. */
+export async function send (url: string, path: string, { token, method = 'POST', headers = {}, body, signal = null }: Sending = {}): Promise<Answer | undefined> {
+  try {
+    const response = await fetch(url + path, {
+      method,
+      signal,
+      headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    return { status: response.status, body: await response.json() }
+  } catch {
+    // Refused or cut: the process has died, which is what this is about; or nobody answers in time.
+    return undefined
+  }
+}
+
+/** Orders as a careful client does, from the first address on: with a key it asks again until it knows what became of the request, without one never. */
+export async function place (order: Order, urls: readonly string[], token: string, over: AbortSignal): Promise<Told> {
+  const headers: Record<string, string> = order.keyed ? { 'x-idempotency-key': `order-${order.number}` } : {}
+  let unsent = 0
+  for (let attempt = 0; !over.aborted; attempt++) {
+    const answer = await send(urls[attempt % urls.length] ?? '', order.path, { token, headers, body: order.body, signal: over })
+    if (answer?.body.error === 'provider_unavailable') unsent++
+    if (answer !== undefined && (!order.keyed || isTelling(answer, unsent))) {
+      await retry(order, answer, urls, token)
+      return { order, answer }
+    }
+    if (!order.keyed) return { order }
+    await pause(patience)
+  }
+  return { order }
+}
+
+/** Has what did not succeed go on, at several processes at once. */
+async function retry ({ retries }: Order, { body: { status, error, dispatchId } }: Answer, urls: readonly string[], token: string): Promise<void> {
+  if (dispatchId === undefined || error === undefined || status === 'running') return
+  await Promise.all(Array.from({ length: retries }, (_, index) => send(urls[index % urls.length] ?? '', `/api/v1/dispatches/${dispatchId}/retry`, { token, body: {} })))
+}
+
+/** Whether an answer says what became of the dispatch: neither a failure of the service itself nor one to try again after. */
+function isTelling ({ status, body }: Answer, unsent: number): boolean {
+  return body.error === 'provider_unavailable' ? unsent >= triesOfUnsent : status < 500 || body.dispatchId !== undefined
+}

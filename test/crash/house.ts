@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { devNull, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createAuthority } from '@dispatch/core/testing'
+import { freePort } from '../../scripts/free-port.ts'
+import { send } from './client.ts'
+import { startDatabase, type CrashDatabase } from './database.ts'
+import { keep, startVendor, type Kept, type Vendor } from './processes.ts'
+import { startReceiver, type Receiver } from './receiver.ts'
+
+/** The service as it is run for real: a database, a vendor, and processes that come again when they are killed. */
+export type House = {
+  database: CrashDatabase
+  vendor: Vendor
+  /** Of callbacks. */
+  receiver: Receiver
+  /** Those that serve, then those that work alone. */
+  processes: readonly Kept[]
+  /** Of those that serve. */
+  urls: readonly string[]
+  /** Of the admin of "Demo". */
+  token: string
+  close: () => Promise<void>
+}
+
+const demo = { username: 'demo@example.com', password: 'demo-password' }
+const vendorLogin = 'vendor:vendor-password'
+const credits = 1_000_000
+
+/** Which provider does what. */
+const providers = { invoicing: 'keyed', upload: 'keyed', email: 'searched', sms: 'blind', esign: 'drafted' }
+
+/** Opens a house with so many processes of each kind, which write what they have to say to `log`. Nothing of it is left when it closes. */
+export async function openHouse ({ serving, working, log = devNull }: { serving: number, working: number, log?: string | undefined }): Promise<House> {
+  const folder = mkdtempSync(join(tmpdir(), 'dispatch-crash-'))
+  const authority = await createAuthority()
+  writeFileSync(join(folder, 'authority.pem'), authority.ca)
+  const processes: Kept[] = []
+  const database = await startDatabase(folder)
+  const certificate = await authority.issue('127.0.0.1')
+  const receiver = await startReceiver(certificate)
+  const vendor = await startVendor(certificate, () => { for (const process of processes) process.kill() })
+  const ports = await Promise.all(Array.from({ length: serving }, () => freePort()))
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+  const env = environment(folder, database)
+  for (const [index, port] of ports.entries()) {
+    const url = urls[index] ?? ''
+    processes.push(keep('scripts/serve.ts', { env: { ...env, PORT: String(port) }, log, answers: () => fetch(`${url}/readyz`).then(({ ok }) => ok, () => false) }))
+    // The first one makes the tables and the accounts.
+    await processes.at(-1)?.ready()
+  }
+  for (let index = 0; index < working; index++) processes.push(keep('scripts/worker.ts', { env, log, answers: () => Promise.resolve(true) }))
+  const token = await furnish(urls[0] ?? '', database, vendor)
+  vendor.tell({ kind: 'endpoints', urls: urls.map((url) => `${url}/api/webhooks/esign/providers/drafted/endpoint.json`), authorization: `Basic ${btoa(vendorLogin)}` })
+  return {
+    database, vendor, receiver, processes, urls, token,
+    async close () {
+      await Promise.all(processes.map((process) => process.stop()))
+      vendor.stop()
+      receiver.stop()
+      await database.stop()
+      rmSync(folder, { recursive: true })
+    }
+  }
+}
+
+/** Nothing of this process's environment but where programs are. */
+function environment (folder: string, { url }: CrashDatabase): NodeJS.ProcessEnv {
+  mkdirSync(join(folder, 'data'))
+  return {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    NODE_COMPILE_CACHE: join(folder, 'compiled'),
+    NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
+    DATABASE_URL: url,
+    DISPATCH_DATA_DIR: join(folder, 'data'),
+    DISPATCH_PROVIDERS_DIR: fileURLToPath(new URL('providers', import.meta.url)),
+    DISPATCH_PRICES: 'invoicing=1,esign=2,email=3,sms=4,upload=5',
+    DISPATCH_WEBHOOKS_ENDPOINT_AUTH_DRAFTED: vendorLogin,
+    DISPATCH_DISPATCH_LIMIT: '0',
+    DISPATCH_AUTH_LIMIT: '0',
+    DISPATCH_LOG_LEVEL: 'warn'
+  }
+}
+
+/** Gives "Demo" its providers and credits; answers a token of its admin. */
+async function furnish (url: string, database: CrashDatabase, vendor: Vendor): Promise<string> {
+  const token: string = (await send(url, '/auth', { body: demo }))?.body.data.token
+  const put = async (path: string, body: unknown): Promise<void> => {
+    const answer = await send(url, path, { method: 'PUT', token, body })
+    if (answer?.status !== 200) throw new Error(`PUT ${path} answered ${JSON.stringify(answer)}`)
+  }
+  for (const code of new Set(Object.values(providers))) {
+    const settings = { vendor: vendor.url, ...(code === 'searched' ? { allowedSenders: [demo.username] } : {}) }
+    await put(`/api/v1/company/providers/${code}`, { settings, sandbox: false })
+  }
+  for (const [service, providerName] of Object.entries(providers)) await put(`/api/v1/company/defaults/${service}`, { providerName })
+  await database.rows(`
+    with rich as (update credits set balance = balance + ${credits} where balance > 0 returning company_id, balance)
+    insert into ledger (company_id, kind, amount, balance, reason, at) select company_id, 'grant', ${credits}, balance, 'Crash test', now() from rich`)
+  return token
+}

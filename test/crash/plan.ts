@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import type { Random } from './random.ts'
+
+/** One request of a client. `at`: milliseconds after its life began. `retries`: how many go on at once with what did not succeed. */
+export type Order = { number: number, at: number, path: string, mode: 'synchronous' | 'asynchronous', body: Record<string, unknown>, keyed: boolean, retries: number }
+
+/** What happens to the database meanwhile. */
+export type Disturbance = { what: 'restart' | 'cut', at: number }
+
+/** One life of a process: what it is sent, and when it is killed, alone or with all others, unless the vendor has them killed before. */
+export type Life = { orders: Order[], killedAt: number, killed: 'one' | 'all', disturbance?: Disturbance }
+
+/** Milliseconds over which the requests of a life are spread, and within which it ends. */
+const burst = 300
+const longest = 1_000
+const ordersOfLife = 6
+
+type Service = 'invoicing' | 'esign' | 'email' | 'sms' | 'upload' | 'file'
+type Services = readonly [Service, ...Service[]]
+
+const paths: readonly [Services, ...Services[]] = [
+  ['invoicing'], ['email'], ['sms'], ['esign'],
+  ['invoicing', 'email'], ['invoicing', 'sms'], ['invoicing', 'upload'], ['esign', 'sms'], ['file', 'email', 'upload'],
+  ['invoicing', 'esign', 'upload'], ['invoicing', 'email', 'sms', 'upload']
+]
+
+/** What the vendor does with a step where all does not go well: a turn for each time that it is asked, "accept answer" after the last. */
+const troubles: readonly [string, ...string[]] = [
+  'wait accept answer', 'accept cut', 'hide accept cut', 'accept half cut', 'cut', 'accept break', 'break', 'refuse', 'busy', 'busy,accept cut'
+]
+const deaths: readonly [string, ...string[]] = [
+  'kill accept answer', 'kill cut', 'wait kill accept answer', 'accept kill answer', 'hide accept kill answer', 'accept answer kill', 'refuse kill', 'busy kill'
+]
+
+const sample = JSON.parse(readFileSync(new URL('../../templates/invoice/sample.json', import.meta.url), 'utf8')) as Record<string, unknown>
+const template = (number: number): object => ({ id: 1, data: { ...sample, number: `F-${number}` } })
+
+/** What each service has to be told. */
+const fields: Readonly<Record<Service, (number: number) => Record<string, unknown>>> = {
+  invoicing: (number) => ({ documentType: 'INVOICE', template: template(number) }),
+  file: (number) => ({ template: template(number) }),
+  esign: (number) => ({ template: template(number), signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }] }),
+  email: (number) => ({ email: { from: 'demo@example.com', to: 'ada@example.com', subject: `Order ${number}`, body: 'Your documents.' } }),
+  sms: (number) => ({ sms: { phoneNumber: '+33612345678', message: `Order ${number}` } }),
+  upload: () => ({})
+}
+
+/** So many lives, one after the other. Callbacks go to `receiver`. */
+export function planLives (random: Random, { count, receiver }: { count: number, receiver: string }): Life[] {
+  return Array.from({ length: count }, (_, life) => {
+    const deadly = random.chance(50) ? random.below(ordersOfLife) : undefined
+    return {
+      orders: Array.from({ length: ordersOfLife }, (_, index) => planOrder(random, { number: life * ordersOfLife + index + 1, deadly: index === deadly, receiver })),
+      killedAt: random.below(longest),
+      killed: random.chance(10) ? 'all' : 'one',
+      ...(random.chance(10) ? { disturbance: { what: random.pick(['restart', 'cut', 'cut']), at: random.below(longest) } } : {})
+    }
+  })
+}
+
+function planOrder (random: Random, { number, deadly, receiver }: { number: number, deadly: boolean, receiver: string }): Order {
+  const services = random.pick(paths)
+  const mode = random.chance(50) ? 'synchronous' : 'asynchronous'
+  const isDeferred = services.includes('esign') && !services.includes('upload') && random.chance(70)
+  const called = [...services.filter((service) => service !== 'file'), ...isDeferred ? ['upload'] : []]
+  const dies = deadly ? random.below(called.length) : -1
+  const scripts = called.map((service, index): [string, string] => [service, index === dies ? random.pick(deaths) : random.chance(30) ? random.pick(troubles) : ''])
+  return {
+    number,
+    at: random.below(burst),
+    mode,
+    path: `/api/${services.join('/')}${mode === 'asynchronous' ? '?async=true' : ''}`,
+    body: {
+      ...Object.assign({}, ...services.map((service) => fields[service](number))) as object,
+      metadata: { order: String(number), ...Object.fromEntries(scripts.filter(([, script]) => script !== '')) },
+      ...(isDeferred ? { deferred: [{ on: 'esign.completed', service: 'upload' }] } : {}),
+      ...(random.chance(50) ? { callbackUrl: `${receiver}/${number}` } : {})
+    },
+    keyed: random.chance(80),
+    retries: random.below(3)
+  }
+}

@@ -1,0 +1,26 @@
+import { AllowedSenders, defineProvider, Host, Type } from '@dispatch/core/provider'
+
+const Item = Type.Object({ id: Type.String(), status: Type.String() })
+const Items = Type.Object({ items: Type.Array(Item) })
+
+/** A vendor that finds what it accepted by our reference, a while after it accepted it. */
+export default defineProvider({
+  code: 'searched',
+  name: 'Searched',
+  settings: Type.Object({ vendor: Host(), allowedSenders: AllowedSenders() }),
+  errors: { at: '/code', message: '/message' },
+  services: {
+    email: {
+      idempotency: { kind: 'lookup', visibleAfter: 5 },
+      notProcessed: [503],
+      dispatch ({ email, attachments: [document], metadata }, { settings: { vendor }, reference, http }) {
+        const body = document === undefined ? { json: email } : { document }
+        return http.post(`${vendor}/email`, { query: { ...metadata, reference }, ...body }, Item)
+      },
+      async lookup ({ reference }, { settings: { vendor }, http }) {
+        const { items: [response] } = await http.get(`${vendor}/email`, { query: { reference } }, Items)
+        return response === undefined ? { found: 'absent' } : { found: 'accepted', response }
+      }
+    }
+  }
+})

@@ -1,0 +1,139 @@
+import { createJobs, openQueue, type Queue } from '@dispatch/core'
+import t from 'tap'
+import { compose } from '../../plugins/container.ts'
+import { createLogger } from '../../plugins/logging.ts'
+import { until } from '../core/work/support.ts'
+import { chainBody } from '../support/chains.ts'
+import { readingOf } from '../support/reading.ts'
+import { invoiceRequest, operator, seededDatabase, startService, type Answer } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+
+const databaseUrl = await seededDatabase(t)
+const service = await startService(t, { databaseUrl, config: { works: false }, parts: { renderer: quickRenderer } })
+const { house, send } = service
+const { dispatch: read, credits, outbox, timeline, events } = readingOf(service)
+const { owner } = house.get('database')
+const template = (): unknown => invoiceRequest()['template']
+
+/** Every route that dispatches, with a body. */
+const routes: [string, () => unknown][] = [
+  ['/api/invoicing', invoiceRequest],
+  ['/api/esign', () => chainBody(['esign'], template())],
+  ['/api/postal', () => chainBody(['postal'], template())],
+  ['/api/file', () => ({ template: template() })],
+  ['/api/sms', () => ({ sms: { phoneNumber: '+33612345678', message: 'Hello' } })],
+  ['/api/email', () => ({ from: 'demo@example.com', to: 'ada@example.com', subject: 'Hello', body: 'Hello' })],
+  ['/api/invoicing/email', () => chainBody(['invoicing', 'email'], template())],
+  ['/api/file/esign/upload', () => chainBody(['file', 'esign', 'upload'], template())],
+  ['/api/invoicing/postal/sms/upload', () => chainBody(['invoicing', 'postal', 'sms', 'upload'], template())]
+]
+const queue = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> => send('POST', `${path}?async=true`, { body, headers })
+async function upload (query: string): Promise<Answer> {
+  const body = `--edge\r\nContent-Disposition: form-data; name="file"; filename="hello.txt"\r\nContent-Type: text/plain\r\n\r\nHello\r\n--edge--\r\n`
+  return send('POST', `/api/upload${query}`, { body, headers: { 'content-type': 'multipart/form-data; boundary=edge' } })
+}
+const jobsOf = async (dispatchId: string): Promise<number> => {
+  const { rows } = await owner.executeQuery<{ count: string }>({ sql: `select count(*) from queue.job where name = 'dispatch' and state = 'created' and data->>'dispatchId' = $1`, parameters: [dispatchId] } as never)
+  return Number(rows[0]?.count)
+}
+const queuedBody = (dispatchId: string, metadata = {}): object => ({ success: true, dispatchId, status: 'queued', statusUrl: `https://dispatch.example.com/api/v1/dispatches/${dispatchId}`, metadata })
+
+/** What was queued, to be worked on at the end. */
+const waiting: string[] = []
+
+await t.test('every route that dispatches answers at once with ?async=true: the dispatch, its hold and its job are there by then, and nothing was done', async (t) => {
+  for (const [path, bodyOf] of routes) {
+    const before = await credits()
+    const { status, body } = await queue(path, { ...bodyOf() as object, metadata: { orderId: 'A-1' } })
+    t.equal(status, 200, path)
+    t.strictSame(body, queuedBody(body.dispatchId, { orderId: 'A-1' }), path)
+    t.match(await read(body.dispatchId), { status: 'queued', finishedAt: null, steps: [{ status: 'planned', generatedDocument: null }] }, path)
+    t.strictSame(await timeline(body.dispatchId), ['planned'], path)
+    t.strictSame(await credits(), { ...before, held: before.held + (path.startsWith('/api/invoicing') ? 1 : 0) }, path)
+    t.equal(await jobsOf(body.dispatchId), 1, path)
+    waiting.push(body.dispatchId)
+  }
+  const { status, body } = await upload('?async=true')
+  t.strictSame({ status, body }, { status: 200, body: queuedBody(body.dispatchId) })
+  t.equal(await jobsOf(body.dispatchId), 1)
+  waiting.push(body.dispatchId)
+  t.strictSame(await outbox(), [])
+})
+
+await t.test('what is wrong is told before anything is queued', async (t) => {
+  const poor = await service.company('poor', { credits: 0 })
+  const count = async () => Number((await owner.selectFrom('dispatches').select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()).count)
+  const before = await count()
+  t.match(await send('POST', '/api/invoicing?async=true', { body: invoiceRequest() }, poor.admin), { status: 402, body: { error: 'insufficient_credits' } })
+  t.match(await queue('/api/invoicing', invoiceRequest({ total: 1 })), { status: 422, body: { error: 'validation_failed' } })
+  t.match(await queue('/api/invoicing', { ...invoiceRequest(), more: 1 }), { status: 400, body: { error: 'validation_error', details: [{ path: '/more' }] } })
+  t.match(await queue('/api/invoicing/sms', invoiceRequest()), { status: 400, body: { error: 'validation_error' } })
+  t.match(await queue('/api/email', { from: 'else@example.com', to: 'ada@example.com', subject: 'Hello', body: 'Hello' }), { status: 417 })
+  for (const query of ['?async=perhaps', '?async=', '?async=true&async=true']) t.match(await upload(query), { status: 400, body: { details: [{ path: '/query/async' }] } }, query)
+  t.equal(await count(), before)
+})
+
+await t.test('the repeat of what is queued answers its present state', async (t) => {
+  const body = invoiceRequest()
+  const first = await queue('/api/invoicing', body, { 'x-idempotency-key': 'queued' })
+  const second = await queue('/api/invoicing', body, { 'x-idempotency-key': 'queued' })
+  t.strictSame(second.body, first.body)
+  t.strictSame([first.headers.get('idempotency-replayed'), second.headers.get('idempotency-replayed')], [null, 'true'])
+  t.equal(await jobsOf(first.body.dispatchId), 1)
+  t.match(await queue('/api/invoicing', invoiceRequest(), { 'x-idempotency-key': 'queued' }), { status: 422, body: { error: 'idempotency_key_reused' } })
+  waiting.push(first.body.dispatchId)
+})
+
+await t.test('what has not begun can be cancelled, once: it holds nothing any more and is never done', async (t) => {
+  const before = await credits()
+  const { body: { dispatchId } } = await queue('/api/invoicing/sms', chainBody(['invoicing', 'sms'], template()))
+  const cancel = (id = dispatchId): Promise<Answer> => send('POST', `/api/v1/dispatches/${id}/cancel`)
+  t.match(await cancel(), { status: 200, body: { dispatchId, status: 'cancelled', creditsCharged: 0, finishedAt: String } })
+  t.strictSame(await credits(), before)
+  t.match(await cancel(), { status: 409, body: { error: 'conflict', message: /cancelled/ } })
+  t.match(await events(dispatchId, 'cancelled'), [{ actor: { kind: 'user', userId: Number } }])
+  await house.get('pipeline').take({ companyId: 2, dispatchId })
+  t.strictSame(await timeline(dispatchId), ['planned', 'cancelled'])
+})
+
+await t.test('an operator reads what waits; nobody else does', async (t) => {
+  const { status, body } = await send('GET', '/api/v1/queue', {}, operator)
+  t.equal(status, 200)
+  t.match(body.dispatches, { queued: waiting.length, running: 0, uncertain: 0, triedAgain: 0, oldest: Number })
+  // The job of what was cancelled is there too: it will find nothing to do.
+  t.match(body.jobs.filter(({ name }: { name: string }) => name === 'dispatch'), [{ name: 'dispatch', ready: waiting.length + 1, later: 0, active: 0, again: 0, oldest: Number }])
+  t.match(await send('GET', '/api/v1/queue'), { status: 403, body: { error: 'forbidden' } })
+})
+
+await t.test('a worker of its own does what waits', async (t) => {
+  const worker = await compose({ ...house.get('config'), works: true }, { databaseUrl, log: createLogger('silent'), renderer: quickRenderer })
+  for (const dispatchId of waiting) await until(`${dispatchId} is done`, async () => (await read(dispatchId)).status === 'succeeded')
+  await worker.close()
+  const charged = (await Promise.all(waiting.map(read))).map(({ creditsCharged }) => creditsCharged as number).reduce((sum, charged) => sum + charged)
+  t.strictSame(await credits(), { balance: 100 - charged, held: 0 })
+  t.equal((await send('GET', '/api/v1/queue', {}, operator)).body.dispatches.queued, 0)
+  const repeat = await send('GET', `/api/v1/dispatches/${waiting.at(-1)}`)
+  t.match(repeat.body, { status: 'succeeded', steps: [{ generatedDocument: { contentType: 'application/pdf' } }] })
+})
+
+await t.test('ten thousand dispatches of one company do not stand before the first of another', async (t) => {
+  const url = await seededDatabase(t)
+  const fair = await startService(t, { databaseUrl: url, config: { works: false } })
+  const opened: Queue = await openQueue({ databaseUrl: url, log: fair.house.get('log') })
+  t.teardown(() => opened.close())
+  const time = new Date()
+  const jobs = createJobs({ queue: opened, now: () => time })
+  const add = (companyId: number, dispatchId: string, after = 0): Promise<void> =>
+    fair.house.get('database').owner.transaction().execute((queries) => jobs.dispatch({ companyId, dispatchId }, new Date(time.getTime() + after))(queries))
+  // What is tried again in two hours moves the turn of none that comes now.
+  await add(2, 'later', 7200_000)
+  for (let number = 1; number <= 200; number++) await add(1, `one ${number}`)
+  await add(2, 'two')
+  await add(3, 'three')
+  const order: string[] = []
+  await opened.work('dispatch', ({ dispatchId }) => { order.push(dispatchId); return Promise.resolve() }, { atOnce: 2 })
+  await until('all are taken', () => order.length === 202)
+  t.ok(order.indexOf('two') < 20, String(order.indexOf('two')))
+  t.ok(order.indexOf('three') < 20, String(order.indexOf('three')))
+  t.ok(order.indexOf('one 1') < order.indexOf('one 101') && order.indexOf('one 101') < order.indexOf('one 200'), 'those of one company stand about in their order')
+})

@@ -1,0 +1,116 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { callbackLimits, enqueueCallback, noteCallback } from '@dispatch/core'
+import { Webhook } from 'standardwebhooks'
+import t from 'tap'
+import { createVendor, vendorNetwork } from '../../core/testing/vendor.ts'
+import { until } from '../core/work/support.ts'
+import { invoiceRequest, startService, type Login } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+
+const receiver = await createVendor()
+const service = await startService(t, { parts: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
+t.teardown(receiver.close)
+const { send, house } = service
+const demo = 2
+
+/** A dispatch of "Demo". */
+async function dispatched (): Promise<string> {
+  return (await send('POST', '/api/invoicing', { body: invoiceRequest() })).body.dispatchId as string
+}
+
+/** Records a callback as the pipeline does, with its job. */
+async function note (dispatchId: string, url = 'https://hooks.acme.test/', companyId = demo): Promise<string> {
+  const queue = house.get('queue')
+  return house.get('database').owner.transaction().execute((queries) => noteCallback(queries, {
+    companyId, dispatchId, type: 'dispatch.succeeded', url, data: { dispatchId }, now: new Date(), newId: randomUUIDv7
+  }, enqueueCallback(queue)))
+}
+
+const read = async (dispatchId: string, query = ''): Promise<{ data: any[], nextCursor: string | null }> => (await send('GET', `/api/v1/dispatches/${dispatchId}/callbacks${query}`)).body
+const sent = (id: string) => receiver.requests.filter(({ headers }) => headers['webhook-id'] === id)
+const rotate = (login?: Login) => send('POST', '/api/v1/company/callback-secret', {}, login)
+
+await t.test('a recorded callback is delivered by the queue, signed with the secret that was shown once', async (t) => {
+  receiver.answer({ status: 200 })
+  t.strictSame((await send('GET', '/api/v1/company/callback-secret')).body, { secrets: [] })
+  const { status, body, headers } = await rotate()
+  t.equal(status, 200)
+  t.match(body, { secret: /^whsec_[A-Za-z0-9+/]{43}=$/, previousUntil: null })
+  t.equal(headers.get('cache-control'), 'no-store')
+  const dispatchId = await dispatched()
+  const id = await note(dispatchId)
+  await until('it is delivered', async () => (await read(dispatchId)).data[0]?.state === 'delivered')
+  const [request] = sent(id)
+  t.match(new Webhook(body.secret as string).verify(request!.body.toString(), request!.headers), { type: 'dispatch.succeeded', sequence: 1, data: { dispatchId } })
+  t.match((await read(dispatchId)).data, [{
+    id, dispatchId, type: 'dispatch.succeeded', sequence: 1, receiver: 'hooks.acme.test', state: 'delivered', nextAttemptAt: null,
+    attempts: [{ number: 1, outcome: 'delivered', status: 200, milliseconds: Number }]
+  }])
+
+  const again = (await rotate()).body
+  t.match(again, { previousUntil: /Z$/ })
+  const shown = await send('GET', '/api/v1/company/callback-secret')
+  t.match(shown.body, { secrets: [{ expiresAt: null }, { createdAt: body.createdAt, expiresAt: again.previousUntil }] })
+  for (const secret of [body.secret, again.secret] as string[]) t.notOk(JSON.stringify([shown.body, service.log]).includes(secret.slice(6)))
+  t.ok(service.log.some((line) => line.includes('callback secret rotated')), 'who did it is in the log')
+})
+
+await t.test('a failed one is tried again by itself', async (t) => {
+  receiver.answer([{ status: 500 }, { status: 200 }])
+  const dispatchId = await dispatched()
+  const id = await note(dispatchId)
+  await until('it is delivered', async () => (await read(dispatchId)).data[0]?.state === 'delivered', 30)
+  t.equal(sent(id).length, 2)
+  t.match((await read(dispatchId)).data[0].attempts, [{ number: 1, outcome: 'failed', status: 500, reason: 'It answered 500 instead of 200.' }, { number: 2, outcome: 'delivered' }])
+})
+
+await t.test('many of them are delivered once each, page by page in their order', async (t) => {
+  receiver.answer({ status: 200 })
+  const dispatchId = await dispatched()
+  const ids: string[] = []
+  for (let index = 0; index < 30; index++) ids.push(await note(dispatchId))
+  await until('all are delivered', async () => (await read(dispatchId, '?limit=100')).data.every(({ state }) => state === 'delivered'), 30)
+  t.strictSame(ids.map((id) => sent(id).length), ids.map(() => 1))
+  const first = await read(dispatchId, '?limit=20')
+  const second = await read(dispatchId, `?limit=20&cursor=${first.nextCursor ?? ''}`)
+  t.strictSame([...first.data, ...second.data].map(({ id }) => id as string), ids)
+  t.equal(second.nextCursor, null)
+})
+
+await t.test('a callback is replayed by an admin, under its id; what is under way or unknown is not', async (t) => {
+  receiver.answer([{ status: 410 }, { status: 200 }])
+  const dispatchId = await dispatched()
+  const id = await note(dispatchId)
+  await until('it is stopped', async () => (await read(dispatchId)).data[0]?.state === 'stopped')
+  const { status, body } = await send('POST', `/api/v1/callbacks/${id}/replay`)
+  t.match([status, body], [200, { id, state: 'pending', attempts: [{ outcome: 'stopped', status: 410 }] }])
+  await until('it is delivered', async () => (await read(dispatchId)).data[0]?.state === 'delivered')
+  t.equal(sent(id).length, 2)
+
+  const held = Promise.withResolvers<{ status: number }>()
+  receiver.answer(() => held.promise)
+  await send('POST', `/api/v1/callbacks/${id}/replay`)
+  await until('it is under way', () => sent(id).length === 3)
+  t.match(await send('POST', `/api/v1/callbacks/${id}/replay`), { status: 409, body: { error: 'conflict' } })
+  held.resolve({ status: 200 })
+  await until('it is delivered', async () => (await read(dispatchId)).data[0]?.attempts[2]?.outcome === 'delivered')
+  await house.get('database').owner.updateTable('callbacks').set({ body: null }).where('callback_id', '=', id).execute()
+  t.match(await send('POST', `/api/v1/callbacks/${id}/replay`), { status: 409, body: { message: /no longer kept/ } })
+  for (const unknown of ['x', randomUUIDv7()]) t.match(await send('POST', `/api/v1/callbacks/${unknown}/replay`), { status: 404, body: { error: 'not_found' } })
+})
+
+await t.test('receivers of one company that do not answer do not keep those of another waiting', async (t) => {
+  const held = Promise.withResolvers<{ status: number }>()
+  receiver.answer(({ host }) => host.startsWith('mute') ? held.promise : { status: 200 })
+  const muted = () => receiver.requests.filter(({ host }) => host.startsWith('mute')).length
+  const dispatchId = await dispatched()
+  for (let index = 0; index < 40; index++) await note(dispatchId, `https://mute-${String(index % 4)}.acme.test/`)
+  await until('as many as may are under way', () => muted() >= callbackLimits.perCompany, 30)
+  const { companyId, admin } = await service.company('patient')
+  const other = (await send('POST', '/api/invoicing', { body: invoiceRequest() }, admin)).body.dispatchId as string
+  const id = await note(other, 'https://hooks.acme.test/', companyId)
+  await until('the other one is delivered', () => sent(id).length === 1, 30)
+  t.equal(muted(), callbackLimits.perCompany)
+  held.resolve({ status: 200 })
+  await until('they are all delivered', async () => (await read(dispatchId, '?limit=100')).data.every(({ state }) => state === 'delivered'), 30)
+})

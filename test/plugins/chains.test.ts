@@ -1,0 +1,86 @@
+import t from 'tap'
+import { chains, serviceNames, type ServiceName } from '@dispatch/core'
+import { chainBody } from '../support/chains.ts'
+import { invoiceRequest, startService, type Answer } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+
+const service = await startService(t, { parts: { renderer: quickRenderer } })
+const bodyOf = (path: readonly ServiceName[], more: Record<string, unknown> = {}): Record<string, unknown> => chainBody(path, invoiceRequest()['template'], more)
+const validate = (path: readonly ServiceName[], body: unknown): Promise<Answer> => service.send('POST', `/api/${path.join('/')}/validate`, { body })
+
+await t.test('every chain of the table can be validated: the plan has each step, its provider and its price', async (t) => {
+  for (const path of chains) {
+    const { status, body } = await validate(path, bodyOf(path, { metadata: { orderId: 'A-1' } }))
+    t.equal(status, 200, path.join('/'))
+    t.strictSame(body, {
+      success: true,
+      result: 'success',
+      warnings: [],
+      plan: path.map((name) => ({
+        service: name,
+        ...(name === 'file' ? {} : { providerName: 'simulator', chosenBy: 'company' }),
+        ...(name === 'invoicing' ? { documentType: 'INVOICE' } : {}),
+        credits: name === 'invoicing' ? 1 : 0
+      })),
+      metadata: { orderId: 'A-1' }
+    })
+  }
+})
+
+await t.test('every other path of two services is an unknown chain, whose answer says what may follow', async (t) => {
+  const known = new Set(chains.map((path) => path.join('/')))
+  for (const path of serviceNames.flatMap((first) => serviceNames.map((second) => [first, second])).filter((pair) => !known.has(pair.join('/')))) {
+    for (const url of [`/api/${path.join('/')}`, `/api/${path.join('/')}/validate`]) {
+      const { status, body } = await service.send('POST', url, { body: {} })
+      t.match({ status, body }, { status: 404, body: { error: 'unknown_chain', message: / cannot follow .*(there may follow|nothing may follow)/ } }, url)
+    }
+  }
+})
+
+await t.test('an unknown chain is one before its body is looked at, whoever asks with credentials', async (t) => {
+  t.match(await service.send('POST', '/api/file/invoicing', { body: 'no JSON' }), { status: 404, body: { error: 'unknown_chain' } })
+  t.match(await service.send('POST', '/api/file/invoicing/validate?async=perhaps', { body: {} }), { status: 404, body: { error: 'unknown_chain', result: 'error' } })
+  t.match(await service.send('POST', '/api/file/invoicing', { body: {} }, null), { status: 401 })
+  for (const path of ['/api/v1/dispatches', '/api/v1/nothing/validate', '/api/webhooks/esign', '/api/v1/nothing/more/here']) {
+    t.match(await service.send('POST', path, { body: {} }), { status: 404, body: { error: 'not_found' } }, path)
+  }
+})
+
+await t.test('a chain needs the permission for every service in it, now or later', async (t) => {
+  const { member } = await service.company('some', { services: ['file', 'esign', 'email'] })
+  const asMember = (path: readonly ServiceName[], more?: Record<string, unknown>): Promise<Answer> => service.send('POST', `/api/${path.join('/')}/validate`, { body: { ...bodyOf(path, more), template: { id: 999, data: {} } } }, member)
+  t.match(await asMember(['file', 'email']), { status: 404, body: { error: 'template_not_found' } })
+  for (const path of [['file', 'sms'], ['postal', 'email'], ['file', 'email', 'upload']] as const) t.match(await asMember(path), { status: 403, body: { error: 'forbidden' } }, path.join('/'))
+  t.match(await asMember(['file', 'esign'], { deferred: [{ on: 'esign.completed', service: 'upload' }] }), { status: 403, body: { error: 'forbidden', message: /"upload"/ } })
+})
+
+await t.test('a template of a later step must exist too', async (t) => {
+  const sms = { phoneNumber: '+33612345678', template: { id: 999, data: {} } }
+  t.match(await validate(['file', 'sms'], bodyOf(['file', 'sms'], { sms })), { status: 404, body: { error: 'template_not_found' } })
+})
+
+await t.test('each step has its own provider, and says so where it cannot', async (t) => {
+  const { status, body } = await validate(['invoicing', 'upload'], bodyOf(['invoicing', 'upload'], { upload: { providerName: 'nobody' } }))
+  t.match({ status, body }, { status: 422, body: { error: 'configuration_missing', result: 'error', details: [{ path: '/upload/providerName' }] } })
+  const named = await validate(['invoicing', 'upload'], bodyOf(['invoicing', 'upload'], { upload: { providerName: 'simulator' } }))
+  t.match(named.body.plan, [{ chosenBy: 'company' }, { chosenBy: 'request' }])
+})
+
+await t.test('deferred steps stand in the plan with the event that they wait for', async (t) => {
+  const { status, body } = await validate(['esign', 'sms'], bodyOf(['esign', 'sms'], { deferred: [{ on: 'esign.completed', service: 'upload' }] }))
+  t.equal(status, 200)
+  t.strictSame(body.plan.at(-1), { service: 'upload', providerName: 'simulator', chosenBy: 'company', credits: 0, on: 'esign.completed' })
+})
+
+await t.test('the documentation has every chain, each at the route of its length', async (t) => {
+  const { body: document } = await service.send('GET', '/openapi.json', {}, null)
+  for (const [length, path] of [[2, '/api/{first}/{second}'], [3, '/api/{first}/{second}/{third}'], [4, '/api/{first}/{second}/{third}/{fourth}']] as const) {
+    for (const url of [path, `${path}/validate`]) {
+      const told = [...document.paths[url].post.description.matchAll(/`([\w/]+)`/g)].map(([, chain]) => chain as string)
+      t.strictSame(told, chains.filter((chain) => chain.length === length).map((chain) => chain.join('/')), url)
+    }
+    t.match(document.paths[path].post.responses['422'].description, /partially_dispatched/)
+    t.match(document.paths[path].post.responses['404'].description, /unknown_chain/)
+  }
+  t.ok(JSON.stringify(document).length < 1_000_000, `${JSON.stringify(document).length} characters`)
+})
