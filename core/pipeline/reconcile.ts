@@ -1,5 +1,6 @@
 import { DispatchError } from '../contract/errors.ts'
 import type { DispatchStatus } from '../contract/states.ts'
+import type { CallContext } from '../host/call.ts'
 import { callLookup } from '../host/lookup.ts'
 import type { StepError } from '../store/schema.ts'
 import { endRun, postponeLook, takeRun } from '../store/runs.ts'
@@ -64,9 +65,8 @@ async function learn (parts: Parts, run: Run, step: RunStep): Promise<Learnt> {
   const asked: ProviderStep = { ...step, by }
   const { idempotency, checkpoint: prepares } = offered
   const context = await contextOf(parts, run, asked)
-  const { id: checkpoint } = context.outside.checkpoint
-  if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, checkpoint)
-  if (prepares === true && checkpoint === undefined) return unsent
+  if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, context)
+  if (prepares === true && context.outside.checkpoint.id === undefined) return unsent
   const isOpen = idempotency.kind === 'key' && secondsSince(step.uncertainAt, parts.now()) + (offered.timeLimit ?? longestCall) < idempotency.ttl
   return isOpen && by.provider.version === step.providerVersion ? { settlement: await repeatCall(parts, run, asked) } : {}
 }
@@ -78,12 +78,13 @@ function secondsSince (time: Date | undefined, now: Date): number {
   return (now.getTime() - (time ?? now).getTime()) / 1000
 }
 
-async function look (parts: Parts, run: Run, step: ProviderStep, checkpoint: string | undefined): Promise<Learnt> {
+async function look (parts: Parts, run: Run, step: ProviderStep, context: CallContext): Promise<Learnt> {
   const { by: { provider }, service, uncertainAt } = step
   const offered = provider.manifest.services[service]
   const visibleAfter = offered?.idempotency.kind === 'lookup' ? offered.idempotency.visibleAfter : 0
   const visible = new Date((uncertainAt ?? parts.now()).getTime() + visibleAfter * 1000)
-  const answer = await callLookup(provider, service, { reference: step.stepId, ...(checkpoint === undefined ? {} : { checkpoint }) }, await contextOf(parts, run, step))
+  const { id: checkpoint } = context.outside.checkpoint
+  const answer = await callLookup(provider, service, { reference: step.stepId, ...(checkpoint === undefined ? {} : { checkpoint }) }, context)
   if (!answer.ok) return {}
   switch (answer.found.found) {
     case 'accepted': return { settlement: { outcome: 'accepted', response: answer.found.response } }

@@ -17,14 +17,14 @@ import type { Run, RunStep } from './run.ts'
 /** Milliseconds before each try to record an outcome: what a provider has accepted must not be lost to a restart of the database. */
 const pauses = [0, 50, 250, 1000, 2000, 4000, 8000]
 
-/** Who tells what came of a step, what the steps before have come to, and under which kind it stands in the timeline. */
-export type Telling = { actor: EventActor, results: readonly StepResult[], kind?: string }
+/** Who tells what came of a step, and what the steps before have come to. */
+export type Telling = { actor: EventActor, results: readonly StepResult[] }
 
 /**
  * Records what came of a step, its price and what follows; answers what the dispatch becomes with it. Where the database is
  * gone for too long, the log has it. Throws `outcome_unknown` then, and `conflict` when another run has the dispatch.
  */
-export async function settle (parts: Parts, run: Run, step: RunStep, settlement: Settlement, { actor, results, kind }: Telling): Promise<DispatchStatus> {
+export async function settle (parts: Parts, run: Run, step: RunStep, settlement: Settlement, { actor, results }: Telling): Promise<DispatchStatus> {
   const { database, log, now } = parts
   const { companyId, dispatchId, runId } = run
   const following = followingOf(parts, run, step, settlement, results)
@@ -32,7 +32,7 @@ export async function settle (parts: Parts, run: Run, step: RunStep, settlement:
   for (const milliseconds of pauses) {
     if (milliseconds > 0) await pause(milliseconds)
     try {
-      await settleStep(database, { companyId, dispatchId, stepId: step.stepId, runId, actor, ...(kind === undefined ? {} : { kind }) }, settlement, following, now())
+      await settleStep(database, { companyId, dispatchId, stepId: step.stepId, runId, actor }, settlement, following, now())
       return following.status ?? 'running'
     } catch (error) {
       // A try that failed may have been recorded all the same: then the next one finds the step settled.

@@ -221,9 +221,9 @@ export async function holdStep (database: Database, { companyId, stepId, price }
   })
 }
 
-type Note = DispatchOf & { kind: string, actor: EventActor, facts: JsonObject, now: Date, stepId?: string }
+type Note = DispatchOf & { kind: string, actor: EventActor, facts: JsonObject, now: Date }
 
 /** Adds an entry to a timeline. */
-export async function note (queries: CompanyQueries, { companyId, dispatchId, stepId, kind, actor, facts, now }: Note): Promise<void> {
-  await queries.insertInto('events').values({ company_id: companyId, dispatch_id: dispatchId, step_id: stepId ?? null, kind, actor: JSON.stringify(actor), facts: JSON.stringify(facts), at: now }).execute()
+async function note (queries: CompanyQueries, { companyId, dispatchId, kind, actor, facts, now }: Note): Promise<void> {
+  await queries.insertInto('events').values({ company_id: companyId, dispatch_id: dispatchId, kind, actor: JSON.stringify(actor), facts: JSON.stringify(facts), at: now }).execute()
 }
