@@ -16,6 +16,14 @@ export function requireRole (actor: Pick<Actor, 'role'>, ...roles: readonly [Rol
   if (!roles.includes(actor.role)) throw new DispatchError('forbidden', `This needs the role ${roles.join(' or ')}, but the user is ${actor.role}.`)
 }
 
+/** The roles, each above those before it. */
+const ranks: readonly Role[] = ['member', 'admin', 'operator']
+
+/** The roles that are not above this one: what its holder may give, and whose holders it may change. */
+export function rolesUpTo (role: Role): readonly Role[] {
+  return ranks.slice(0, ranks.indexOf(role) + 1)
+}
+
 type Identity = Pick<Actor, 'userId' | 'companyId' | 'role'>
 
 /** Whether one user may act as another: operators everywhere, admins in their company, nobody above their own role. */
