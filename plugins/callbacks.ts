@@ -3,6 +3,7 @@ import {
   type CallbackRecord, type Callbacks, type CallbackSigning, type Database
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './author.ts'
 import { missing, uuidIn } from './paths.ts'
 
 /** What a company is told about its dispatches, and the secret that proves it. */
@@ -21,9 +22,10 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   app.post<{ Params: { id: string } }>('/api/v1/callbacks/:id/replay', {
     config: { errors: ['not_found', 'conflict'] },
     schema: { tags: ['Callbacks'], summary: 'Sends a callback once more, under the id that it had, with all its tries before it (admins).', response: { 200: CallbackView } }
-  }, async ({ actor, params }) => {
+  }, async (request) => {
+    const { actor, params } = request
     requireRole(actor, 'admin')
-    const replayed = await callbacks.replay(actor.companyId, uuidIn(params.id, 'callback'))
+    const replayed = await callbacks.replay(authorOf(request), uuidIn(params.id, 'callback'))
     if (replayed === undefined) throw missing('callback', params.id)
     if (typeof replayed === 'string') throw new DispatchError('conflict', whyNot[replayed])
     return viewOf(replayed)
@@ -40,11 +42,9 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   app.post('/api/v1/company/callback-secret', {
     config: { errors: [] },
     schema: { tags: ['Callbacks'], summary: 'Makes a new secret and shows it, this once; the one before stays valid for 24 hours, and both sign (admins).', response: { 200: NewCallbackSecret } }
-  }, async ({ actor, log }, reply) => {
-    requireRole(actor, 'admin')
-    const made = await signing.rotate(actor)
-    const { userId, companyId, impersonatorId } = actor
-    log.info({ userId, companyId, impersonatorId }, 'callback secret rotated')
+  }, async (request, reply) => {
+    requireRole(request.actor, 'admin')
+    const made = await signing.rotate(authorOf(request))
     return reply.header('cache-control', 'no-store').send(made)
   })
   done()

@@ -2,12 +2,12 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs,
+  createAccounts, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs,
   createKeyring, createKeySources, createKeyStore, createLeases, createLinks, createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates,
-  createTokens, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker,
-  type Accounts, type Addresses, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files,
+  createTokens, createUsers, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker,
+  type Accounts, type Addresses, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files,
   type Freshness, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Notices, type Pipeline, type Parts as PipelineParts, type Queue, type Receive, type Renderer, type SigningKeys,
-  type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
+  type Spool, type Storing, type Templates, type Tokens, type Users, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
@@ -28,6 +28,9 @@ export type Parts = {
   credentials: Credentials
   tokens: Tokens
   authentication: Authentication
+  users: Users
+  companies: Companies
+  companySettings: CompanySettings
   configurations: Configurations
   configuring: Configuring
   templates: Templates
@@ -74,6 +77,9 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   credentials: (get) => createCredentials({ accounts: get('accounts'), now: get('now') }),
   tokens: (get) => createTokens({ keys: get('signingKeys'), now: get('now') }),
   authentication: (get) => createAuthentication({ accounts: get('accounts'), credentials: get('credentials'), tokens: get('tokens') }),
+  users: (get) => createUsers({ database: get('database'), credentials: get('credentials'), now: get('now') }),
+  companies: (get) => createCompanyAccounts({ database: get('database'), now: get('now') }),
+  companySettings: (get) => createCompanySettings({ database: get('database'), now: get('now') }),
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
   configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('host'), keyring: get('keyring'), publicUrl: get('config').publicUrl, now: get('now') }),
   templates: (get) => createTemplates(get('database'), get('freshness')),

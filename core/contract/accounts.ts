@@ -49,6 +49,7 @@ export type UserView = Static<typeof UserView>
 
 /** The body with which a user changes their own password. */
 export const PasswordBody = Type.Object({ current: Type.String({ maxLength: 1024, examples: ['demo-password'] }), password: NewPassword }, closed)
+export type PasswordBody = Static<typeof PasswordBody>
 
 const CompanyName = Line(200, { examples: ['Acme'] })
 /** Far above any sale, far below what a double could not hold. */
