@@ -6,17 +6,28 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 import { authorOf } from './author.ts'
 import { missing, uuidIn } from './paths.ts'
 
-/** What a company is told about its dispatches, and the secret that proves it. */
+/** What a company is told about its dispatches and itself, and the secret that proves it. */
 export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database, callbacks: Callbacks, signing: CallbackSigning }> = (app, { database, callbacks, signing }, done) => {
+  async function pageOf (companyId: number, dispatchId: string | null, { limit = 25, cursor }: PageQuery): Promise<{ data: CallbackView[], nextCursor: string | null }> {
+    const found = await listCallbacks(database, companyId, dispatchId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    return { data: found.map(viewOf), nextCursor: found.length < limit ? null : String(found.at(-1)?.sequence) }
+  }
+
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/callbacks', {
     config: { errors: ['not_found', 'validation_error'] },
     schema: { tags: ['Callbacks'], summary: 'Lists the callbacks of a dispatch in their order, each with its attempts.', querystring: PageQuery, response: { 200: page(CallbackView) } }
   }, async ({ actor: { companyId }, params, query }) => {
-    const { limit = 25, cursor } = query
     const record = await findDispatch(database, companyId, uuidIn(params.id, 'dispatch'))
     if (record === undefined) throw missing('dispatch', params.id)
-    const found = await listCallbacks(database, companyId, record.dispatch_id, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
-    return { data: found.map(viewOf), nextCursor: found.length < limit ? null : String(found.at(-1)?.sequence) }
+    return pageOf(companyId, record.dispatch_id, query)
+  })
+
+  app.get('/api/v1/company/callbacks', {
+    config: { errors: ['validation_error'] },
+    schema: { tags: ['Callbacks'], summary: 'Lists the callbacks about the company itself in their order, each with its attempts (admins).', querystring: PageQuery, response: { 200: page(CallbackView) } }
+  }, ({ actor, query }) => {
+    requireRole(actor, 'admin', 'operator')
+    return pageOf(actor.companyId, null, query)
   })
 
   app.post<{ Params: { id: string } }>('/api/v1/callbacks/:id/replay', {

@@ -94,6 +94,7 @@ const matrix: Record<string, Row> = {
   'GET /api/v1/dispatches/:id/events': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/events` }), foreign: 'not_found' },
   'GET /api/v1/dispatches/:id/callbacks': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/callbacks` }), foreign: 'not_found' },
   'POST /api/v1/callbacks/:id/replay': { roles: ['admin'], request: ({ callbackId }) => ({ path: `/api/v1/callbacks/${callbackId}/replay` }), ok: [200, 409], foreign: 'not_found' },
+  'GET /api/v1/company/callbacks': { roles: ['operator', 'admin'], request: at('/api/v1/company/callbacks') },
   'GET /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
   'POST /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
   'GET /api/v1/documents/:id': { roles: everyone, request: ({ documentId }) => ({ path: `/api/v1/documents/${documentId}` }), foreign: 'not_found' },
