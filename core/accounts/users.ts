@@ -7,7 +7,7 @@ import type { NewUserBody, UserChanges, UserView } from '../contract/accounts.ts
 import { DispatchError } from '../contract/errors.ts'
 import type { Author } from '../store/audit.ts'
 import type { Database } from '../store/database.ts'
-import { findUser, insertUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/users.ts'
+import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/users.ts'
 
 /** Who does something about users, and from where. */
 export type By = { actor: Actor, author: Author }
@@ -39,7 +39,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
       requireGrantable(actor, role)
       requireGoodPassword(password, email)
       const user = { email: normaliseEmail(email), role, services, passwordHash: await hashPassword(password) }
-      const created = await insertUser(database, actor.companyId, user, { author, at: now() })
+      const created = await addUser(database, actor.companyId, user, { author, at: now() })
       if (created === undefined) throw emailTaken()
       return viewOf(created)
     },

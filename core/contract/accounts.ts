@@ -23,8 +23,11 @@ const RoleName = Type.Enum(['operator', 'admin', 'member'], { description: 'memb
 
 const UsableServices = Type.Array(Type.Enum([...serviceNames, '*']), { uniqueItems: true, maxItems: 20, description: 'The services that the user may use; "*" stands for all.', examples: [['invoicing', 'email']] })
 
+/** Whose account it is to be, and how it is opened. */
+export const NewPasswordAccount = Type.Object({ email: AccountEmail, password: NewPassword }, closed)
+
 /** The body of a new user. */
-export const NewUserBody = Type.Object({ email: AccountEmail, password: NewPassword, role: RoleName, services: UsableServices }, closed)
+export const NewUserBody = Type.Object({ ...NewPasswordAccount.properties, role: RoleName, services: UsableServices }, closed)
 export type NewUserBody = Static<typeof NewUserBody>
 
 /** What is to be changed of a user; what is left out stays. */
@@ -59,7 +62,7 @@ const mostCredits = 1_000_000_000
 export const NewCompanyBody = Type.Object({
   name: CompanyName,
   credits: Type.Integer({ minimum: 0, maximum: mostCredits, examples: [1000] }),
-  admin: Type.Object({ email: AccountEmail, password: NewPassword }, closed)
+  admin: NewPasswordAccount
 }, closed)
 export type NewCompanyBody = Static<typeof NewCompanyBody>
 

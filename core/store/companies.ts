@@ -1,11 +1,12 @@
-import type { Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import type { JsonObject } from '../contract/json.ts'
-import { insertCompany, type NewCompany } from './accounts.ts'
+import { insertCompany, type NewCompany, type NewUser } from './accounts.ts'
 import { noteAudit, type Signature } from './audit.ts'
 import type { Database, OwnerQueries } from './database.ts'
 import { createFreshCache } from './fresh-cache.ts'
 import type { Freshness } from './freshness.ts'
 import type { Tables } from './schema.ts'
+import { insertUser, unlessTaken } from './users.ts'
 
 /** A company, and what it has of credits. */
 export type CompanyRow = Selectable<Tables['companies']> & Pick<Selectable<Tables['credits']>, 'balance' | 'held' | 'low_credit'>
@@ -37,16 +38,27 @@ export async function findCompany ({ owner }: Database, companyId: number): Prom
 
 /** Adds a company with its users; undefined when somebody has the e-mail address of one of them. */
 export async function addCompany ({ owner }: Database, company: NewCompany, signature: Signature): Promise<CompanyRow | undefined> {
-  try {
-    return await owner.transaction().execute(async (queries) => {
-      const companyId = await insertCompany(queries, company, signature.at)
-      await note(queries, companyId, 'company.created', { name: company.name, credits: company.credits }, signature)
-      return withCredits(queries).where('companies.company_id', '=', companyId).executeTakeFirstOrThrow()
-    })
-  } catch (error) {
-    if (error instanceof Error && 'constraint' in error && error.constraint === 'users_email_key') return undefined
-    throw error
-  }
+  return unlessTaken(owner.transaction().execute(async (queries) => {
+    const companyId = await insertCompany(queries, company, signature.at)
+    await note(queries, companyId, 'company.created', { name: company.name, credits: company.credits, users: company.users.map(({ email }) => email) }, signature)
+    return withCredits(queries).where('companies.company_id', '=', companyId).executeTakeFirstOrThrow()
+  }))
+}
+
+/** Adds a user of the platform, which is made before under its own id where there is none. Answers their id; undefined when somebody has the e-mail address. */
+export async function addOperator ({ owner }: Database, { companyId, name, user }: { companyId: number, name: string, user: NewUser }, signature: Signature): Promise<number | undefined> {
+  return unlessTaken(owner.transaction().execute(async (queries) => {
+    // Several may do so at once on a new database.
+    await sql`lock table companies in exclusive mode`.execute(queries)
+    if (await queries.selectFrom('companies').select('company_id').where('company_id', '=', companyId).executeTakeFirst() === undefined) {
+      await sql`insert into companies (company_id, name, created_at) overriding system value values (${companyId}, ${name}, ${signature.at})`.execute(queries)
+      await sql`select setval(pg_get_serial_sequence('companies', 'company_id'), (select max(company_id) from companies))`.execute(queries)
+      await queries.insertInto('credits').values({ company_id: companyId, balance: 0, held: 0 }).execute()
+      await note(queries, companyId, 'company.created', { name, credits: 0 }, signature)
+    }
+    const { user_id: userId } = await insertUser(queries, companyId, user, signature)
+    return userId
+  }))
 }
 
 /** Changes what the platform decides of a company; undefined when there is none. What is absent stays. */

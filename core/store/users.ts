@@ -3,7 +3,7 @@ import type { Role } from '../access/account.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { NewUser } from './accounts.ts'
 import { noteAudit, type Signature } from './audit.ts'
-import type { CompanyQueries, Database } from './database.ts'
+import type { CompanyQueries, Database, OwnerQueries } from './database.ts'
 import type { Tables } from './schema.ts'
 
 /** What a company may read of its users. */
@@ -27,19 +27,16 @@ export async function findUser (database: Database, { companyId, userId }: UserO
 }
 
 /** Adds a user; undefined when somebody has the e-mail address. */
-export async function insertUser (database: Database, companyId: number, user: NewUser, signature: Signature): Promise<UserRow | undefined> {
-  return unlessTaken(database.company(companyId, async (queries) => {
-    const row = await queries.insertInto('users').values({
-      company_id: companyId,
-      email: user.email,
-      role: user.role,
-      services: [...user.services],
-      password_hash: user.passwordHash,
-      created_at: signature.at
-    }).returning(readable).executeTakeFirstOrThrow()
-    await note(queries, row, 'user.created', { email: user.email, role: user.role, services: user.services }, signature)
-    return row
-  }))
+export async function addUser (database: Database, companyId: number, user: NewUser, signature: Signature): Promise<UserRow | undefined> {
+  return unlessTaken(database.company(companyId, (queries) => insertUser(queries, companyId, user, signature)))
+}
+
+/** Adds a user inside a transaction, and notes it. */
+export async function insertUser (queries: CompanyQueries | OwnerQueries, companyId: number, { passwordHash, ...user }: NewUser, signature: Signature): Promise<UserRow> {
+  const row = await queries.insertInto('users').values({ ...user, company_id: companyId, services: [...user.services], password_hash: passwordHash, created_at: signature.at })
+    .returning(readable).executeTakeFirstOrThrow()
+  await note(queries, row, 'user.created', user, signature)
+  return row
 }
 
 /** Decides what becomes of a user, and throws against it; `others`: the roles of all other users of the company who are enabled. */
@@ -90,7 +87,7 @@ function note (queries: CompanyQueries, { company_id: companyId, user_id: userId
 }
 
 /** Undefined when somebody has the e-mail address already: all companies share them. */
-async function unlessTaken<Result> (work: Promise<Result>): Promise<Result | undefined> {
+export async function unlessTaken<Result> (work: Promise<Result>): Promise<Result | undefined> {
   try {
     return await work
   } catch (error) {
