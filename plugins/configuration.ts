@@ -28,7 +28,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
       config: { errors: ['not_found', 'validation_failed'] },
       schema: { tags: ['Configuration'], summary: `Stores a provider's configuration of ${whose}: secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
-    }, ({ actor, params, body }) => configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, ...sandboxOf(body) }))
+    }, ({ actor, params, body, apiVersion: version }) => configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) }))
 
     app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
       config: { errors: ['not_found'] },

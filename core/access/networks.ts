@@ -1,0 +1,47 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** The addresses of a network: its first address, and how many of its bits all members share. */
+export type Range = { first: Address, bits: number }
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Bits before the address in an IPv4 address that is written as IPv6 (`::ffff:0:0/96`, RFC 4291, 2.5.5.2). */
+const mappedBits = 96
+
+/** Reads `192.0.2.0/24`, `2001:db8::/32` or a single address; undefined for anything else. One that was mapped into IPv6 is read as what it is. */
+export function readNetwork (text: string): Range | undefined {
+  const [, host = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const kind = isIP(host)
+  if (kind === 0 || host.includes('%')) return undefined
+  const longest = kind === 4 ? 32 : 128
+  const bits = prefix === undefined ? longest : Number(prefix)
+  if (bits > longest) return undefined
+  const address = ipaddr.parse(host)
+  const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= mappedBits
+  return isMapped ? { first: address.toIPv4Address(), bits: bits - mappedBits } : { first: address, bits }
+}
+
+/** Whether an address lies in one of the networks; a text that is no address lies in none. */
+export function isWithin (ranges: readonly Range[], address: string): boolean {
+  const parsed = readAddress(address)
+  return parsed !== undefined && ranges.some(({ first, bits }) => first.kind() === parsed.kind() && parsed.match([first, bits]))
+}
+
+/** Whether a company's list lets a client in: an empty one lets in everybody. */
+export function isListed (addresses: readonly string[], client: string): boolean {
+  return addresses.length === 0 || isWithin(addresses.flatMap((text) => readNetwork(text) ?? []), client)
+}
+
+/**
+ * What stands for a client where clients are counted: its IPv4 address, or the /64 that is the least an IPv6 subscriber is given
+ * (RFC 6177) and may take any address from. All texts that are no address count as one client.
+ */
+export function clientOf (address: string): string {
+  const parsed = readAddress(address)
+  if (parsed === undefined) return 'unknown'
+  return parsed instanceof ipaddr.IPv4 ? parsed.toString() : `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0]).toString()}/64`
+}
+
+function readAddress (text: string): Address | undefined {
+  return isIP(text) === 0 ? undefined : ipaddr.process(text.replace(/%.*$/, ''))
+}
