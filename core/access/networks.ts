@@ -11,12 +11,11 @@ const mappedBits = 96
 /** Reads `192.0.2.0/24`, `2001:db8::/32` or a single address; undefined for anything else. One that was mapped into IPv6 is read as what it is. */
 export function readNetwork (text: string): Range | undefined {
   const [, host = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
-  const kind = isIP(host)
-  if (kind === 0 || host.includes('%')) return undefined
-  const longest = kind === 4 ? 32 : 128
+  const address = host.includes('%') ? undefined : parse(host)
+  if (address === undefined) return undefined
+  const longest = address instanceof ipaddr.IPv4 ? 32 : 128
   const bits = prefix === undefined ? longest : Number(prefix)
   if (bits > longest) return undefined
-  const address = ipaddr.parse(host)
   const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= mappedBits
   return isMapped ? { first: address.toIPv4Address(), bits: bits - mappedBits } : { first: address, bits }
 }
@@ -43,5 +42,11 @@ export function clientOf (address: string): string {
 }
 
 function readAddress (text: string): Address | undefined {
-  return isIP(text) === 0 ? undefined : ipaddr.process(text.replace(/%.*$/, ''))
+  const address = parse(text)
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address
+}
+
+/** Strictly: the library also reads shortened and octal addresses, and takes `::192.0.2.1` (RFC 4291, 2.5.5.1) for `::ffff:192.0.2.1`. */
+function parse (text: string): Address | undefined {
+  return isIP(text) === 0 || /^::\d+\./.test(text) ? undefined : ipaddr.parse(text.replace(/%.*$/, ''))
 }
