@@ -54,7 +54,7 @@ async function findKey ({ owner }: Database, digest: Buffer): Promise<ApiKey | u
 /** Other processes may have noted it meanwhile. */
 async function noteUse ({ owner }: Database, keyId: string, time: Date): Promise<void> {
   await owner.updateTable('api_keys').set({ last_used_at: time }).where('key_id', '=', keyId)
-    .where((key) => key.or([key('last_used_at', 'is', null), key('last_used_at', '<', new Date(time.getTime() - lag))])).execute()
+    .where((key) => key.or([key('last_used_at', 'is', null), key('last_used_at', '<=', new Date(time.getTime() - lag))])).execute()
 }
 
 /** A key as it is first recorded. */
