@@ -1,3 +1,4 @@
+import { isWithin, readNetwork } from '@dispatch/core'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import { auditRoutes } from './audit.ts'
 import { authenticationPlugin } from './authentication.ts'
@@ -16,8 +17,11 @@ import { drainingPlugin } from './draining.ts'
 import { answerUnroutable, errorsPlugin } from './errors.ts'
 import { headersPlugin, requestId } from './headers.ts'
 import { healthRoutes } from './health.ts'
+import { impersonationRoutes } from './impersonation.ts'
 import { interventionRoutes } from './interventions.ts'
+import { keysRoutes } from './keys.ts'
 import { loggingPlugin } from './logging.ts'
+import { limitsPlugin } from './limits.ts'
 import { authRoutes } from './login.ts'
 import { openapiPlugin } from './openapi.ts'
 import { providersRoutes } from './providers.ts'
@@ -40,10 +44,13 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(errorsPlugin)
   await app.register(bodiesPlugin)
   await app.register(authenticationPlugin, { authentication: get('authentication') })
+  await app.register(limitsPlugin, { limiters: get('limiters') })
   await app.register(openapiPlugin, { publicUrl: get('config').publicUrl })
 
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
   await app.register(authRoutes, { authentication: get('authentication') })
+  await app.register(impersonationRoutes, { authentication: get('authentication'), database: get('database'), now: get('now') })
+  await app.register(keysRoutes, { database: get('database'), accounts: get('accounts'), now: get('now'), newId: get('newId') })
   const dispatching = { pipeline: get('pipeline'), addresses: get('addresses') }
   await app.register(dispatchRoutes, { ...shared, ...dispatching })
   await app.register(chainRoutes, { ...shared, ...dispatching })
@@ -59,8 +66,8 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(auditRoutes, shared)
   await app.register(queueRoutes, { database: get('database'), now: get('now') })
   await app.register(templatesRoutes, shared)
-  await app.register(providersRoutes, { ...shared, host: get('host'), breakers: get('breakers'), now: get('now') })
-  await app.register(supportPage, { host: get('host') })
+  await app.register(providersRoutes, { ...shared, host: get('offered'), breakers: get('breakers'), now: get('now') })
+  await app.register(supportPage, { host: get('offered') })
   await app.register(configurationRoutes, { configuring: get('configuring') })
   await app.register(webhookRoutes, { intake: get('intake') })
   await app.register(healthRoutes, shared)
@@ -72,6 +79,12 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
 const mebibyte = 1024 * 1024
 const second = 1000
 
+/** Whether the word of a proxy counts on who its client is. Every other client is who its connection says. */
+function proxyTrust (proxies: readonly string[]): ((address: string) => boolean) | false {
+  const networks = proxies.flatMap((proxy) => readNetwork(proxy) ?? [])
+  return networks.length === 0 ? false : (address) => isWithin(networks, address)
+}
+
 /** The server of the service, ready to listen. Closing it finishes the requests under way. */
 export async function createServer (house: House, logger: FastifyBaseLogger): Promise<FastifyInstance> {
   const server = fastify({
@@ -79,6 +92,7 @@ export async function createServer (house: House, logger: FastifyBaseLogger): Pr
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     requestIdHeader: false,
     genReqId: requestId,
+    trustProxy: proxyTrust(house.get('config').trustedProxies),
     bodyLimit: 5 * mebibyte,
     requestTimeout: 120 * second,
     http: { headersTimeout: 30 * second, requireHostHeader: false },

@@ -29,7 +29,7 @@ const repeated = { 'Idempotency-Replayed': { type: 'string', description: '"true
 export function dispatching (documentation: { summary: string, [name: string]: unknown }, wholes: readonly TSchema[], errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
-    config: { errors: [...dispatchErrors, ...errors], answerHeaders: repeated },
+    config: { errors: [...dispatchErrors, ...errors], answerHeaders: repeated, limit: 'dispatch' as const, testable: true },
     schema: { tags: ['Dispatch'], querystring: ModeQuery, headers: DispatchHeaders, response: { 200: Type.Union([...wholes, QueuedResponse]) }, ...documentation }
   }
 }
@@ -38,7 +38,7 @@ export function dispatching (documentation: { summary: string, [name: string]: u
 export function validating (url: string, documentation: Readonly<Record<string, unknown>>, errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
-    config: { errors: [...validationErrors, ...errors], validates: true },
+    config: { errors: [...validationErrors, ...errors], validates: true, limit: 'validation' as const, testable: true },
     schema: {
       tags: ['Dispatch'],
       summary: `Validates the body of POST ${url}: no provider is contacted, nothing is rendered or charged.`,
@@ -50,8 +50,8 @@ export function validating (url: string, documentation: Readonly<Record<string, 
 }
 
 /** Who calls, and how. Throws a `validation_error` for a query or header that says nothing known. */
-export function callerOf (request: FastifyRequest): Pick<Call, 'actor' | 'requestId' | 'mode'> & { mode: Mode } {
-  return { actor: request.actor, requestId: request.id, mode: modeOf(request) }
+export function callerOf (request: FastifyRequest): Pick<Call, 'actor' | 'requestId' | 'mode' | 'version'> & { mode: Mode } {
+  return { actor: request.actor, requestId: request.id, mode: modeOf(request), version: request.apiVersion }
 }
 
 /** Dispatches a call and answers what has come of it; a replay says so. */

@@ -1,4 +1,4 @@
-import { BalanceView, CompanyChanges, CompanyView, CreditsBody, NewCompanyBody, page, PageQuery, requireRole, type Companies } from '@dispatch/core'
+import { BalanceView, CompanyChanges, CompanyView, CreditsBody, NewCompanyBody, page, PageQuery, requirePerson, requireRole, type Companies } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { authorOf } from './author.ts'
 import { integerIn, largestId, missing } from './paths.ts'
@@ -20,6 +20,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
     config: { errors: ['validation_failed', 'conflict'] },
     schema: { tags: ['Platform'], summary: 'Makes a company with its first credits and its first admin (operators).', body: NewCompanyBody, response: { 201: CompanyView } }
   }, async (request, reply) => {
+    requirePerson(request.actor)
     requireRole(request.actor, 'operator')
     return reply.code(201).send(await companies.create(authorOf(request), request.body))
   })

@@ -1,4 +1,4 @@
-import { requireRole, SettingsBody, SettingsView, type CompanySettings } from '@dispatch/core'
+import { requirePerson, requireRole, SettingsBody, SettingsView, type CompanySettings } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { authorOf } from './author.ts'
 
@@ -22,6 +22,7 @@ export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySett
       response: { 200: SettingsView }
     }
   }, (request) => {
+    requirePerson(request.actor)
     requireRole(request.actor, 'admin', 'operator')
     return settings.change({ actor: request.actor, author: authorOf(request) }, request.body)
   })

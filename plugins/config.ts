@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isNetwork, isServiceName, serviceNames } from '@dispatch/core'
+import { isNetwork, isServiceName, readNetwork, serviceNames } from '@dispatch/core'
 
 /** How the service is run, as its environment says. */
 export type Config = {
@@ -23,6 +23,10 @@ export type Config = {
   prices: Record<string, number>
   /** CIDRs that tenants may reach beside the public addresses. */
   allowedNetworks: string[]
+  /** CIDRs of the proxies whose word on the client's address and protocol counts. */
+  trustedProxies: string[]
+  /** Calls in a minute; 0: any number. `auth` also bounds failed logins. */
+  limits: Limits
   /** Credentials (`user:password`) with which vendors post events, by the provider's code in capitals, `_` for `-`. */
   webhookAuth: Record<string, string>
   /** Days that the data of requests, events of vendors and bodies of callbacks are kept. */
@@ -33,6 +37,9 @@ export type Config = {
   concurrency: number
   logLevel: string
 }
+
+/** Of authentication calls for each client address, of dispatches and of validations for each user. */
+export type Limits = { auth: number, dispatch: number, validation: number }
 
 /** The environment says something that cannot be followed. The message is one sentence for the operator. */
 export class ConfigError extends Error {
@@ -61,6 +68,12 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     ...(masterKey === undefined ? {} : { masterKey }),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
     allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
+    trustedProxies: proxiesOf(env['DISPATCH_TRUSTED_PROXIES'] ?? ''),
+    limits: {
+      auth: limitOf(env, 'DISPATCH_AUTH_LIMIT', '10'),
+      dispatch: limitOf(env, 'DISPATCH_DISPATCH_LIMIT', '100'),
+      validation: limitOf(env, 'DISPATCH_VALIDATION_LIMIT', '0')
+    },
     webhookAuth: webhookAuthOf(env),
     retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
     works: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',
@@ -113,10 +126,28 @@ function diskRootOf (path: string): string {
 
 /** `10.0.0.0/8,fd00::/8`. */
 function networksOf (text: string): string[] {
-  const networks = text.split(',').map((part) => part.trim()).filter((part) => part !== '')
+  const networks = partsOf(text)
   const wrong = networks.find((network) => !isNetwork(network))
   if (wrong !== undefined) throw new ConfigError(`DISPATCH_ALLOWED_NETWORKS has "${wrong}"; each part must be a network such as 10.0.0.0/8 or fd00::/8.`)
   return networks
+}
+
+/** `10.0.0.2,fd00::/8`: networks and single addresses. */
+function proxiesOf (text: string): string[] {
+  const proxies = partsOf(text)
+  const wrong = proxies.find((proxy) => readNetwork(proxy) === undefined)
+  if (wrong !== undefined) throw new ConfigError(`DISPATCH_TRUSTED_PROXIES has "${wrong}"; each part must be the address or network of a proxy, such as 10.0.0.2 or fd00::/8.`)
+  return proxies
+}
+
+function partsOf (text: string): string[] {
+  return text.split(',').map((part) => part.trim()).filter((part) => part !== '')
+}
+
+function limitOf (env: NodeJS.ProcessEnv, name: string, otherwise: string): number {
+  const text = env[name] ?? otherwise
+  if (!/^\d{1,6}$/.test(text)) throw new ConfigError(`${name} is "${text}"; it must be a whole number of calls in a minute, or 0 for no limit.`)
+  return Number(text)
 }
 
 /** It may hold a password: the message does not repeat it. */

@@ -31,8 +31,8 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
       config: { errors: ['not_found', 'validation_failed'] },
       schema: { tags: ['Configuration'], summary: `Stores a provider's configuration of ${whose}: secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
     }, (request) => {
-      const { actor, params, body } = request
-      return configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, ...sandboxOf(body) }, authorOf(request))
+      const { actor, params, body, apiVersion: version } = request
+      return configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) }, authorOf(request))
     })
 
     app.delete<{ Params: { code: string } }>(`${provider}/:code`, {

@@ -2,15 +2,17 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs,
-  createKeyring, createKeySources, createKeyStore, createLeases, createLinks, createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates,
-  createTokens, createUsers, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker,
-  type Accounts, type Addresses, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files,
-  type Freshness, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Notices, type Pipeline, type Parts as PipelineParts, type Queue, type Receive, type Renderer, type SigningKeys,
-  type Spool, type Storing, type Templates, type Tokens, type Users, type Verifying, type Worker
+  createAccounts, createApiKeys, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfiguring,
+  createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeyring, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks,
+  createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, demo, linkOf, migrate,
+  openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker, withoutProvider,
+  type Accounts, type Addresses, type ApiKeys, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring, type Credentials,
+  type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Notices,
+  type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Users, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
+import type { Limiters } from './limits.ts'
 import { createSimulatedVendor, type SimulatedVendor } from './simulated-vendor.ts'
 
 /** Every part of the service, by the name under which the container has it. */
@@ -31,6 +33,10 @@ export type Parts = {
   users: Users
   companies: Companies
   companySettings: CompanySettings
+  apiKeys: ApiKeys
+  /** Off where authentication is not limited. */
+  guesses: Guesses | undefined
+  limiters: Limiters
   configurations: Configurations
   configuring: Configuring
   templates: Templates
@@ -40,6 +46,8 @@ export type Parts = {
   documentUrl: DocumentUrl
   addresses: Addresses
   host: Host
+  /** The providers that companies may choose: in production all but the one that only simulates, which test keys reach alone. */
+  offered: Host
   breakers: Breakers
   network: Network
   spool: Spool
@@ -74,14 +82,20 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   synchronousLimit: () => 120,
   freshness: (get) => createFreshness(get('database')),
   accounts: (get) => createAccounts(get('database'), get('freshness')),
-  credentials: (get) => createCredentials({ accounts: get('accounts'), now: get('now') }),
+  credentials: (get) => createCredentials({ accounts: get('accounts'), guesses: get('guesses'), now: get('now') }),
   tokens: (get) => createTokens({ keys: get('signingKeys'), now: get('now') }),
-  authentication: (get) => createAuthentication({ accounts: get('accounts'), credentials: get('credentials'), tokens: get('tokens') }),
   users: (get) => createUsers({ database: get('database'), credentials: get('credentials'), now: get('now') }),
   companies: (get) => createCompanyAccounts({ database: get('database'), now: get('now') }),
   companySettings: (get) => createCompanySettings({ database: get('database'), now: get('now') }),
+  authentication: (get) => createAuthentication({
+    accounts: get('accounts'), credentials: get('credentials'), tokens: get('tokens'), keys: get('apiKeys'), guesses: get('guesses'), now: get('now')
+  }),
+  apiKeys: (get) => createApiKeys(get('database'), get('freshness'), { now: get('now'), onError: (err) => get('log').warn({ err }, 'the use of a key was not noted') }),
+  guesses: (get) => guessesOf(get),
+  limiters: (get) => limitersOf(get),
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
-  configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('host'), keyring: get('keyring'), publicUrl: get('config').publicUrl, now: get('now') }),
+  configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('offered'), keyring: get('keyring'), publicUrl: get('config').publicUrl, now: get('now') }),
+  offered: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   templates: (get) => createTemplates(get('database'), get('freshness')),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
   network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', now: get('now') }),
@@ -128,7 +142,27 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     now: get('now'),
     newId: get('newId')
   }),
-  pipeline: (get) => createPipeline(get('running'), { prices: get('config').prices, synchronousLimit: get('synchronousLimit'), publicUrl: get('config').publicUrl })
+  pipeline: (get) => createPipeline(get('running'), { prices: get('config').prices, synchronousLimit: get('synchronousLimit'), publicUrl: get('config').publicUrl, standIn: demo.provider, offered: get('offered') })
+}
+
+/** Seconds. */
+const minute = 60
+
+/** Every limit that is not off. */
+function limitersOf (get: House['get']): Limiters {
+  const limits = Object.entries(get('config').limits).filter(([, quota]) => quota > 0)
+  return Object.fromEntries(limits.map(([name, quota]) => [name, createLimiter(get('database'), { name, quota, window: minute })]))
+}
+
+/** As many wrong passwords from an address as it may call for tokens; five times that for an account in a quarter of an hour. */
+function guessesOf (get: House['get']): Guesses | undefined {
+  const { config: { limits: { auth } }, database, now } = { config: get('config'), database: get('database'), now: get('now') }
+  if (auth === 0) return undefined
+  return createGuesses({
+    addresses: createLimiter(database, { name: 'failures', quota: auth, window: minute }),
+    accounts: createLimiter(database, { name: 'account', quota: 5 * auth, window: 15 * minute }),
+    known: createKnownClients(database, now)
+  })
 }
 
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }

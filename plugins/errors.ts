@@ -2,6 +2,7 @@ import { chainFault, DispatchError, errorTable, isServiceName, serviceNames, did
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { identify } from './headers.ts'
+import { budgetHeaders } from './limits.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -37,6 +38,8 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
     ...error.more,
     ...(request.routeOptions.config.validates === true ? { result: 'error' as const } : {})
   }
+  if (error.budget !== undefined) reply.headers(budgetHeaders(error.budget))
+  if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
   return reply.code(error.status).header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
 }
 

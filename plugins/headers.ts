@@ -1,29 +1,32 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { DispatchError, didYouMean } from '@dispatch/core'
+import { DispatchError, didYouMean, latestVersion, versionOf, versions, type Version } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-
-/** The versions of the API, with the day of their release. The last one serves requests that name none. */
-export const versions = { '1.0.0': '2026-02-13', '1.0.1': '2026-03-14' } as const
-type Version = keyof typeof versions
-const latest: Version = '1.0.1'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The version that serves the request. */
     apiVersion: Version
   }
+  interface FastifyContextConfig {
+    /** The route is on its way out: announced on the day `since`, gone on the day `sunset` (both as 2026-03-14); `instead`: what takes its place. */
+    deprecated?: Deprecation
+  }
 }
+
+export type Deprecation = { since: string, sunset: string, instead: string }
 
 /** The headers of every answer: which request it answers, which version served it; and what is a company's is not kept by anybody else. */
 export const headersPlugin = plugin((app, _options, done) => {
-  app.decorateRequest('apiVersion', latest)
+  app.decorateRequest('apiVersion', latestVersion)
   app.addHook('onRequest', (request, reply, next) => {
     const asked = request.headers['x-api-version']
-    const known = asked === undefined ? latest : versionOf(String(asked))
-    request.apiVersion = known ?? latest
+    const known = asked === undefined ? latestVersion : versionOf(String(asked))
+    request.apiVersion = known ?? latestVersion
     identify(request, reply)
+    const { deprecated } = request.routeOptions.config
+    if (deprecated !== undefined) reply.header('x-deprecation-warning', warningOf(deprecated))
     if (request.routeOptions.config.public !== true) reply.header('cache-control', 'no-store')
     next(known === undefined ? unsupported(String(asked)) : undefined)
   })
@@ -41,8 +44,9 @@ export function requestId ({ headers }: Pick<IncomingMessage, 'headers'>): strin
   return typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : randomUUID()
 }
 
-function versionOf (asked: string): Version | undefined {
-  return Object.hasOwn(versions, asked) ? asked as Version : undefined
+/** One sentence, of visible ASCII only: it stands in a header. */
+export function warningOf ({ since, sunset, instead }: Deprecation): string {
+  return `Deprecated since ${since}, removed on ${sunset}: use ${instead}.`
 }
 
 function unsupported (asked: string): DispatchError {

@@ -1,4 +1,4 @@
-import { NewUserBody, page, PageQuery, PasswordBody, Nothing, requireRole, UserChanges, UserView, type Users } from '@dispatch/core'
+import { NewUserBody, page, PageQuery, PasswordBody, Nothing, requirePerson, requireRole, UserChanges, UserView, type Users } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { authorOf } from './author.ts'
 import { integerIn, largestId, missing } from './paths.ts'
@@ -20,6 +20,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     config: { errors: ['validation_failed', 'conflict'] },
     schema: { tags: ['Users'], summary: 'Makes a user of the company (admins). Nobody gives a role above their own.', body: NewUserBody, response: { 201: UserView } }
   }, async (request, reply) => {
+    requirePerson(request.actor)
     requireRole(request.actor, 'admin', 'operator')
     return reply.code(201).send(await users.create({ actor: request.actor, author: authorOf(request) }, request.body))
   })
@@ -43,6 +44,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     }
   }, async (request) => {
     const { actor, params, body } = request
+    requirePerson(actor)
     requireRole(actor, 'admin', 'operator')
     return await users.change({ actor, author: authorOf(request) }, idIn(params), body) ?? nobody(params)
   })
@@ -57,6 +59,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
       response: { 204: Nothing }
     }
   }, async (request, reply) => {
+    requirePerson(request.actor)
     await users.changePassword({ actor: request.actor, author: authorOf(request) }, request.body)
     return reply.code(204).send()
   })

@@ -24,6 +24,11 @@ export function rolesUpTo (role: Role): readonly Role[] {
   return ranks.slice(0, ranks.indexOf(role) + 1)
 }
 
+/** Throws `forbidden` for a program: what opens other doors, or shuts them, needs the password of a person. */
+export function requirePerson ({ key }: Pick<Actor, 'key'>): void {
+  if (key !== undefined) throw new DispatchError('forbidden', 'An API key may not do this: it needs the password of a person, or a token that was got with it.')
+}
+
 type Identity = Pick<Actor, 'userId' | 'companyId' | 'role'>
 
 /** Whether one user may act as another: operators everywhere, admins in their company, nobody above their own role. */

@@ -1,5 +1,5 @@
 import type { Actor } from '../access/account.ts'
-import { normaliseNetwork, wouldLockOut } from '../access/addresses.ts'
+import { isListed, normaliseNetwork } from '../access/networks.ts'
 import type { SettingsBody, SettingsView } from '../contract/accounts.ts'
 import { refusal, type Problem } from '../contract/errors.ts'
 import { findCompany, updateSettings } from '../store/companies.ts'
@@ -24,7 +24,7 @@ export function createCompanySettings ({ database, now }: { database: Database, 
     read,
     async change ({ actor, author }, { force = false, addresses, ...changes }) {
       const networks = addresses && networksOf(addresses)
-      if (networks !== undefined && !force && wouldLockOut(networks, author.address)) throw refusal('validation_failed', [locksOut(author.address)])
+      if (networks !== undefined && !force && !isListed(networks, author.address)) throw refusal('validation_failed', [locksOut(author.address)])
       await updateSettings(database, actor.companyId, { ...changes, ...(networks === undefined ? {} : { addresses: networks }) }, { author, at: now() })
       return read(actor)
     }

@@ -65,7 +65,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
     },
 
     async changePassword ({ actor: { userId, companyId, email }, author }, { current, password }) {
-      if (await credentials.verify(email, current) === undefined) throw new DispatchError('forbidden', 'The current password is not right.')
+      if (await credentials.verify(email, current, author.address) === undefined) throw new DispatchError('forbidden', 'The current password is not right.')
       requireGoodPassword(password, email)
       await updatePassword(database, { companyId, userId }, await hashPassword(password), { author, at: now() })
     }

@@ -24,6 +24,7 @@ export const errorTable = {
   authentication_error: { status: 422, when: 'The provider refused the credentials of the company.' },
   idempotency_key_reused: { status: 422, when: 'The idempotency key was used before with another request.' },
   partially_dispatched: { status: 422, when: 'A part of a chain was done and paid for before it failed. It must not be sent again: a retry does the rest.' },
+  rate_limited: { status: 429, when: 'More requests, or more failed logins, than the limit allows: Retry-After says in how many seconds there is room again.' },
   distant_service_error: { status: 500, when: 'The SMTP server rejected the message; the message carries its code.' },
   internal_error: { status: 500, when: 'A fault of the service itself; it is logged with the request id.' },
   provider_unavailable: { status: 503, when: 'The provider certainly did not accept the request: it is safe to send it again.' },
@@ -33,6 +34,9 @@ export const errorTable = {
 
 /** The machine-readable word of an error: the `error` field of every error body. */
 export type ErrorWord = keyof typeof errorTable
+
+/** How much is left of a limit: `quota` in `window` seconds; `remaining` of it now, all of it in `reset` seconds. */
+export type Budget = { policy: string, quota: number, window: number, remaining: number, reset: number }
 
 /** One thing that is wrong: where (JSON pointer into the request), a machine-readable code, and a sentence that helps. */
 export type Problem = { path: string, code: string, message: string }
@@ -49,6 +53,16 @@ function shortened (text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`
 }
 
+/** What an error may carry beside its sentence. */
+type ErrorExtra = {
+  details?: readonly Problem[]
+  dispatchId?: string
+  more?: Readonly<Record<string, unknown>>
+  retryAfter?: number
+  budget?: Budget
+  cause?: unknown
+}
+
 /** Any error that a client is told about. Everything else that is thrown is an `internal_error`. */
 export class DispatchError extends Error {
   readonly word: ErrorWord
@@ -56,14 +70,20 @@ export class DispatchError extends Error {
   readonly dispatchId: string | undefined
   /** What the body has beside the fields of every error. */
   readonly more: Readonly<Record<string, unknown>>
+  /** Seconds until it is worth another try. */
+  readonly retryAfter: number | undefined
+  /** The limit that was reached. */
+  readonly budget: Budget | undefined
 
-  constructor (word: ErrorWord, message: string, extra: { details?: readonly Problem[], dispatchId?: string, more?: Readonly<Record<string, unknown>>, cause?: unknown } = {}) {
+  constructor (word: ErrorWord, message: string, extra: ErrorExtra = {}) {
     super(message, { cause: extra.cause })
     this.name = 'DispatchError'
     this.word = word
     this.details = extra.details
     this.dispatchId = extra.dispatchId
     this.more = extra.more ?? {}
+    this.retryAfter = extra.retryAfter
+    this.budget = extra.budget
   }
 
   /** The HTTP status that the table gives to this error. */

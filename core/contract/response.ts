@@ -57,7 +57,8 @@ export const ErrorBody = Type.Object({
 })
 export type ErrorBody = Static<typeof ErrorBody>
 
-const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded') }
+const Test = Type.Optional(Type.Literal(true, { description: 'Asked for with a test key: nothing real happens, and nothing is charged.' }))
+const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded'), test: Test }
 const ending = { metadata: Metadata, executionTime: Type.Number({ minimum: 0, description: 'Seconds.' }) }
 
 /** A dispatch of one service that succeeded. */
@@ -85,6 +86,7 @@ export const QueuedResponse = Type.Object({
   success: Type.Literal(true),
   dispatchId: Uuid,
   status: Type.Enum(['queued', 'running']),
+  test: Test,
   statusUrl: Type.String({ format: 'uri', description: 'GET reads the dispatch as it is by then.' }),
   metadata: Metadata
 })
@@ -127,6 +129,7 @@ const StepView = Type.Object({
 export const DispatchView = Type.Object({
   dispatchId: Uuid,
   status: Type.Enum(dispatchStatuses),
+  test: Test,
   services: Type.Array(Type.String()),
   userId: Type.Integer(),
   template: nullable(Type.Object({ id: Type.Integer(), version: Type.Integer() })),

@@ -41,7 +41,7 @@ const common: Options = {
   strictTypes: false,
   allowUnionTypes: true,
   validateFormats: true,
-  keywords: ['x-secret', 'x-destination']
+  keywords: ['x-secret', 'x-destination', 'x-since']
 }
 
 const ajv = createAjv({})

@@ -28,6 +28,14 @@ export type Idempotency =
   | { kind: 'lookup', visibleAfter: number }
   | { kind: 'none' }
 
+/**
+ * How a test environment of the vendor is reached. `flag`: with the same settings, where it has those that `needs` names.
+ * `configuration`: with settings of its own, in a configuration that is marked as a sandbox.
+ */
+export type Sandbox<Setting extends string = string> =
+  | { kind: 'flag', needs?: readonly Setting[] }
+  | { kind: 'configuration' }
+
 /** Throw what `refused`, `unavailable` and `outcomeUnknown` make; anything else leaves the outcome unknown. */
 export type Dispatch<Request, Call> = (request: Request, context: Call) => Promise<Accepted>
 
@@ -86,6 +94,10 @@ export type ProviderDefinition<Settings extends TObject, RequestSettings extends
   requestSettings?: RequestSettings
   /** The vendor's hosts: exact names, or `*.example.com` for every name below. Hosts of `Host()` settings may be reached too. */
   hosts?: readonly string[]
+  /** Absent where the vendor has none: tests go to the simulator then. */
+  sandbox?: Sandbox<keyof Static<Settings> & string>
+  /** The version of the API with which it came; requests of older ones cannot name it. */
+  since?: string
   /** How the vendor's errors are read, and its codes as error words of the service. */
   errors?: Partial<ErrorReading>
   services: { [Name in ServiceName]?: ServiceDefinition<Name, Context<Static<Settings>, Static<RequestSettings>>> }

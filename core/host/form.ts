@@ -3,6 +3,7 @@ import { AnyJson } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
 import { pointer } from '../contract/json.ts'
 import { compileJsonSchema } from '../contract/schema.ts'
+import { ApiVersion, isSince, type Version } from '../contract/versions.ts'
 import { reasonOf } from './refusal.ts'
 
 /** A field of a form; what else it says is JSON Schema. */
@@ -11,7 +12,8 @@ const Field = Type.Object({
   title: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
   'x-secret': Type.Optional(Type.Literal(true)),
-  'x-destination': Type.Optional(Type.Literal(true))
+  'x-destination': Type.Optional(Type.Literal(true)),
+  'x-since': Type.Optional(ApiVersion)
 })
 
 /**
@@ -26,6 +28,24 @@ export const SettingsForm = Type.Object({
   $id: Type.Optional(Type.Never({ description: 'no "$id": the name would be taken when the provider is reloaded' }))
 })
 export type SettingsForm = Static<typeof SettingsForm>
+
+/** A form as it is in a version of the API: without the fields that came later. Cached, because compiled checks are kept by the form's object. */
+export function formIn (form: SettingsForm, version: Version): SettingsForm {
+  const known = forms.get(form) ?? new Map<Version, SettingsForm>()
+  forms.set(form, known)
+  const made = known.get(version) ?? withFields(form, ({ 'x-since': since }) => isSince(since, version))
+  known.set(version, made)
+  return made
+}
+
+const forms = new WeakMap<SettingsForm, Map<Version, SettingsForm>>()
+
+function withFields (form: SettingsForm, isKept: (field: Static<typeof Field>) => boolean): SettingsForm {
+  const kept = Object.entries(form.properties).filter(([, field]) => isKept(field))
+  if (kept.length === Object.keys(form.properties).length) return form
+  const names = kept.map(([name]) => name)
+  return { ...form, properties: Object.fromEntries(kept), ...form.required === undefined ? {} : { required: form.required.filter((name) => names.includes(name)) } }
+}
 
 /** The names of the fields that are secrets. */
 export function secretNames (form: SettingsForm): string[] {

@@ -3,10 +3,11 @@ import { ProviderCode } from '../contract/common.ts'
 import { deliveryServices, deliveryStatusesOf, isDeliveryService, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
 import type { Problem } from '../contract/errors.ts'
 import { compile, type Fit } from '../contract/schema.ts'
+import { ApiVersion } from '../contract/versions.ts'
 import { isServiceName, providedNames, serviceNames, services, type ProvidedName, type ServiceName } from '../services/index.ts'
 import { senderProblems } from '../services/senders.ts'
 import type { ServiceContracts } from './contracts.ts'
-import type { Idempotency, Poll } from './definition.ts'
+import type { Idempotency, Poll, Sandbox } from './definition.ts'
 import { providerErrors, type ErrorReading } from './failure.ts'
 import { formProblems, SettingsForm } from './form.ts'
 import { verbNames, type VerbName } from './verbs.ts'
@@ -34,6 +35,8 @@ export type Manifest = {
   settings: SettingsForm
   requestSettings: SettingsForm
   hosts: string[]
+  sandbox?: Sandbox
+  since?: string
   errors: ErrorReading
   services: { [Name in ServiceName]?: ServiceManifest<Name> }
   webhooks?: WebhookManifests
@@ -58,6 +61,11 @@ const IdempotencySchema = Type.Unsafe<Idempotency>({
   allOf: Object.entries(idempotencyNeeds).map(([kind, required]) => ({ if: { properties: { kind: { const: kind } } }, then: { required } })),
   ...closed
 })
+
+const SandboxSchema = Type.Unsafe<Sandbox>(Type.Union([
+  Type.Object({ kind: Type.Literal('flag'), needs: Type.Optional(Type.Array(Type.String(), { uniqueItems: true })) }, closed),
+  Type.Object({ kind: Type.Literal('configuration') }, closed)
+]))
 
 /** Seconds: not more often than once a minute, and not for ever. */
 const PollSchema = Type.Object({
@@ -99,6 +107,8 @@ const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
   settings: SettingsForm,
   requestSettings: SettingsForm,
   hosts: Type.Array(HostPattern, { uniqueItems: true }),
+  sandbox: Type.Optional(SandboxSchema),
+  since: Type.Optional(ApiVersion),
   errors: Type.Object({
     at: Type.Optional(Pointers),
     message: Type.Optional(Pointers),
@@ -123,6 +133,7 @@ export function readManifest (json: unknown): Fit<Manifest> {
   const problems = [
     ...formProblems(settings, '/settings'),
     ...formProblems(requestSettings, '/requestSettings'),
+    ...sandboxProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
     ...deliveryServices.flatMap((service) => webhooksOf(fit.value, service))
@@ -138,6 +149,11 @@ function webhooksOf ({ webhooks, services, settings }: Manifest, service: Delive
   if (offered === undefined) return [{ path, code: 'no_service', message: `The provider does not offer "${service}".` }]
   const unconfirmed = webhook.confirm === true && !offered.verbs.includes('status')
   return [...webhookProblems(webhook, settings, path), ...(unconfirmed ? [{ path: `${path}/confirm`, code: 'required', message: 'The verb "status" is required to confirm an event.' }] : [])]
+}
+
+function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
+  const needs = sandbox?.kind === 'flag' ? sandbox.needs ?? [] : []
+  return needs.filter((name) => !Object.hasOwn(settings.properties, name)).map((name) => ({ path: '/sandbox/needs', code: 'unknown_setting', message: `There is no setting "${name}".` }))
 }
 
 function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {

@@ -12,6 +12,8 @@ export type DocumentUrl = (document: StoredDocument) => string
 export type Result = {
   dispatchId: string
   status: DispatchStatus
+  /** Asked for with a test key. */
+  test: boolean
   metadata: Readonly<Record<string, string>>
   steps: readonly StepResult[]
   createdAt: Date
@@ -34,6 +36,7 @@ export function resultOf (record: DispatchRecord): Result {
   return {
     dispatchId: record.dispatch_id,
     status: record.status,
+    test: record.test,
     metadata: record.metadata,
     steps: record.steps.filter((step) => step.deferred_on === null).map(stepResultOf),
     createdAt: record.created_at,
@@ -59,6 +62,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
   return {
     dispatchId: record.dispatch_id,
     status: record.status,
+    ...(record.test ? { test: true as const } : {}),
     services: record.services,
     userId: record.user_id,
     template: record.template_id === null || record.template_version === null ? null : { id: record.template_id, version: record.template_version },

@@ -6,6 +6,8 @@ import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ValidationResponse } from '../contract/response.ts'
 import type { Mode } from '../contract/states.ts'
+import { latestVersion, type Version } from '../contract/versions.ts'
+import type { Host } from '../host/host.ts'
 import { withTimeLimit } from '../host/time-limit.ts'
 import { services, type ServiceName } from '../services/index.ts'
 import type { ServicePath } from '../services/chains.ts'
@@ -33,8 +35,8 @@ import { tellEnd } from './settle.ts'
 import { runSteps } from './steps.ts'
 import { createTemplateChecks } from './template-checks.ts'
 
-/** A request for one or more services, before anything about it is known. The client waits unless the mode says otherwise. */
-export type Call = { actor: Actor, services: ServicePath, body: unknown, requestId: string, mode?: Mode, idempotencyKey?: string, file?: ReceivedFile }
+/** A request for one or more services, before anything about it is known. The client waits unless the mode says otherwise; `version`: of the API, the latest unless given. */
+export type Call = { actor: Actor, services: ServicePath, body: unknown, requestId: string, mode?: Mode, version?: Version, idempotencyKey?: string, file?: ReceivedFile }
 
 /** A file that came with a request and is stored; `discard` removes it where nothing was recorded. */
 export type ReceivedFile = { document: NewDocument, discard: () => Promise<void> }
@@ -62,17 +64,20 @@ export type Pipeline = {
   drain: () => Promise<void>
 }
 
-/** `prices` in credits by service, where they differ from the services' own; `synchronousLimit` in seconds; `publicUrl`: where links lead. */
-export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchronousLimit: number, publicUrl: string }
+/**
+ * `prices` in credits by service, where they differ from the services' own; `synchronousLimit` in seconds; `publicUrl`: where links lead.
+ * `standIn`: the code of the provider that test keys reach where the chosen one has no sandbox. `offered`: the providers that may be chosen; all unless given.
+ */
+export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchronousLimit: number, publicUrl: string, standIn?: string, offered?: Host }
 
 /** Milliseconds that a client waits for what contacts nobody. */
 const limits = { validation: 10_000, intake: 5_000 }
 
 /** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
-export function createPipeline (parts: Parts, { prices, synchronousLimit, publicUrl }: PipelineOptions): Pipeline {
+export function createPipeline (parts: Parts, { prices, synchronousLimit, publicUrl, standIn, offered = parts.host }: PipelineOptions): Pipeline {
   const { database, leases, jobs, now } = parts
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
-  const catalogs = { ...parts, problemsOf: createConfigurationCheck(parts.keyring) }
+  const catalogs = { ...parts, host: offered, problemsOf: createConfigurationCheck(parts.keyring) }
   const rules = { templateChecks: createTemplateChecks(), prices, link: sampleLink(publicUrl), now }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
 
@@ -96,8 +101,8 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     return request
   }
 
-  async function plan ({ actor, mode = 'synchronous' }: Call, request: DispatchRequest): Promise<Plan> {
-    return check(await resolve(catalogs, actor, request), { ...rules, mode })
+  async function plan ({ actor, mode = 'synchronous', version = latestVersion }: Call, request: DispatchRequest): Promise<Plan> {
+    return check(await resolve({ ...catalogs, version }, actor, request), { ...rules, mode, version, ...(standIn === undefined ? {} : { standIn: parts.host.find(standIn) }) })
   }
 
   /** `started` is called once the dispatch is recorded. */
@@ -158,13 +163,14 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     const record = await findDispatch(database, actor.companyId, dispatchId)
     if (record === undefined) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
     requireServices(actor, record.services as readonly ServiceName[])
+    if (actor.key?.mode === 'test' && !record.test) throw new DispatchError('forbidden', 'A test key lets only tests go on: this dispatch is a real one.', { dispatchId })
     return record
   }
 
   async function beginOrRepeat (call: Call, request: DispatchRequest, started: () => void): Promise<Dispatched> {
-    const { idempotencyKey: key, services, body, file } = call
+    const { actor, idempotencyKey: key, services, body, file } = call
     if (key === undefined) return begin(call, request, started)
-    const idempotency = { key, fingerprint: fingerprintOf(services, file === undefined ? body : [body, file.document.sha256]) }
+    const idempotency = { key, fingerprint: fingerprintOf(services, file === undefined ? body : [body, file.document.sha256], actor.key?.mode ?? 'live') }
     try {
       return await repeat(call, idempotency) ?? await begin(call, request, started, idempotency)
     } catch (error) {
@@ -254,8 +260,8 @@ function leftToAnother (error: unknown): never {
 }
 
 /** What a client reads of a dispatch that has just been queued. */
-function waiting ({ dispatchId, metadata, steps, createdAt }: Run): Result {
-  return { dispatchId, status: 'queued', metadata, steps: steps.map(({ result }) => result), createdAt, finishedAt: null }
+function waiting ({ dispatchId, test, metadata, steps, createdAt }: Run): Result {
+  return { dispatchId, status: 'queued', test, metadata, steps: steps.map(({ result }) => result), createdAt, finishedAt: null }
 }
 
 /** A file comes as a form, whose fields are texts; everything else is JSON. */
@@ -263,8 +269,8 @@ function readerOf (services: ServicePath): (body: unknown) => DispatchRequest {
   return services[0] === 'upload' ? (body) => readUploadFields(body as Readonly<Record<string, string>>) : createRequestReader(services)
 }
 
-function userOf ({ userId, impersonatorId }: Actor): Run['actor'] {
-  return { kind: 'user', userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) }
+function userOf ({ userId, impersonatorId, key }: Actor): Run['actor'] {
+  return { kind: 'user', userId, ...(impersonatorId === undefined ? {} : { impersonatorId }), ...(key === undefined ? {} : { keyId: key.id }) }
 }
 
 function validationOf ({ request, steps, deferred, warnings }: Plan): ValidationResponse {

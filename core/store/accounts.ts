@@ -26,7 +26,7 @@ export function createAccounts (database: Database, freshness: Freshness): Accou
 /** As the owner: a login does not know its company yet. */
 async function findAccount ({ owner }: Database, column: 'email' | 'user_id', value: string | number): Promise<Account | undefined> {
   const row = await owner.selectFrom('users').innerJoin('companies', 'companies.company_id', 'users.company_id')
-    .select(['user_id', 'users.company_id', 'email', 'role', 'services', 'password_hash', 'password_version', 'users.disabled_at', 'companies.disabled_at as company_disabled_at'])
+    .select(['user_id', 'users.company_id', 'email', 'role', 'services', 'password_hash', 'password_version', 'users.disabled_at', 'companies.disabled_at as company_disabled_at', 'addresses'])
     .where(`users.${column}`, '=', value).executeTakeFirst()
   return row && {
     userId: row.user_id,
@@ -36,7 +36,8 @@ async function findAccount ({ owner }: Database, column: 'email' | 'user_id', va
     services: row.services,
     passwordHash: row.password_hash,
     passwordVersion: row.password_version,
-    disabled: row.disabled_at !== null || row.company_disabled_at !== null
+    disabled: row.disabled_at !== null || row.company_disabled_at !== null,
+    addresses: row.addresses
   }
 }
 

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { isSettled, mayMove, originsOf, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
+import type { ConfiguredBy } from '../contract/states.ts'
 import type { Owner } from './configurations.ts'
 import type { Database, OwnerQueries } from './database.ts'
 import type { EventActor, InboundState, Tables } from './schema.ts'
@@ -13,7 +14,7 @@ export type FollowedStep = {
   userId: number
   service: DeliveryService
   providerCode: string
-  configuredBy: 'user' | 'company'
+  configuredBy: ConfiguredBy
   sandbox: boolean
   remoteId: string
 }
@@ -28,7 +29,7 @@ function followed (queries: Kysely<Tables>) {
   return queries.selectFrom('steps').innerJoin('dispatches', 'dispatches.dispatch_id', 'steps.dispatch_id')
     .select((row) => [
       'step_id as stepId', 'steps.dispatch_id as dispatchId', 'steps.company_id as companyId', 'user_id as userId', row.ref('service').$castTo<DeliveryService>().as('service'),
-      row.ref('provider_code').$castTo<string>().as('providerCode'), row.ref('configured_by').$castTo<'user' | 'company'>().as('configuredBy'), 'sandbox', row.ref('remote_id').$castTo<string>().as('remoteId')
+      row.ref('provider_code').$castTo<string>().as('providerCode'), row.ref('configured_by').$castTo<ConfiguredBy>().as('configuredBy'), 'sandbox', row.ref('remote_id').$castTo<string>().as('remoteId')
     ])
     .where('steps.status', '=', 'accepted').where('remote_id', 'is not', null)
 }

@@ -7,6 +7,7 @@ import * as services from './migrations/003-services.ts'
 import * as durability from './migrations/004-durability.ts'
 import * as callbacks from './migrations/005-callbacks.ts'
 import * as accounts from './migrations/006-accounts.ts'
+import * as access from './migrations/007-access.ts'
 
 /** Every migration in order. A released one is never changed. */
 const migrations = {
@@ -15,7 +16,8 @@ const migrations = {
   '003-services': services,
   '004-durability': durability,
   '005-callbacks': callbacks,
-  '006-accounts': accounts
+  '006-accounts': accounts,
+  '007-access': access
 }
 
 /** The oldest PostgreSQL whose `nulls not distinct` and grants the schema relies on. */

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { KeyMode } from '../access/account.ts'
 import type { Envelope } from '../access/keyring.ts'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../contract/callbacks.ts'
 import type { DeliveryService, DeliveryStatus } from '../contract/delivery.ts'
@@ -7,7 +8,7 @@ import type { Json, JsonObject } from '../contract/json.ts'
 import type { TemplateSource } from '../documents/model.ts'
 import type { StoredSecrets } from '../host/settings.ts'
 import type { ProviderResponse } from '../contract/response.ts'
-import type { ChosenBy, DispatchStatus, StepStatus } from '../contract/states.ts'
+import type { ChosenBy, ConfiguredBy, DispatchStatus, StepStatus } from '../contract/states.ts'
 
 /** The tables, as queries see them. The migrations hold the truth; the store's tests hold the two together. */
 export type Tables = {
@@ -34,7 +35,7 @@ export type Tables = {
     template_id: number | null, template_version: number | null, data: Plain<JsonObject> | null, metadata: Plain<Record<string, string>>,
     callback_url: string | null, document_type: string | null, document_number: string | null, recipient: string | null, request_id: string,
     created_at: Date, finished_at: Date | null, detached: Generated<boolean>, run_id: string | null, leased_until: Date | null, next_try_at: Date | null,
-    callback_sequence: Generated<number>
+    callback_sequence: Generated<number>, test: Generated<boolean>
   }
   documents: {
     document_id: string, company_id: number, dispatch_id: string, filename: string, content_type: string, size: ColumnType<string, number>,
@@ -43,7 +44,7 @@ export type Tables = {
   }
   steps: {
     step_id: string, company_id: number, dispatch_id: string, position: number, service: string, provider_code: string | null,
-    provider_version: string | null, chosen_by: ChosenBy | null, configured_by: 'user' | 'company' | null, sandbox: boolean, fields: Plain<JsonObject>,
+    provider_version: string | null, chosen_by: ChosenBy | null, configured_by: ConfiguredBy | null, sandbox: boolean, fields: Plain<JsonObject>,
     request_settings: Plain<JsonObject>, price: number, held: number, charged: Generated<number>, status: StepStatus, document_id: string | null,
     made: Plain<JsonObject> | null, remote_id: string | null, response: Plain<ProviderResponse> | null, error: Plain<StepError> | null,
     delivery_status: DeliveryStatus | null, delivery_settled: Generated<boolean>, polled_at: Date | null, template_id: number | null, template_version: number | null,
@@ -89,6 +90,12 @@ export type Tables = {
     key_id: string | null, action: string, object_kind: string, object_id: string, facts: Plain<JsonObject>, address: string | null, request_id: string | null,
     at: Date
   }
+  api_keys: {
+    key_id: string, company_id: number, user_id: number, name: string, mode: KeyMode, services: string[] | null, digest: Buffer, beginning: string,
+    ending: string, created_at: Date, expires_at: Date | null, last_used_at: Date | null, revoked_at: Date | null
+  }
+  limits: { key: string, points: number, expire: string | null }
+  known_clients: { user_id: number, client: string, last_at: Date }
   signing_keys: { key_id: string, purpose: string, sealed: Plain<JsonObject>, created_at: Date }
 }
 
@@ -105,4 +112,4 @@ export type InboundState = 'waiting' | 'held' | 'applied' | 'kept' | 'duplicate'
 export type StepError = { word: ErrorWord, message: string, details?: readonly Problem[] }
 
 /** Who caused an event. */
-export type EventActor = { kind: 'user', userId: number, impersonatorId?: number } | { kind: 'system' } | { kind: 'provider', code: string }
+export type EventActor = { kind: 'user', userId: number, impersonatorId?: number, keyId?: string } | { kind: 'system' } | { kind: 'provider', code: string }

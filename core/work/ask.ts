@@ -1,4 +1,5 @@
 import type { Keyring } from '../access/keyring.ts'
+import { configurationUsed } from '../configuration/sandbox.ts'
 import { openConfiguration } from '../configuration/vault.ts'
 import type { DeliveryStatus } from '../contract/delivery.ts'
 import type { Installed } from '../host/load.ts'
@@ -26,8 +27,7 @@ export function createAsk ({ database, freshness, configurations, keyring, netwo
     const statuses = provider.manifest.services[service]?.statuses
     if (statuses === undefined) return { ok: false, why: `The provider "${provider.code}" cannot tell the status of "${service}".` }
     await freshness.check()
-    const owner = configuredBy === 'user' ? userId : null
-    const configuration = (await configurations.of(companyId)).configurations.find((stored) => stored.providerCode === provider.code && stored.userId === owner)
+    const configuration = configurationUsed(await configurations.of(companyId), { providerCode: provider.code, configuredBy, userId })
     if (configuration === undefined) return { ok: false, why: `The configuration of the provider "${provider.code}" has been removed.` }
     const answer = await callStatus(provider, service, { id: remoteId }, {
       settings: openConfiguration(keyring, companyId, configuration),
@@ -40,7 +40,7 @@ export function createAsk ({ database, freshness, configurations, keyring, netwo
       now,
       outside: {
         network,
-        account: `${companyId}|${provider.code}|${owner === null ? 'company' : `user ${owner}`}`,
+        account: `${companyId}|${provider.code}|${configuration.userId === null ? 'company' : `user ${configuration.userId}`}`,
         documents: { read: () => Promise.reject(new TypeError('There is no document in a question about a status.')), keep: spool.keep },
         checkpoint: { save: () => Promise.reject(new TypeError('A question about a status has no checkpoint.')) }
       }

@@ -11,6 +11,7 @@ const findable = { idempotency: { kind: 'lookup', visibleAfter: 0 }, lookup } as
 export default defineProvider({
   code: 'simulator',
   name: 'Simulator',
+  sandbox: { kind: 'flag' },
   settings: Settings,
   requestSettings: RequestSettings,
   services: {

@@ -63,7 +63,7 @@ await t.test('whatever is wrong with a login, one password is checked', async (t
     [admin.email, 'wrong'], ['nobody@example.com', 'wrong'], ['', ''], ['a\0b', 'wrong'], [`${'x'.repeat(300)}@example.com`, 'wrong'], [member.email, 'wrong'], ['\' or 1=1 --', 'wrong'], [admin.email, 'x'.repeat(1000)]
   ]
   for (const [index, [email, password]] of wrong.entries()) {
-    t.equal(await credentials.verify(email, password), undefined, email.slice(0, 20))
+    t.equal(await credentials.verify(email, password, '192.0.2.1'), undefined, email.slice(0, 20))
     t.equal(checks, index + 1)
   }
 })

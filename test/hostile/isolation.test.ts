@@ -21,6 +21,7 @@ async function founded (name: string, templateId: number): Promise<number> {
   }, () => Promise.resolve()))
   await sql`insert into callback_attempts (callback_id, number, company_id, at) values (${callbackId}, 1, ${companyId}, now())`.execute(owner)
   await send('POST', '/api/v1/company/callback-secret', {}, admin)
+  await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
   return companyId
 }
 

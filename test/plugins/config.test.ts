@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 void t.test('an empty environment is a development service in the checkout', (t) => {
   t.same(readConfig({}), {
     environment: 'development', host: '127.0.0.1', port: 3000, publicUrl: 'http://127.0.0.1:3000', dataDirectory: resolve(root, 'data'),
-    providerDirectories: [resolve(root, 'providers')], prices: {}, allowedNetworks: [], webhookAuth: {}, retentionDays: 90, works: true, concurrency: 16, logLevel: 'info'
+    providerDirectories: [resolve(root, 'providers')], prices: {}, allowedNetworks: [], trustedProxies: [], limits: { auth: 10, dispatch: 100, validation: 0 }, webhookAuth: {}, retentionDays: 90, works: true, concurrency: 16, logLevel: 'info'
   })
   t.end()
 })
@@ -22,10 +22,10 @@ void t.test('an empty variable counts as absent', (t) => {
 void t.test('every variable says what it says', (t) => {
   t.same(readConfig({
     NODE_ENV: 'production', HOST: '::1', PORT: '8080', DATABASE_URL: 'postgresql://user@db/dispatch', DISPATCH_PUBLIC_URL: 'https://dispatch.example.com/base/', DISPATCH_DATA_DIR: 'elsewhere',
-    DISPATCH_PROVIDERS_DIR: ['/one', '', 'two'].join(delimiter), DISPATCH_MASTER_KEY: 'key', DISPATCH_PRICES: ' invoicing = 2,', DISPATCH_RETENTION_DAYS: '7', DISPATCH_WORKER: 'off', DISPATCH_CONCURRENCY: '4', DISPATCH_LOG_LEVEL: 'warn'
+    DISPATCH_PROVIDERS_DIR: ['/one', '', 'two'].join(delimiter), DISPATCH_MASTER_KEY: 'key', DISPATCH_PRICES: ' invoicing = 2,', DISPATCH_RETENTION_DAYS: '7', DISPATCH_TRUSTED_PROXIES: ' 10.0.0.2, fd00::/8', DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '500', DISPATCH_VALIDATION_LIMIT: '20', DISPATCH_WORKER: 'off', DISPATCH_CONCURRENCY: '4', DISPATCH_LOG_LEVEL: 'warn'
   }), {
     environment: 'production', host: '::1', port: 8080, databaseUrl: 'postgresql://user@db/dispatch', publicUrl: 'https://dispatch.example.com/base', dataDirectory: resolve('elsewhere'),
-    providerDirectories: ['/one', resolve('two')], masterKey: 'key', prices: { invoicing: 2 }, allowedNetworks: [], webhookAuth: {}, retentionDays: 7, works: false, concurrency: 4, logLevel: 'warn'
+    providerDirectories: ['/one', resolve('two')], masterKey: 'key', prices: { invoicing: 2 }, allowedNetworks: [], trustedProxies: ['10.0.0.2', 'fd00::/8'], limits: { auth: 0, dispatch: 500, validation: 20 }, webhookAuth: {}, retentionDays: 7, works: false, concurrency: 4, logLevel: 'warn'
   })
   t.equal(readConfig({ HOST: '::1', PORT: '1' }).publicUrl, 'http://[::1]:1')
   t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'one address, of the two that the name may stand for')
@@ -40,6 +40,10 @@ for (const [name, values] of Object.entries({
   DATABASE_URL: ['mysql://db/dispatch', 'postgres:db', 'db'],
   DISPATCH_PUBLIC_URL: ['dispatch.example.com', 'ftp://dispatch.example.com', 'https://dispatch.example.com/?a=1', 'https://dispatch.example.com/#a'],
   DISPATCH_PRICES: ['invoicing', 'invoicing=-1', 'invoicing=1.5', 'invoicing=1;sms=2', 'INVOICING=1', 'invoicng=1', 'invoicing=1000000'],
+  DISPATCH_TRUSTED_PROXIES: ['loopback', '10.0.0.0/33', '10.0.0', 'proxy.example.com', '10.0.0.1/8/8', '*', 'fe80::1%eth0'],
+  DISPATCH_AUTH_LIMIT: ['-1', '1.5', 'off', '1e3', '1000000000'],
+  DISPATCH_DISPATCH_LIMIT: ['none'],
+  DISPATCH_VALIDATION_LIMIT: ['none'],
   DISPATCH_WORKER: ['yes', 'true'],
   DISPATCH_CONCURRENCY: ['0', '-1', '1000', '4.5', 'many'],
   DISPATCH_RETENTION_DAYS: ['6', '0', '-90', '90.5', '90 days', '100000', '1e3'],

@@ -38,7 +38,7 @@ export const shippedProviders = fileURLToPath(new URL('../../providers', import.
 export function testConfig (dataDirectory: string, changes: Partial<Config> = {}): Config {
   return {
     environment: 'development', host: '127.0.0.1', port: 0, publicUrl: 'https://dispatch.example.com', dataDirectory,
-    providerDirectories: [shippedProviders], masterKey, prices: {}, allowedNetworks: [], webhookAuth: {}, works: true, concurrency: 16, retentionDays: 90, logLevel: 'debug', ...changes
+    providerDirectories: [shippedProviders], masterKey, prices: {}, allowedNetworks: [], trustedProxies: [], limits: { auth: 0, dispatch: 0, validation: 0 }, webhookAuth: {}, works: true, concurrency: 16, retentionDays: 90, logLevel: 'debug', ...changes
   }
 }
 

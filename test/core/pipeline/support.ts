@@ -69,7 +69,7 @@ export function judgeRequest (read: () => DispatchRequest, { source = {}, schema
     const draft = <Step extends RequestStep>({ template, ...step }: Step) => ({ ...step, ...choiceOf(step, world), ...(template === undefined ? {} : { template: { ...template, template: templateOf(source, schema) } }) })
     const steps = request.steps.map(draft)
     const deferred = request.deferred.map(draft)
-    const plan = check({ request, steps, deferred }, { templateChecks: createTemplateChecks(), prices, mode, link: sampleLink(publicUrl), now: () => new Date('2026-03-14T09:30:00.000Z') })
+    const plan = check({ request, test: false, steps, deferred }, { templateChecks: createTemplateChecks(), prices, mode, link: sampleLink(publicUrl), now: () => new Date('2026-03-14T09:30:00.000Z') })
     return { problems: [], details: [], warnings: plan.warnings.map(shown), plan }
   } catch (error) {
     if (!(error instanceof DispatchError)) throw error
