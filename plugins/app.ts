@@ -1,4 +1,4 @@
-import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import { authenticationPlugin } from './authentication.ts'
 import { bodiesPlugin } from './bodies.ts'
 import { callbacksRoutes } from './callbacks.ts'
@@ -13,6 +13,7 @@ import { drainingPlugin } from './draining.ts'
 import { answerUnroutable, errorsPlugin } from './errors.ts'
 import { headersPlugin, requestId } from './headers.ts'
 import { healthRoutes } from './health.ts'
+import { createWays } from './https.ts'
 import { interventionRoutes } from './interventions.ts'
 import { loggingPlugin } from './logging.ts'
 import { authRoutes } from './login.ts'
@@ -20,6 +21,7 @@ import { openapiPlugin } from './openapi.ts'
 import { providersRoutes } from './providers.ts'
 import { parseQuery } from './queries.ts'
 import { queueRoutes } from './queue.ts'
+import { openServer } from './server.ts'
 import { simulatorRoutes } from './simulator.ts'
 import { supportPage } from './support-page.ts'
 import { templatesRoutes } from './templates.ts'
@@ -31,8 +33,8 @@ import { webhookRoutes } from './webhooks.ts'
 export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(drainingPlugin)
   await app.register(loggingPlugin)
-  await app.register(headersPlugin)
-  await app.register(transportPlugin)
+  await app.register(headersPlugin, { wayOf: createWays(get('config')) })
+  await app.register(transportPlugin, { limits: get('transportLimits') })
   await app.register(errorsPlugin)
   await app.register(bodiesPlugin)
   await app.register(authenticationPlugin, { authentication: get('authentication') })
@@ -62,23 +64,20 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
 }
 
 const mebibyte = 1024 * 1024
-const second = 1000
 
-/** The server of the service, ready to listen. Closing it finishes the requests under way. */
+/** The server of the service, ready to listen. Closing it finishes the requests under way. Throws a CertificateError. */
 export async function createServer (house: House, logger: FastifyBaseLogger): Promise<FastifyInstance> {
-  const server = fastify({
+  const server = await openServer(house, {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     requestIdHeader: false,
     genReqId: requestId,
     bodyLimit: 5 * mebibyte,
-    requestTimeout: 120 * second,
-    http: { headersTimeout: 30 * second, requireHostHeader: false },
     // See draining.ts: what comes on open connections meanwhile is still answered.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery },
-    frameworkErrors: answerUnroutable,
+    frameworkErrors: answerUnroutable(createWays(house.get('config'))),
     clientErrorHandler: answerUnreadable
   })
   await server.register(app, house)

@@ -2,15 +2,17 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs,
-  createKeyring, createKeySources, createKeyStore, createLeases, createLinks, createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates,
-  createTokens, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker,
+  checkMasterKeys, createAccounts, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs,
+  createKeySources, createKeyStore, createLeases, createLinks, createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates,
+  createTokens, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, receiveFile, startWorker,
   type Accounts, type Addresses, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files,
   type Freshness, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Notices, type Pipeline, type Parts as PipelineParts, type Queue, type Receive, type Renderer, type SigningKeys,
   type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
+import { transportLimits, type TransportLimits } from './limits.ts'
+import { openKeyring } from './master-keys.ts'
 import { createSimulatedVendor, type SimulatedVendor } from './simulated-vendor.ts'
 
 /** Every part of the service, by the name under which the container has it. */
@@ -41,6 +43,7 @@ export type Parts = {
   network: Network
   spool: Spool
   renderer: Renderer
+  transportLimits: TransportLimits
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
   leases: Leases
@@ -68,6 +71,7 @@ export type House = { get: <Name extends keyof Parts>(name: Name) => Parts[Name]
 const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   newId: () => () => randomUUIDv7(),
   renderer: () => createRenderer(),
+  transportLimits: () => transportLimits,
   synchronousLimit: () => 120,
   freshness: (get) => createFreshness(get('database')),
   accounts: (get) => createAccounts(get('database'), get('freshness')),
@@ -144,7 +148,8 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     const now = replacements.now ?? (() => new Date())
     await database.ping().catch(unusable)
     await migrate(database)
-    const keyring = createKeyring(await readMasterKey(config.environment === 'production' ? { value: config.masterKey } : { value: config.masterKey, file: join(config.dataDirectory, 'master.key') }))
+    const keyring = await openKeyring(config)
+    await checkMasterKeys(database, keyring)
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
