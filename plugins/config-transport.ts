@@ -99,6 +99,6 @@ export function networksOf (name: string, text: string): string[] {
 function securityContactOf (text: string | undefined): { securityContact?: string } {
   if (text === undefined) return {}
   const uri = /^[^\s:/@]+@[^\s:/@]+$/.test(text) ? `mailto:${text}` : text
-  if (!/^(https:\/\/|mailto:|tel:)[!-~]+$/.test(uri) || !URL.canParse(uri)) throw new ConfigError(`DISPATCH_SECURITY_CONTACT is "${text}"; it must be an e-mail address or a URI such as https://example.com/security.`)
+  if (!/^(https:\/\/|mailto:|tel:)[!-~]+$/.test(uri) || !URL.canParse(uri)) throw new ConfigError(`DISPATCH_SECURITY_CONTACT is ${JSON.stringify(text)}; it must be an e-mail address or a URI such as https://example.com/security.`)
   return { securityContact: uri }
 }

@@ -8,6 +8,8 @@ export type TransportLimits = {
   request: number
   /** Between two looks for requests that have taken too long. */
   look: number
+  /** Between two looks for a renewed certificate. */
+  renewal: number
   /** For taking an answer, beside what its bytes need at `slowest` (bytes a second). */
   answer: number
   slowest: number
@@ -25,6 +27,7 @@ export const transportLimits: TransportLimits = {
   head: 30 * second,
   request: 120 * second,
   look: 5 * second,
+  renewal: 10 * second,
   answer: 60 * second,
   slowest: 16 * 1024,
   connections: 10_000,

@@ -7,9 +7,6 @@ import { readPair, secureOptions, watchPair, type Pair } from './tls.ts'
 
 type Options = Omit<FastifyServerOptions, 'http' | 'https' | 'requestTimeout'>
 
-/** Milliseconds between two looks for a renewed certificate. */
-const renewalLook = 10_000
-
 /** A server that speaks TLS where the service has a certificate, and bounds what its clients may take. Throws a CertificateError. */
 export async function openServer ({ get }: Pick<House, 'get'>, options: Options): Promise<FastifyInstance> {
   const limits = get('transportLimits')
@@ -25,7 +22,7 @@ export async function openServer ({ get }: Pick<House, 'get'>, options: Options)
     const pair = await readPair(files)
     const secure: FastifyInstance<Server> = fastify({ ...bounded as unknown as FastifyServerOptions<Server>, https: { ...http, ...secureOptions(pair), handshakeTimeout: limits.handshake } })
     const use = (renewed: Pair): void => { secure.server.setSecureContext(secureOptions(renewed)) }
-    const renewal = watchPair({ files, current: pair, use, log: get('log'), now: get('now'), every: renewalLook })
+    const renewal = watchPair({ files, current: pair, use, log: get('log'), now: get('now'), every: limits.renewal })
     secure.addHook('onClose', (_server, done) => {
       renewal.stop()
       done()

@@ -1,4 +1,4 @@
-import { constants, X509Certificate } from 'node:crypto'
+import { constants, createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Log } from '@dispatch/core'
@@ -29,6 +29,8 @@ export async function readPair (files: Pair): Promise<Pair> {
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)])
   try {
     createSecureContext(secureOptions({ cert, key }))
+    // A context may lack either.
+    if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) throw new Error('key values mismatch')
   } catch (cause) {
     throw new CertificateError(`The certificate ${files.cert} and the key ${files.key} cannot be used together (${reasonOf(cause)}): they must be a pair in PEM, the key without a passphrase.`, { cause })
   }

@@ -64,7 +64,13 @@ function hostless (): Error {
 export function answerUnreadable (error: { code?: string }, socket: Duplex): void {
   const last = [...awaited.get(socket) ?? []].findLast(({ req }) => req.complete)
   if (last !== undefined) last.once('close', () => socket.destroy())
-  else if (socket.writable && error.code !== 'ECONNRESET') socket.end(unreadable(error))
+  else if (socket.writable && isOfHttp(error)) socket.end(unreadable(error))
+  else socket.destroy()
+}
+
+/** Not of the connection below: where a handshake has failed nothing can be answered. */
+function isOfHttp ({ code = '' }: { code?: string }): boolean {
+  return code.startsWith('HPE_') || code in statuses
 }
 
 function unreadable ({ code }: { code?: string }): string {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { MasterKeyError, readMasterKey } from '@dispatch/core'
@@ -16,6 +16,28 @@ await t.test('without the variable the file holds the key', async (t) => {
   const file = join(t.testdir({ 'master.key': `${key.toString('base64')}\n` }), 'master.key')
   t.same(await readMasterKey({ made: file }), key)
   t.same(await readMasterKey({ value: '', made: file }), key)
+})
+
+await t.test('a file that the operator keeps must be there, and be nobody else\'s to read', async (t) => {
+  const file = join(t.testdir({ key: `${key.toString('base64')}\n` }), 'key')
+  const variable = 'DISPATCH_MASTER_KEY_PREVIOUS'
+  for (const mode of [0o600, 0o400]) {
+    await chmod(file, mode)
+    t.same(await readMasterKey({ file }), key)
+  }
+  for (const mode of [0o604, 0o602, 0o620, 0o644, 0o660, 0o666]) {
+    await chmod(file, mode)
+    await t.rejects(readMasterKey({ file }, variable), { name: 'MasterKeyError', message: `${file} of ${variable}_FILE can be read or changed by other users (mode ${mode.toString(8)}): leave it to the service alone, for example with \`chmod 600\`.` })
+  }
+  await t.rejects(readMasterKey({ file: `${file}s` }), { name: 'MasterKeyError', message: `${file}s cannot be read (ENOENT).` })
+})
+
+await t.test('a group may read root\'s file alone', { skip: process.getuid?.() === 0 ? false : 'needs root' }, async (t) => {
+  const file = join(t.testdir({ key: key.toString('base64') }), 'key')
+  await chmod(file, 0o640)
+  t.same(await readMasterKey({ file }), key)
+  await chown(file, 65534, 65534)
+  await t.rejects(readMasterKey({ file }), { name: 'MasterKeyError' })
 })
 
 await t.test('an absent file is made for its owner alone, and nothing is left beside it', async (t) => {
