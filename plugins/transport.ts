@@ -18,8 +18,8 @@ type Limits = Pick<TransportLimits, 'answer' | 'slowest' | 'pipelined'>
  */
 export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = transportLimits }, done) => {
   app.server.on('request', ({ socket }, response) => {
-    const answers = awaited.get(socket) ?? new Set()
-    awaited.set(socket, answers.add(response))
+    const answers = awaited.get(socket) ?? follow(socket, limits)
+    answers.add(response)
     if (answers.size > limits.pipelined) socket.pause()
     response.once('close', () => {
       answers.delete(response)
@@ -37,6 +37,14 @@ export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = tran
   })
   done()
 }, { name: 'transport', fastify: '5.x' })
+
+/** Begins to note what a connection waits for. Whoever reads a body sets the connection going again. */
+function follow (socket: Socket, { pipelined }: Limits): Set<ServerResponse> {
+  const answers = new Set<ServerResponse>()
+  awaited.set(socket, answers)
+  socket.on('resume', () => { if (answers.size > pipelined) socket.pause() })
+  return answers
+}
 
 /** Its time counts from where it is its turn: it may wait for the answers of requests before it. */
 function cutWhenSlow (socket: Socket, reply: FastifyReply, payload: unknown, { answer, slowest }: Limits): void {

@@ -116,11 +116,10 @@ await t.test('the service itself takes what was renewed', async (t) => {
   open.destroy()
 })
 
-await t.test('a pair that cannot be used keeps the service from starting, in one sentence', async (t) => {
-  const start = (tls: { cert: string, key: string }) => startService(t, { config: { tls } })
+await t.test('a pair that cannot be used is refused in one sentence', async (t) => {
   const { cert, key } = config.tls!
-  await t.rejects(start({ cert: `${cert}x`, key }), { name: 'CertificateError', message: `${cert}x cannot be read (ENOENT).` })
-  await t.rejects(start({ cert: key, key: cert }), { name: 'CertificateError', message: /cannot be used together \(.*\): they must be a pair in PEM/ })
+  await t.rejects(readPair({ cert: `${cert}x`, key }), { name: 'CertificateError', message: `${cert}x cannot be read (ENOENT).` })
+  await t.rejects(readPair({ cert: key, key: cert }), { name: 'CertificateError', message: /cannot be used together \(.*\): they must be a pair in PEM/ })
 })
 
 const sslscan = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'sslscan')).find((path) => existsSync(path))
