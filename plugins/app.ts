@@ -1,5 +1,4 @@
-import { isWithin, readNetwork } from '@dispatch/core'
-import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import { auditRoutes } from './audit.ts'
 import { authenticationPlugin } from './authentication.ts'
 import { bodiesPlugin } from './bodies.ts'
@@ -17,6 +16,7 @@ import { drainingPlugin } from './draining.ts'
 import { answerUnroutable, errorsPlugin } from './errors.ts'
 import { headersPlugin, requestId } from './headers.ts'
 import { healthRoutes } from './health.ts'
+import { createWays, proxyTest } from './https.ts'
 import { impersonationRoutes } from './impersonation.ts'
 import { interventionRoutes } from './interventions.ts'
 import { keysRoutes } from './keys.ts'
@@ -27,6 +27,7 @@ import { openapiPlugin } from './openapi.ts'
 import { providersRoutes } from './providers.ts'
 import { parseQuery } from './queries.ts'
 import { queueRoutes } from './queue.ts'
+import { openServer } from './server.ts'
 import { simulatorRoutes } from './simulator.ts'
 import { supportPage } from './support-page.ts'
 import { templatesRoutes } from './templates.ts'
@@ -39,8 +40,8 @@ import { webhookRoutes } from './webhooks.ts'
 export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(drainingPlugin)
   await app.register(loggingPlugin)
-  await app.register(headersPlugin)
-  await app.register(transportPlugin)
+  await app.register(headersPlugin, { wayOf: createWays(get('config')) })
+  await app.register(transportPlugin, { limits: get('transportLimits') })
   await app.register(errorsPlugin)
   await app.register(bodiesPlugin)
   await app.register(authenticationPlugin, { authentication: get('authentication') })
@@ -77,30 +78,21 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
 }
 
 const mebibyte = 1024 * 1024
-const second = 1000
 
-/** Whether the word of a proxy counts on who its client is. Every other client is who its connection says. */
-function proxyTrust (proxies: readonly string[]): ((address: string) => boolean) | false {
-  const networks = proxies.flatMap((proxy) => readNetwork(proxy) ?? [])
-  return networks.length === 0 ? false : (address) => isWithin(networks, address)
-}
-
-/** The server of the service, ready to listen. Closing it finishes the requests under way. */
+/** The server of the service, ready to listen. Closing it finishes the requests under way. Throws a CertificateError. */
 export async function createServer (house: House, logger: FastifyBaseLogger): Promise<FastifyInstance> {
-  const server = fastify({
+  const server = await openServer(house, {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     requestIdHeader: false,
     genReqId: requestId,
-    trustProxy: proxyTrust(house.get('config').trustedProxies),
+    trustProxy: proxyTest(house.get('config').trustedProxies),
     bodyLimit: 5 * mebibyte,
-    requestTimeout: 120 * second,
-    http: { headersTimeout: 30 * second, requireHostHeader: false },
     // See draining.ts: what comes on open connections meanwhile is still answered.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery },
-    frameworkErrors: answerUnroutable,
+    frameworkErrors: answerUnroutable(createWays(house.get('config'))),
     clientErrorHandler: answerUnreadable
   })
   await server.register(app, house)

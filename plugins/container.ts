@@ -2,10 +2,10 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createApiKeys, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfiguring,
-  createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeyring, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks,
-  createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, demo, linkOf, migrate,
-  openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker, withoutProvider,
+  checkMasterKeys, createAccounts, createApiKeys, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfiguring,
+  createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks, createLocalFiles,
+  createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, demo, linkOf, migrate, openDatabase,
+  openEventSpool, openQueue, readLinkKey, receiveFile, startWorker, withoutProvider,
   type Accounts, type Addresses, type ApiKeys, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring, type Credentials,
   type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Notices,
   type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Users, type Verifying, type Worker
@@ -13,7 +13,9 @@ import {
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
 import type { Limiters } from './limits.ts'
+import { openKeyring } from './master-keys.ts'
 import { createSimulatedVendor, type SimulatedVendor } from './simulated-vendor.ts'
+import { transportLimits, type TransportLimits } from './transport-limits.ts'
 
 /** Every part of the service, by the name under which the container has it. */
 export type Parts = {
@@ -52,6 +54,7 @@ export type Parts = {
   network: Network
   spool: Spool
   renderer: Renderer
+  transportLimits: TransportLimits
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
   leases: Leases
@@ -79,6 +82,7 @@ export type House = { get: <Name extends keyof Parts>(name: Name) => Parts[Name]
 const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   newId: () => () => randomUUIDv7(),
   renderer: () => createRenderer(),
+  transportLimits: () => transportLimits,
   synchronousLimit: () => 120,
   freshness: (get) => createFreshness(get('database')),
   accounts: (get) => createAccounts(get('database'), get('freshness')),
@@ -184,7 +188,8 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     const now = replacements.now ?? (() => new Date())
     await database.ping().catch(unusable)
     await migrate(database)
-    const keyring = createKeyring(await readMasterKey(config.environment === 'production' ? { value: config.masterKey } : { value: config.masterKey, file: join(config.dataDirectory, 'master.key') }))
+    const keyring = await openKeyring(config)
+    await checkMasterKeys(database, keyring)
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))

@@ -5,9 +5,10 @@ import { sentenceOf } from './failure.ts'
 
 assertNode()
 // Only now: what they import, an older Node cannot even link.
+const { keys } = await import('./commands/keys.ts')
 const { operator } = await import('./commands/operator.ts')
 
-const commands: Readonly<Record<string, Command>> = { operator }
+const commands: Readonly<Record<string, Command>> = { operator, keys }
 
 const usage = `npm run dispatch -- <command>\n\n${Object.values(commands).map(({ summary }) => `  ${summary}`).join('\n')}`
 

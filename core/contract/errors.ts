@@ -8,6 +8,7 @@ export const errorTable = {
   unauthorized: { status: 401, when: 'No credentials, wrong ones, or an expired token.' },
   insufficient_credits: { status: 402, when: 'The free credits of the company do not cover the price of the dispatch.' },
   forbidden: { status: 403, when: 'A bad login, a disabled user, or a permission that the user does not have.' },
+  https_required: { status: 403, when: 'The request came over plain HTTP, which is not served.' },
   template_not_found: { status: 404, when: 'The template does not exist, or belongs to another company.' },
   not_found: { status: 404, when: 'The resource does not exist, or belongs to another company.' },
   unknown_service: { status: 404, when: 'The path names a service that does not exist.' },
