@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../core/store/database.ts'
 import { testDatabase } from '../support/postgres.ts'
@@ -20,9 +22,12 @@ async function operator (args: readonly string[], { input, env }: { input: strin
   return { code: child.exitCode, ...said }
 }
 
-const email = 'ada@platform.example.com'
+/** What the operators' page lets its reader do. */
+const [, documented = ''] = /^npm run dispatch -- operator (.*)$/m.exec(readFileSync(join(root, 'plugins/README.md'), 'utf8')) ?? []
+
+const email = 'ada@example.com'
 const password = 'a good password'
-const create = ['create', '--email', email]
+const create = documented.split(' ')
 
 async function emptyDatabase (t: Test) {
   const { url } = await testDatabase(t)
