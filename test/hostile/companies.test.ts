@@ -17,7 +17,7 @@ const { house, send } = service
 const { owner } = house.get('database')
 
 /** Something of a company for every name that a request can carry. */
-type Things = { dispatchId: string, documentId: string, templateId: number, callbackId: string, userId: number, key: string }
+type Things = { dispatchId: string, documentId: string, templateId: number, callbackId: string, key: string, memberId: number, keyId: string }
 type Company = Awaited<ReturnType<typeof service.company>> & Things
 
 /** A company that has used everything; its name stands in all that it has written. */
@@ -35,8 +35,8 @@ async function founded (name: string, templateId: number): Promise<Company> {
     companyId: company.companyId, dispatchId: body.dispatchId, type: 'dispatch.succeeded', url: `https://${name}.test/`, data: { name }, now: new Date(), newId: randomUUIDv7
   }, () => Promise.resolve()))
   await send('POST', '/api/v1/company/callback-secret', {}, company.admin)
-  const { user_id: userId } = await owner.selectFrom('users').select('user_id').where('email', '=', company.member.email).executeTakeFirstOrThrow()
-  return { ...company, userId, dispatchId: body.dispatchId, documentId: body.generatedDocument.id, templateId, callbackId, key: 'first' }
+  const { userId: memberId, id: keyId } = (await send('POST', '/api/v1/keys', { body: { name, mode: 'live' } }, company.member)).body
+  return { ...company, memberId, keyId, dispatchId: body.dispatchId, documentId: body.generatedDocument.id, templateId, callbackId, key: 'first' }
 }
 
 const zanzibar = await founded('zanzibar', 1000)
@@ -113,8 +113,8 @@ const matrix: Record<string, Row> = {
   'DELETE /api/v1/company/providers/:code': { roles: ['admin'], request: at('/api/v1/company/providers/sample'), ok: [204, 404] },
   'GET /api/v1/users': { roles: ['operator', 'admin'], request: at('/api/v1/users') },
   'POST /api/v1/users': { roles: ['operator', 'admin'], request: () => ({ path: '/api/v1/users', sending: { body: { ...newUser(), role: 'member', services: ['*'] } } }), ok: [201] },
-  'GET /api/v1/users/:id': { roles: ['operator', 'admin'], request: ({ userId }) => ({ path: `/api/v1/users/${String(userId)}` }), foreign: 'not_found' },
-  'PUT /api/v1/users/:id': { roles: ['operator', 'admin'], request: ({ userId }) => ({ path: `/api/v1/users/${String(userId)}`, sending: { body: { services: ['*'] } } }), foreign: 'not_found' },
+  'GET /api/v1/users/:id': { roles: ['operator', 'admin'], request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}` }), foreign: 'not_found' },
+  'PUT /api/v1/users/:id': { roles: ['operator', 'admin'], request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}`, sending: { body: { services: ['*'] } } }), foreign: 'not_found' },
   'PUT /api/v1/my/password': { roles: everyone, request: at('/api/v1/my/password', { current: 'not it', password: 'a good password' }), ok: [403] },
   'GET /api/v1/company': { roles: ['operator', 'admin'], request: at('/api/v1/company') },
   'PUT /api/v1/company': { roles: ['operator', 'admin'], request: at('/api/v1/company', { lowCredit: 1 }) },
@@ -124,6 +124,11 @@ const matrix: Record<string, Row> = {
   'GET /api/v1/companies/:id': { roles: ['operator'], request: () => ({ path: `/api/v1/companies/${String(own.companyId)}` }) },
   'PUT /api/v1/companies/:id': { roles: ['operator'], request: () => ({ path: `/api/v1/companies/${String(own.companyId)}`, sending: { body: { disabled: false } } }) },
   'POST /api/v1/companies/:id/credits': { roles: ['operator'], request: () => ({ path: `/api/v1/companies/${String(own.companyId)}/credits`, sending: { body: { amount: 1, reason: 'One more' } } }) },
+  'POST /api/v1/keys': { roles: everyone, request: ({ memberId }) => ({ path: '/api/v1/keys', sending: { body: { name: 'Another', mode: 'test', userId: memberId } } }), ok: [201], foreign: 'not_found' },
+  'GET /api/v1/keys': { roles: everyone, request: at('/api/v1/keys') },
+  'DELETE /api/v1/keys/:id': { roles: everyone, request: ({ keyId }) => ({ path: `/api/v1/keys/${keyId}` }), ok: [204, 404], foreign: 'not_found' },
+  // Operators may act as anybody: whom admins may not, impersonation.test.ts says.
+  'POST /auth/impersonate': { roles: ['operator', 'admin'], request: at('/auth/impersonate', { userId: own.memberId }) },
   'GET /healthz': { roles: everyone, request: at('/healthz') },
   'GET /api/v1/simulator/outbox': { roles: everyone, request: at('/api/v1/simulator/outbox') },
   'POST /api/v1/simulator/events': { roles: everyone, request: ({ dispatchId }) => ({ path: '/api/v1/simulator/events', sending: { body: { dispatchId, status: 'viewed' } } }), ok: [422], foreign: 'not_found' }

@@ -45,8 +45,8 @@ await t.test('every operation says in words what it does, and what it answers', 
   t.end()
 })
 
-await t.test('routes need credentials, by Basic or Bearer, but for the open ones', (t) => {
-  t.strictSame(document.security, [{ basic: [] }, { bearer: [] }])
+await t.test('routes need credentials, by Basic, Bearer or a key, but for the open ones', (t) => {
+  t.strictSame(document.security, [{ basic: [] }, { bearer: [] }, { key: [] }])
   t.match(document.components.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
   const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ method, path }) => `${method} ${path}`)
   t.strictSame(open.sort(), ['GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth'])
@@ -63,7 +63,7 @@ await t.test('every error word is in the one schema of errors, and each that a r
     }
   }
   const dispatching = operations.find(({ method, path }) => method === 'POST' && path === '/api/invoicing')
-  t.strictSame(Object.keys(dispatching?.operation.responses), ['200', '400', '401', '402', '403', '404', '409', '413', '415', '417', '422', '500', '503', '504'])
+  t.strictSame(Object.keys(dispatching?.operation.responses), ['200', '400', '401', '402', '403', '404', '409', '413', '415', '417', '422', '429', '500', '503', '504'])
   t.end()
 })
 
@@ -76,7 +76,8 @@ await t.test('headers of requests and answers are told', (t) => {
     }
   }
   const dispatching = operations.find(({ path }) => path === '/api/invoicing')?.operation
-  t.match(dispatching.responses['200'].headers, { 'Idempotency-Replayed': { schema: { type: 'string' } } })
+  t.match(dispatching.responses['200'].headers, { 'Idempotency-Replayed': { schema: { type: 'string' } }, RateLimit: {}, 'RateLimit-Policy': {} })
+  t.match(dispatching.responses['429'].headers, { RateLimit: {}, 'RateLimit-Policy': {}, 'Retry-After': { schema: { type: 'integer' } } })
   t.match(dispatching.parameters.map(({ name }: { name: string }) => name), ['async', 'x-idempotency-key', 'idempotency-key'])
   t.end()
 })
