@@ -27,6 +27,7 @@ import { openapiPlugin } from './openapi.ts'
 import { providersRoutes } from './providers.ts'
 import { parseQuery } from './queries.ts'
 import { queueRoutes } from './queue.ts'
+import { securityRoutes } from './security.ts'
 import { openServer } from './server.ts'
 import { simulatorRoutes } from './simulator.ts'
 import { supportPage } from './support-page.ts'
@@ -72,6 +73,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(configurationRoutes, { configuring: get('configuring') })
   await app.register(webhookRoutes, { intake: get('intake') })
   await app.register(healthRoutes, shared)
+  await app.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   if (get('config').environment === 'development') {
     await app.register(simulatorRoutes, { ...shared, host: get('host'), configurations: get('configurations'), keyring: get('keyring'), vendor: get('simulatedVendor'), now: get('now'), newId: get('newId') })
   }

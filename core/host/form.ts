@@ -57,6 +57,12 @@ export function destinationNames (form: SettingsForm): string[] {
   return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-destination'] === true)
 }
 
+/** What is wrong with the form of settings that come with a request: they are stored with the dispatch as they came. */
+export function requestFormProblems (form: SettingsForm, base: string): Problem[] {
+  const secrets = secretNames(form).map((name): Problem => ({ path: pointer(`${base}/properties`, name), code: 'secret', message: 'A secret stands in the settings of a configuration, which are sealed, never in those of a request.' }))
+  return [...formProblems(form, base), ...secrets]
+}
+
 /** What is wrong with a form beyond its shape. Paths begin with `base`. */
 export function formProblems (form: SettingsForm, base: string): Problem[] {
   const fields = Object.entries(form.properties).flatMap(([name, field]) => fieldProblems(field, pointer(`${base}/properties`, name)))

@@ -9,7 +9,7 @@ import { senderProblems } from '../services/senders.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Idempotency, Poll, Sandbox } from './definition.ts'
 import { providerErrors, type ErrorReading } from './failure.ts'
-import { formProblems, SettingsForm } from './form.ts'
+import { formProblems, requestFormProblems, SettingsForm } from './form.ts'
 import { verbNames, type VerbName } from './verbs.ts'
 import { webhookProblems, WebhookManifests } from './webhook.ts'
 
@@ -132,7 +132,7 @@ export function readManifest (json: unknown): Fit<Manifest> {
   const { settings, requestSettings } = fit.value
   const problems = [
     ...formProblems(settings, '/settings'),
-    ...formProblems(requestSettings, '/requestSettings'),
+    ...requestFormProblems(requestSettings, '/requestSettings'),
     ...sandboxProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),

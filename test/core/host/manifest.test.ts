@@ -95,6 +95,7 @@ const refused: [string, object, string][] = [
   ['a secret inside another field', { settings: Type.Object({ login: Type.Object({ password: Secret() }) }) }, '/settings/properties/login Secrets and destinations stand at the top of the settings, not inside another field.'],
   ['a destination in a list', { settings: Type.Object({ servers: Type.Array(Host()) }) }, '/settings/properties/servers Secrets and destinations stand at the top of the settings, not inside another field.'],
   ['a schema with an unknown keyword', { settings: Type.Object({ a: Type.String({ maxLenght: 5 }) }) }, '/settings Not a JSON Schema: strict mode: unknown keyword: "maxLenght"'],
+  ['a secret in request settings', { requestSettings: Type.Object({ pin: Secret() }) }, '/requestSettings/properties/pin A secret stands in the settings of a configuration, which are sealed, never in those of a request.'],
   ['request settings that are no schema', { requestSettings: Type.Object({ a: Type.String({ pattern: '(' }) }) }, '/requestSettings Not a JSON Schema: '],
   ['a schema that claims a name for itself', { settings: Type.Object({}, { $id: 'acme' }) }, '/settings/$id ']
 ]
