@@ -50,6 +50,13 @@ void t.test('the limits hold for every format', async (t) => {
   t.match(await rejection(renderer.render({ ...job('endless', endless), format: 'text' })), { problems: [{ code: 'render_timeout' }] })
 })
 
+void t.test('a document of pictures that take too much is stopped, and the next one is made', async (t) => {
+  const renderer = start(t, { timeLimit: 2 })
+  const codes = Array.from({ length: 900 }, () => ({ code: { qr: 'text' } }))
+  t.match(await rejection(renderer.render(job('codes', codes, { text: 'é'.repeat(1165) }))), { name: 'RenderError' })
+  t.equal(await wordsOf(await renderer.render(job('b', [{ paragraph: 'fine' }]))), 'fine')
+})
+
 void t.test('a template is compiled once for its digest', async (t) => {
   const renderer = start(t, {})
   await renderer.render(job('same', [{ paragraph: 'first' }]))
