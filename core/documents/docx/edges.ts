@@ -22,10 +22,10 @@ export function edgesOf ({ header, footer }: ResolvedDocument): Edge[] {
 /** Each as a part of its own, with what it refers to. */
 export function edgeParts (edges: readonly Edge[], { page, style, locale }: ResolvedDocument, media: Media): Parts {
   const width = page.width - page.left - page.right
-  return Object.fromEntries(edges.flatMap(({ name, blocks }): [path: string, text: string][] => {
+  return Object.fromEntries(edges.flatMap(({ name, blocks }) => {
     const relations = createRelations(media)
     const content = stack(blocks, width, 'edge', { style, locale, paragraph: name === 'header' ? 'Header' : 'Footer', media, relations })
     const text = part(element(name === 'header' ? 'w:hdr' : 'w:ftr', namespaces, all(...content)))
-    return [[`word/${name}.xml`, text], ...(relations.all().length === 0 ? [] : [[`word/_rels/${name}.xml.rels`, relationships(relations.all())]])]
+    return [[`word/${name}.xml`, text], [`word/_rels/${name}.xml.rels`, relationships(relations.all())]] as const
   }))
 }

@@ -1,4 +1,5 @@
 import type { FontFamily, ResolvedDocument, ResolvedStyle } from '../document.ts'
+import { remember } from '../memory.ts'
 import { all, element, none, part, type Xml } from '../office/xml.ts'
 import { headingSize } from '../style.ts'
 import { border, hairline } from './border.ts'
@@ -24,7 +25,14 @@ export const settings = part(element('w:settings', { 'xmlns:w': namespaces['xmln
   element('w:compat', {}, element('w:compatSetting', { 'w:name': 'compatibilityMode', 'w:uri': 'http://schemas.microsoft.com/office/word', 'w:val': 15 }))))
 
 /** The part of a document that says how its text looks. */
-export function styles ({ style, locale }: ResolvedDocument): string {
+export function styles ({ style, locale }: Pick<ResolvedDocument, 'style' | 'locale'>): string {
+  return remembered(JSON.stringify({ style, locale })).part
+}
+
+/** The documents of a template have the same styles. */
+const remembered = remember(100, (key) => ({ part: make(JSON.parse(key) as Pick<ResolvedDocument, 'style' | 'locale'>) }))
+
+function make ({ style, locale }: Pick<ResolvedDocument, 'style' | 'locale'>): string {
   return part(element('w:styles', { 'xmlns:w': namespaces['xmlns:w'] },
     element('w:docDefaults', {},
       element('w:rPrDefault', {}, element('w:rPr', {}, fontsOf(style), sizes(style.size), element('w:lang', { 'w:val': locale, 'w:eastAsia': locale, 'w:bidi': locale }))),

@@ -14,7 +14,10 @@ export function element (name: string, attributes: Attributes = {}, ...children:
     const value = attributes[key]
     if (value !== undefined) tag += ` ${key}="${typeof value === 'number' ? value : escape(value)}"`
   }
-  return (children.length === 0 ? `${tag}/>` : `${tag}>${children.join('')}</${name}>`) as Xml
+  if (children.length === 0) return `${tag}/>` as Xml
+  tag += '>'
+  for (const child of children) tag += child
+  return `${tag}</${name}>` as Xml
 }
 
 /** Pieces one after the other. */
@@ -26,7 +29,7 @@ export const none = '' as Xml
 
 /** Text as it is read: line ends are `\n`, and what XML has no character for (XML 1.0, 2.2) is the sign for what cannot be shown. */
 export function text (text: string): Xml {
-  return escape(readable(text)) as Xml
+  return (plain.test(text) ? text : escape(readable(text))) as Xml
 }
 
 const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -47,12 +50,14 @@ export function around (name: string, attributes: Attributes = {}): [start: Xml,
   return [element(name, attributes).replace(/\/>$/, '>') as Xml, `</${name}>` as Xml]
 }
 
+/** Text that is XML as it stands, as nearly all is. */
+const plain = /^[^\p{Cc}\p{Cs}&<>"\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]*$/u
+
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const special = /[&<>"]/
 /** What {@link readable} leaves of what XML cannot have. */
 const illegal = /[\ufffe\uffff]|\p{Cs}/gu
 
 function escape (text: string): string {
-  const legal = text.replace(illegal, '\ufffd')
-  return special.test(legal) ? legal.replace(/[&<>"]/g, (character) => entities[character] ?? character) : legal
+  if (plain.test(text)) return text
+  return text.replace(illegal, '\ufffd').replace(/[&<>"]/g, (character) => entities[character] ?? character)
 }
