@@ -26,7 +26,7 @@ type Maker<F extends Format> = (document: ResolvedDocument, data: unknown, now: 
 const makers: { readonly [F in Format]: Maker<F> } = {
   pdf: makePdf,
   docx: (document, _data, now) => fileOf('docx', renderDocx(document, now)),
-  xlsx: (document) => fileOf('xlsx', renderXlsx(document)),
+  xlsx: (document, _data, now) => fileOf('xlsx', renderXlsx(document, now)),
   html: (document) => renderHtml(document),
   text: (document) => ({ text: renderText(document) })
 }
