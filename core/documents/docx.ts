@@ -1,0 +1,46 @@
+import type { ResolvedDocument } from './document.ts'
+import { stack } from './docx/blocks.ts'
+import { edgeParts, edgesOf } from './docx/edges.ts'
+import { namespaces } from './docx/namespaces.ts'
+import { createMedia, createRelations } from './docx/relations.ts'
+import { sectionOf } from './docx/section.ts'
+import { settings, styles } from './docx/styles.ts'
+import { packageParts, relationships, relationType } from './office/package.ts'
+import { around, partPieces, type Xml } from './office/xml.ts'
+import { zip } from './office/zip.ts'
+import { joined } from './output.ts'
+import { limits } from './limits.ts'
+
+/**
+ * Makes a Word document as somebody would have typed it: styles, headings, tables with a header on every page, fields for the
+ * numbers of pages. The same document and time give the same bytes. A RenderError when it is too large.
+ */
+export function renderDocx (document: ResolvedDocument, now: Date): Uint8Array<ArrayBuffer> {
+  const media = createMedia()
+  const edges = edgesOf(document)
+  const relations = createRelations(media, ['styles', 'settings', ...edges.map(({ name }) => name)].map((name) => ({ type: relationType(name), target: `${name}.xml` })))
+  const text = joined(partPieces(documentPieces(document)), limits.markup)
+  return zip({
+    ...packageParts(document, now, 'word/document.xml', {
+      'word/document.xml': 'officedocument.wordprocessingml.document.main+xml',
+      ...Object.fromEntries(['styles', 'settings', ...edges.map(({ name }) => name)].map((name) => [`word/${name}.xml`, `officedocument.wordprocessingml.${name}+xml`]))
+    }),
+    'word/document.xml': text,
+    'word/_rels/document.xml.rels': relationships(relations.all()),
+    'word/styles.xml': styles(document),
+    'word/settings.xml': settings,
+    ...edgeParts(edges, document, media),
+    ...media.parts()
+  })
+
+  function * documentPieces ({ body, page, style, locale }: ResolvedDocument): Generator<Xml> {
+    const [start, end] = around('w:document', namespaces)
+    const [open, close] = around('w:body')
+    yield start
+    yield open
+    yield * stack(body, page.width - page.left - page.right, 'body', { style, locale, paragraph: 'Normal', media, relations })
+    yield sectionOf(page, edges.map(({ name }) => ({ name, id: relations.id(`${name}.xml`) })))
+    yield close
+    yield end
+  }
+}
