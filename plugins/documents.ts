@@ -1,9 +1,12 @@
-import { findDocument, findLinkedDocument, type Database, type DocumentRow, type Files, type Links } from '@dispatch/core'
+import { fileFormats, findDocument, findLinkedDocument, type Database, type DocumentRow, type Files, type Links } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { missing, uuidIn } from './paths.ts'
 
-const Pdf = { description: 'The document, as a download.', content: { 'application/pdf': { schema: { type: 'string', format: 'binary' } } } }
+const Download = {
+  description: 'The document, as a download: what was made, what a provider made of it, or the file that was uploaded.',
+  content: Object.fromEntries([...Object.values(fileFormats).map(({ contentType }) => contentType), 'application/octet-stream'].map((type) => [type, { schema: { type: 'string', format: 'binary' } }]))
+}
 
 /** Generated documents: with credentials, or by a signed link that ends with the document. */
 export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database, files: Files, links: Links, now: () => Date }> = (app, { database, files, links, now }, done) => {
@@ -22,12 +25,12 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.get<{ Params: { id: string } }>('/api/v1/documents/:id', {
     config: { errors: ['not_found'] },
-    schema: { tags: ['Documents'], summary: 'Downloads a generated document.', response: { 200: Pdf } }
+    schema: { tags: ['Documents'], summary: 'Downloads a generated document.', response: { 200: Download } }
   }, async ({ actor, params }, reply) => send(reply, await findDocument(database, actor.companyId, uuidIn(params.id, 'document')), params.id))
 
   app.get<{ Params: { token: string } }>('/d/:token', {
     config: { public: true, errors: ['not_found'] },
-    schema: { tags: ['Documents'], summary: 'Downloads a generated document by its signed link.', response: { 200: Pdf } }
+    schema: { tags: ['Documents'], summary: 'Downloads a generated document by its signed link.', response: { 200: Download } }
   }, async ({ params }, reply) => {
     const documentId = links.read(params.token)
     return send(reply, documentId === undefined ? undefined : await findLinkedDocument(database, documentId), 'of this link')

@@ -1,4 +1,4 @@
-import { DispatchError, page, TemplateQuery, TemplateView, type StoredTemplate, type Templates } from '@dispatch/core'
+import { DispatchError, page, templateFormats, TemplateQuery, TemplateView, type StoredTemplate, type Templates } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { integerIn, largestId } from './paths.ts'
 
@@ -34,7 +34,7 @@ function viewOf ({ id, name, version, source, schema, sample, updatedAt, company
     version,
     service,
     ...(documentType === undefined ? {} : { documentType }),
-    formats: ['PDF'],
+    formats: [...templateFormats],
     locale,
     schema,
     sample,

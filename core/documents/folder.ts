@@ -11,7 +11,6 @@ import type { Place } from './yaml.ts'
 /** A template as it stands in a folder: `template.yaml`, `schema.json`, `sample.json` and the pictures that it names. */
 export type TemplateFolder = Pick<TemplateSource, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> & {
   id: number
-  formats: ['PDF']
   /** The template with its assets inside, as data URIs: complete, and what the renderer takes. */
   source: TemplateSource
   /** The text of template.yaml. */
@@ -37,7 +36,7 @@ export async function readTemplateFolder (path: string): Promise<TemplateFolder>
   checkSample(schema, sample, path)
   if (source.id === undefined) throw new TemplateError([place({ path: '', message: 'A shared template needs an "id", from 1 to 999.' })])
   const digest = createHash('sha256').update(canonical({ source, schema, sample })).digest('hex')
-  return { ...factsOf(source), id: source.id, formats: ['PDF'], source, yaml, schema, sample, digest }
+  return { ...factsOf(source), id: source.id, source, yaml, schema, sample, digest }
 }
 
 function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateSource): Pick<TemplateFolder, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> {

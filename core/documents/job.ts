@@ -1,11 +1,14 @@
 import type { Problem } from '../contract/errors.ts'
+import type { File } from './file-formats.ts'
 import type { Html } from './html.ts'
 import type { TemplateSource } from './model.ts'
 import type { Pdf } from './pdf.ts'
 
 /** What each format gives. The bytes in it own their memory. */
 export type Results = {
-  pdf: Pdf & { contentType: 'application/pdf' }
+  pdf: Pdf & File<'pdf'>
+  docx: File<'docx'>
+  xlsx: File<'xlsx'>
   /** A mail: HTML, its plain-text alternative and its pictures. */
   html: Html
   /** A message, such as an SMS. */

@@ -1,7 +1,9 @@
 import { pointer } from '../contract/json.ts'
 import type { CompiledTemplate } from './compile.ts'
 import type { FontFamily, ResolvedDocument } from './document.ts'
+import { renderDocx } from './docx.ts'
 import { RenderError, renderError } from './errors.ts'
+import { fileOf } from './file-formats.ts'
 import { renderHtml } from './html.ts'
 import type { Format, Rendered, RenderJob, Results } from './job.ts'
 import { facesFor } from './layout/fonts.ts'
@@ -10,6 +12,7 @@ import { renderPdf } from './pdf.ts'
 import { isRecord } from './records.ts'
 import { withSigners } from './signers.ts'
 import { renderText } from './text.ts'
+import { renderXlsx } from './xlsx.ts'
 
 /** Makes the document of a template with data. Everything that is wrong with the data is a RenderError with pointers into them. */
 export async function render<F extends Format> (template: CompiledTemplate, { data, format, now, signers }: Omit<RenderJob<F>, 'template'>): Promise<Rendered<F>> {
@@ -22,13 +25,16 @@ type Maker<F extends Format> = (document: ResolvedDocument, data: unknown, now: 
 
 const makers: { readonly [F in Format]: Maker<F> } = {
   pdf: makePdf,
+  docx: (document) => fileOf('docx', renderDocx(document)),
+  xlsx: (document) => fileOf('xlsx', renderXlsx(document)),
   html: (document) => renderHtml(document),
   text: (document) => ({ text: renderText(document) })
 }
 
 async function makePdf (document: ResolvedDocument, data: unknown, now: Date): Promise<Results['pdf']> {
   try {
-    return { ...await renderPdf(document, now), contentType: 'application/pdf' }
+    const { bytes, ...facts } = await renderPdf(document, now)
+    return { ...fileOf('pdf', bytes), ...facts }
   } catch (error) {
     throw error instanceof UnshowableText ? unshowableData(error, data, document.style.font) : error
   }

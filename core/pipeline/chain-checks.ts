@@ -2,7 +2,7 @@ import { isDeliveryService } from '../contract/delivery.ts'
 import type { Mode } from '../contract/states.ts'
 import type { Installed } from '../host/load.ts'
 import type { DispatchRequest } from '../services/request.ts'
-import { services, type ServiceName } from '../services/index.ts'
+import { formatOf, services, type ServiceName } from '../services/index.ts'
 import type { Findings } from '../services/service.ts'
 import type { DraftStep } from './plan.ts'
 
@@ -21,6 +21,20 @@ export function checkPlaces ([first, ...later]: readonly DraftStep[]): Findings 
       path: `/${service}`,
       code: 'no_places_to_sign',
       message: `The provider "${provider.code}" makes the document of "${first.service}" itself, so that nobody knows where in it to sign: choose another one for "${first.service}", or leave "${service}" out.`
+    }))
+  }
+}
+
+/** A service that cannot do anything with a document of the format that the first one makes. */
+export function checkFormats ([first, ...later]: readonly DraftStep[]): Findings {
+  if (first === undefined || later.length === 0) return {}
+  const format = formatOf(first.service, first.fields)
+  const refusing = later.filter(({ service }) => services[service].chain.formats?.includes(format) === false).map(({ service }) => service)
+  return {
+    problems: refusing.map((service) => ({
+      path: first.at(services[first.service].format?.field ?? ''),
+      code: 'format_not_taken',
+      message: `"${service}" takes ${services[service].chain.formats?.join(', ').toUpperCase() ?? 'no'} documents, and "${first.service}" makes ${format.toUpperCase()} here.`
     }))
   }
 }

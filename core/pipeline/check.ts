@@ -6,7 +6,7 @@ import { services } from '../services/index.ts'
 import { checkInvoice } from '../services/invoice.ts'
 import type { Facts, Findings, Subject } from '../services/service.ts'
 import type { StoredTemplate } from '../store/templates.ts'
-import { checkCallback, checkPlaces } from './chain-checks.ts'
+import { checkCallback, checkFormats, checkPlaces } from './chain-checks.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
 import type { TemplateChecks } from './template-checks.ts'
 
@@ -26,6 +26,7 @@ export function check (draft: Draft, { templateChecks, prices, link, mode, now }
     checkChoices(all),
     checkCallback(request, mode),
     checkPlaces(steps),
+    checkFormats(steps),
     ...all.map(checkSettings),
     ...all.flatMap((step) => [
       checkTemplate(step, templateChecks, today),

@@ -2,8 +2,10 @@ import { hash } from 'node:crypto'
 import type { JsonObject } from '../contract/json.ts'
 import { refusal } from '../contract/errors.ts'
 import { RenderError } from '../documents/errors.ts'
+import { fileFormats, type FileFormat } from '../documents/file-formats.ts'
 import type { Format, Rendered } from '../documents/renderer.ts'
-import { services } from '../services/index.ts'
+import { cleanFilename } from '../services/filename.ts'
+import { formatOf, services } from '../services/index.ts'
 import { linkToken } from '../services/link.ts'
 import type { Content, ContentKind, Made } from '../services/made.ts'
 import type { NewDocument } from '../store/documents.ts'
@@ -44,6 +46,9 @@ async function linkFor ({ documentUrl }: Making, { fields }: RunStep, hand: Hand
   return chain === undefined ? {} : { link: documentUrl(chain.document) }
 }
 
+/** Only a PDF has pages, and places on them. */
+type MadeFile = Rendered<FileFormat> & Partial<Pick<Rendered<'pdf'>, 'pages' | 'signatures'>>
+
 type Contents<Kind extends ContentKind> = { content: Content[Kind], document?: StoredDocument, fresh?: MadeContent['fresh'] }
 
 /** How each kind of content comes about: of the step's own template, or of the document of the chain. */
@@ -52,11 +57,12 @@ const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: 
     const { document, made } = step.content
     if (document !== undefined) return { content: { document: plainHandle(document), ...pagesOf(document), signatures: placesIn(made) }, document }
     if (step.template === undefined) return { content: chainContent(run, await hand()) }
-    const { bytes, contentType, pages, signatures } = await render(parts, run, step, 'pdf')
-    const fresh = await storeDocument(parts, run, step, { bytes, contentType, pages })
+    const file: MadeFile = await render(parts, run, step, formatOf(step.service, step.fields))
+    const fresh = await storeDocument(parts, run, step, file)
     const handle = handleOf(fresh)
+    const { signatures = [] } = file
     return {
-      content: { document: plainHandle(handle), pages, signatures },
+      content: { document: plainHandle(handle), ...pagesOf(file), signatures },
       document: handle,
       fresh: { document: fresh, ...(signatures.length === 0 ? {} : { made: { signatures } }) }
     }
@@ -89,7 +95,7 @@ function chainContent ({ dispatchId }: Run, chain: ChainDocument | undefined): C
   return { document: plainHandle(document), ...pagesOf(document), signatures }
 }
 
-function pagesOf ({ pages }: StoredDocument): { pages?: number } {
+function pagesOf ({ pages }: { pages?: number }): { pages?: number } {
   return pages === undefined ? {} : { pages }
 }
 
@@ -110,18 +116,18 @@ async function renderMessage (parts: Making, run: Run, step: RunStep): Promise<{
 /** How long a generated document is kept, in milliseconds: 30 days. */
 const keptFor = 30 * 24 * 3600 * 1000
 
-async function storeDocument ({ files, newId, now }: Making, run: Run, step: RunStep, { bytes, contentType, pages }: { bytes: Uint8Array, contentType: string, pages: number }): Promise<NewDocument> {
+async function storeDocument ({ files, newId, now }: Making, run: Run, step: RunStep, file: MadeFile): Promise<NewDocument> {
   const time = now()
   const documentId = newId()
   const storageKey = storageKeyOf(run.companyId, time, documentId)
-  await files.put(storageKey, bytes)
+  await files.put(storageKey, file.bytes)
   return {
     documentId,
-    filename: services[step.service].filename?.(step.fields) ?? filenameOf(run, step),
-    contentType,
-    size: bytes.byteLength,
-    sha256: hash('sha256', bytes),
-    pages,
+    filename: filenameOf(run, step),
+    contentType: file.contentType,
+    size: file.bytes.byteLength,
+    sha256: hash('sha256', file.bytes),
+    ...pagesOf(file),
     storageKey,
     expiresAt: expiryOf(time)
   }
@@ -137,11 +143,18 @@ export function expiryOf (time: Date): Date {
   return new Date(time.getTime() + keptFor)
 }
 
-/** `<template>-<number>.pdf`, in characters that every file system takes. */
-function filenameOf ({ documentNumber, dispatchId }: Run, { template }: RunStep): string {
+/** The name that the client asked for, or `<template>-<number>`, with the extension of the format. */
+function filenameOf (run: Run, step: RunStep): string {
+  const { extension } = fileFormats[formatOf(step.service, step.fields)]
+  const asked = services[step.service].filename?.(step.fields)
+  return (asked === undefined ? undefined : cleanFilename(asked, extension)) ?? `${stemOf(run, step)}.${extension}`
+}
+
+/** In characters that every file system takes. */
+function stemOf ({ documentNumber, dispatchId }: Run, { template }: RunStep): string {
   const name = `${template?.template.name ?? 'document'}-${documentNumber ?? dispatchId}`
   // The cut may leave half of a surrogate pair.
-  return `${name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')}.pdf`
+  return name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')
 }
 
 function textIn (made: JsonObject, name: string): string {

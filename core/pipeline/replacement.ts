@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { compile, guarded, type Check } from '../contract/schema.ts'
-import { services, serviceNames, type ServiceName } from '../services/index.ts'
+import { formatOf, services, serviceNames, type ServiceName } from '../services/index.ts'
 import type { DispatchRecord, StepRecord } from '../store/dispatch-views.ts'
 import type { Replacement } from '../store/runs.ts'
 import { checkAgain } from './check.ts'
@@ -55,6 +55,7 @@ function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonOb
   const [had, has] = [service.signers?.(step.fields).length, service.signers?.(fields).length]
   const problems = [
     ...(step.position > 0 || documentType === record.document_type ? [] : [{ path: `/${service.name}/documentType`, code: 'document_made', message: `The document was made as ${record.document_type ?? 'no'} document and is not made again: leave its type as it was.` }]),
+    ...(formatOf(service.name as ServiceName, step.fields) === formatOf(service.name as ServiceName, fields) ? [] : [{ path: `/${service.name}/${service.format?.field ?? ''}`, code: 'document_made', message: 'The steps of the dispatch take the document in the format in which it was asked for: leave it as it was.' }]),
     ...(had === has || !record.steps.some(({ document }) => document !== undefined) ? [] : [{ path: `/${service.name}/signers`, code: 'document_made', message: `The document has places for ${had ?? 0} ${had === 1 ? 'signer' : 'signers'} and is not made again: leave their number as it was.` }])
   ]
   if (problems.length > 0) throw refusal('validation_failed', problems)

@@ -54,7 +54,7 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   required: ['signers'],
   template: {},
   content: 'document',
-  chain: { produces: 'document', consumes: 'document' },
+  chain: { produces: 'document', consumes: 'document', formats: ['pdf'] },
   capabilities: EsignCapabilities,
   price: 0,
 

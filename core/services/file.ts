@@ -1,19 +1,17 @@
 import { Type, type Static } from 'typebox'
-import type { Problem } from '../contract/errors.ts'
+import type { FileFormat } from '../documents/file-formats.ts'
 import { textAt } from './data.ts'
-import { cleanFilename } from './filename.ts'
-import type { Service, Subject } from './service.ts'
+import type { Service } from './service.ts'
 
-const outputFormats = ['PDF', 'DOCX', 'XLSX'] as const
-
-/** The formats that can be made, with the extension of their files. */
-const makeable: Partial<Record<typeof outputFormats[number], string>> = { PDF: 'pdf' }
+/** What a request may ask for, and the format that it means. */
+const outputFormats = { PDF: 'pdf', DOCX: 'docx', XLSX: 'xlsx' } as const satisfies Record<string, FileFormat>
+type OutputFormat = keyof typeof outputFormats
 
 const defaults = { outputFormat: 'PDF' } as const
 
 /** The fields of the file service. */
 export const FileFields = Type.Object({
-  outputFormat: Type.Optional(Type.Enum(outputFormats, { default: defaults.outputFormat })),
+  outputFormat: Type.Optional(Type.Enum(Object.keys(outputFormats) as [OutputFormat, ...OutputFormat[]], { default: defaults.outputFormat })),
   filename: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The name of the download; the extension is added where it is missing.' }))
 }, { additionalProperties: false })
 export type FileFields = Static<typeof FileFields>
@@ -29,20 +27,13 @@ export const file: Service<'file', FileFields, never, 'document'> = {
   chain: { produces: 'document' },
   price: 0,
 
-  check: (subject) => ({ problems: checkFormat(subject) }),
+  check: () => ({}),
 
-  filename ({ filename, outputFormat }) {
-    const extension = makeable[outputFormat ?? defaults.outputFormat]
-    return filename === undefined || extension === undefined ? undefined : cleanFilename(filename, extension)
-  },
+  format: { field: 'outputFormat', of: ({ outputFormat = defaults.outputFormat }) => outputFormats[outputFormat] },
+
+  filename: ({ filename }) => filename,
 
   example: { file: { filename: 'document.pdf' } },
 
   facts: (_fields, data) => ({ ...textAt(data, '/number', 'documentNumber'), ...textAt(data, '/customer/name', 'recipient') })
-}
-
-function checkFormat ({ fields, at }: Subject<FileFields, never>): Problem[] {
-  const { outputFormat } = { ...defaults, ...fields }
-  if (makeable[outputFormat] !== undefined) return []
-  return [{ path: at('outputFormat'), code: 'not_supported', message: `${outputFormat} files cannot be made yet; ${Object.keys(makeable).join(', ')} can.` }]
 }

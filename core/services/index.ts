@@ -1,3 +1,5 @@
+import type { JsonObject } from '../contract/json.ts'
+import type { FileFormat } from '../documents/file-formats.ts'
 import { email } from './email.ts'
 import { esign } from './esign.ts'
 import { file } from './file.ts'
@@ -23,6 +25,11 @@ export const providedNames = serviceNames.filter(needsProvider)
 
 export function isServiceName (name: string): name is ServiceName {
   return Object.hasOwn(services, name)
+}
+
+/** The format of the document that a service makes of its template. */
+export function formatOf (name: ServiceName, fields: JsonObject): FileFormat {
+  return services[name].format?.of(fields) ?? 'pdf'
 }
 
 /** Whether the service is done by a provider. */

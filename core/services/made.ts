@@ -3,7 +3,7 @@ import type { JsonObject } from '../contract/json.ts'
 
 /** What is made of a template (or comes with the request) before a service is done, by its kind. */
 export type Content = {
-  /** A PDF, how many pages it has where that is known, and where it is to be signed. */
+  /** A file, how many pages it has where that is known, and where it is to be signed. */
   document: { document: DocumentHandle, pages?: number, signatures: readonly SignaturePlace[] }
   /** The body of an e-mail, unless the request brings its own, and what is attached to it. */
   message: { html?: string, text?: string, attachments: readonly DocumentHandle[] }

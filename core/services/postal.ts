@@ -59,7 +59,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   required: ['recipient'],
   template: {},
   content: 'document',
-  chain: { produces: 'document', consumes: 'document' },
+  chain: { produces: 'document', consumes: 'document', formats: ['pdf'] },
   capabilities: PostalCapabilities,
   price: 0,
 

@@ -1,6 +1,7 @@
 import type { TObject } from 'typebox'
 import type { Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
+import type { FileFormat } from '../documents/file-formats.ts'
 import type { ContentKind, Made } from './made.ts'
 
 /**
@@ -32,7 +33,9 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   checkMade? (fields: Fields, made: Made<Kind>, provider: ProviderFacts<Capabilities> | undefined): Problem[]
   /** Who signs the document, by name and in their order. */
   signers? (fields: Fields): readonly string[]
-  /** The name that the client wants the document to have, in characters that every file system takes. */
+  /** The format of the document that it makes, and the field that says so; without it, a PDF. */
+  format?: { field: string, of (fields: Fields): FileFormat }
+  /** The name that the client wants the document to have, with or without an extension. */
   filename? (fields: Fields): string | undefined
   /** What a request for it may look like, beside its template. */
   example: JsonObject
@@ -55,9 +58,10 @@ export type TemplateUse = { unless?: string, exclusive?: true, byName?: string }
 
 /**
  * Where a service may stand in a chain. `produces`: it can begin one, with the document that all others take. `consumes`: what
- * it takes of that document when it comes later; without it the service only begins. `last`: nothing comes after it.
+ * it takes of that document when it comes later; without it the service only begins. `formats`: those that it can take;
+ * without it, any. `last`: nothing comes after it.
  */
-export type ChainPlace = { produces?: 'document', consumes?: 'document' | 'attachment' | 'link', last?: true }
+export type ChainPlace = { produces?: 'document', consumes?: 'document' | 'attachment' | 'link', formats?: readonly FileFormat[], last?: true }
 
 /**
  * Services as the pipeline sees them: the schema has vouched for the fields, the manifest for the capabilities, and what

@@ -30,7 +30,7 @@ await t.test('a template is read with the schema of its data and a sample', asyn
     version: 1,
     service: 'invoicing',
     documentType: 'INVOICE',
-    formats: ['PDF'],
+    formats: ['PDF', 'DOCX', 'XLSX', 'HTML'],
     locale: 'en-GB',
     schema: await shipped('invoice/schema.json'),
     sample: await shipped('invoice/sample.json'),

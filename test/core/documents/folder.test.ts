@@ -22,7 +22,7 @@ async function folder (t: Test, files: Files = {}): Promise<string> {
 
 void t.test('a folder is read whole', async (t) => {
   const template = await readTemplateFolder(await folder(t))
-  t.match(template, { id: 7, name: 'Letter', service: 'postal', locale: 'en', formats: ['PDF'], yaml, schema, sample: { name: 'Ada' }, source: { body: [{ paragraph: 'Dear {{ name }}' }] } })
+  t.match(template, { id: 7, name: 'Letter', service: 'postal', locale: 'en', yaml, schema, sample: { name: 'Ada' }, source: { body: [{ paragraph: 'Dear {{ name }}' }] } })
   t.match(template.digest, /^[0-9a-f]{64}$/)
   t.notOk('documentType' in template)
 })

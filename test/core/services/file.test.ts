@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { file } from '../../../core/services/file.ts'
 import { cleanFilename } from '../../../core/services/filename.ts'
+import { formatOf } from '../../../core/services/index.ts'
 import { judge, template, type World } from '../pipeline/support.ts'
 
 const fileContent = { templateName: 'Sample', data: { number: 'F-1' } }
@@ -27,10 +28,12 @@ await t.test('what is wrong with the data is told where the client wrote it', (t
   t.end()
 })
 
-await t.test('a PDF is made unless another format is asked for; DOCX and XLSX cannot be made yet', (t) => {
-  t.same(problems({}), [])
-  t.same(problems({ outputFormat: 'PDF' }), [])
-  for (const outputFormat of ['DOCX', 'XLSX']) t.match(judge('file', { template, file: { outputFormat } }), { word: 'validation_failed', problems: ['/file/outputFormat not_supported'] })
+await t.test('a PDF is made unless another format is asked for', (t) => {
+  t.equal(formatOf('file', {}), 'pdf')
+  for (const [outputFormat, format] of [['PDF', 'pdf'], ['DOCX', 'docx'], ['XLSX', 'xlsx']] as const) {
+    t.equal(formatOf('file', { outputFormat }), format)
+    t.same(problems({ outputFormat }), [])
+  }
   t.match(judge('file', { template, file: { outputFormat: 'pdf' } }), { word: 'validation_error', problems: ['/file/outputFormat enum'] })
   t.end()
 })
@@ -47,9 +50,9 @@ await t.test('a file has the name that the client wants, as every file system ta
     ['../../etc/passwd', 'etc-passwd.pdf'], ['C:\\temp\\a.pdf', 'C-temp-a.pdf'], ['.hidden', 'hidden.pdf'], ['a\r\nb.pdf', 'a-b.pdf'], ['a"b|c?.pdf', 'a-b-c.pdf'],
     ['annexe-fdp.\u202excod', 'annexe-fdp.-xcod.pdf'], ['Devis n° 7 – été.pdf', 'Devis n° 7 – été.pdf'], ['e\u0301te\u0301', 'été.pdf'], ['a'.repeat(200), `${'a'.repeat(60)}.pdf`]
   ] as const
-  for (const [given, expected] of names) t.equal(file.filename?.({ filename: given }), expected, JSON.stringify(given))
-  for (const filename of ['/', '...', '.pdf', ' ']) t.equal(file.filename?.({ filename }), undefined, JSON.stringify(filename))
-  t.equal(file.filename?.({}), undefined)
+  for (const [given, expected] of names) t.equal(cleanFilename(given, 'pdf'), expected, JSON.stringify(given))
+  for (const filename of ['/', '...', '.pdf', ' ']) t.equal(cleanFilename(filename, 'pdf'), undefined, JSON.stringify(filename))
+  t.equal(cleanFilename('report.pdf', 'docx'), 'report.docx')
   t.same(problems({ filename: '' }), ['/file/filename too_short'])
   t.same(problems({ filename: 'a'.repeat(201) }), ['/file/filename too_long'])
   t.end()
