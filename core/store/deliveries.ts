@@ -96,15 +96,15 @@ export type Report = { actor: EventActor, reported?: Reported, settled?: boolean
 /** Notes what the vendor answered about a step: its word and what it says beside stand in the step's response from then on, and in the timeline when the word is a new one. */
 export async function applyReport ({ owner }: Database, { companyId, dispatchId, stepId }: FollowedStep, { actor, reported, settled = false }: Report, now: Date): Promise<void> {
   // The id under which the step is asked after stays what it is.
-  const { id: _, ...told } = reported ?? { id: null }
+  const told = sql`(${JSON.stringify(reported ?? {})}::jsonb - 'id')`
   await sql`
     with before as (
       select step_id, response->>'status' as word from steps where step_id = ${stepId} for update
     ), step as (
-      update steps set polled_at = ${now}, delivery_settled = ${settled}, response = response || ${JSON.stringify(told)} from before where steps.step_id = before.step_id
+      update steps set polled_at = ${now}, delivery_settled = ${settled}, response = response || ${told} from before where steps.step_id = before.step_id
     )
     insert into events (company_id, dispatch_id, step_id, kind, actor, at, facts)
-    select ${companyId}, ${dispatchId}, ${stepId}, 'polled', ${JSON.stringify(actor)}, ${now}, ${JSON.stringify(told)}::jsonb || jsonb_build_object('before', word)
+    select ${companyId}, ${dispatchId}, ${stepId}, 'polled', ${JSON.stringify(actor)}, ${now}, ${told} || jsonb_build_object('before', word)
     from before where word is distinct from ${reported?.status ?? null}::text and ${reported !== undefined}`.execute(owner)
 }
 

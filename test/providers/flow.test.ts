@@ -53,7 +53,7 @@ await t.test('addresses are plain ones, and a changed one drops the secret', asy
   t.strictSame(checkSettings(form, settings), [])
   for (const url of ['http://api.example.com', 'https://api.example.com/flow/', 'https://user@api.example.com', 'https://api.example.com/flow?x=1']) t.match(checkSettings(form, { ...settings, url }), [{ path: '/url' }], url)
   const stored = { plain: { ...settings }, secrets: { clientSecret: { sealed: { kid: 'k', key: '', value: '' }, updatedAt: '2026-03-14T09:30:00.000Z' } } } as unknown as Parameters<typeof mergeSettings>[1]
-  const { clientSecret: _, ...given } = settings
-  t.same(Object.keys(mergeSettings(form, stored, { ...given, url: 'https://api.other.example' }).kept), [])
-  t.same(Object.keys(mergeSettings(form, stored, given).kept), ['clientSecret'])
+  const { url, tokenUrl, clientId } = settings
+  t.same(Object.keys(mergeSettings(form, stored, { url: 'https://api.other.example', tokenUrl, clientId }).kept), [])
+  t.same(Object.keys(mergeSettings(form, stored, { url, tokenUrl, clientId }).kept), ['clientSecret'])
 })
