@@ -39,6 +39,6 @@ async function filesOf (template: ReturnType<typeof compileTemplate>, name: stri
 }
 
 /** A mail names its pictures as its parts; a page has them inside. */
-function withPictures ({ html, inline }: { html: string, inline: readonly { cid: string, contentType: string, content: Uint8Array }[] }): string {
-  return inline.reduce((page, { cid, contentType, content }) => page.replaceAll(`cid:${cid}`, `data:${contentType};base64,${Buffer.from(content).toString('base64')}`), html)
+function withPictures ({ html, inline }: { html: string, inline: readonly { cid: string, contentType: string, bytes: Uint8Array }[] }): string {
+  return inline.reduce((page, { cid, contentType, bytes }) => page.replaceAll(`cid:${cid}`, `data:${contentType};base64,${Buffer.from(bytes).toString('base64')}`), html)
 }
