@@ -70,6 +70,22 @@ function surfaceOf (pdf: PDFKit.PDFDocument): Omit<Surface, 'signature'> {
     image ({ bytes }, x, y, width, height) {
       pdf.image(Buffer.from(bytes), x, y, { width, height })
     },
+    modules ({ columns, rows, dark }, x, y, width, height) {
+      fill = ''
+      const [module, row] = [width / columns, height / rows]
+      // White behind it: a scanner needs the light ground, whatever else is painted there.
+      pdf.rect(x, y, width, height).fill('#ffffff')
+      // One path for all: bars that touch must not show a seam between them.
+      for (const bar of dark) pdf.rect(x + bar.x * module, y + bar.y * row, bar.width * module, bar.height * row)
+      pdf.fill('#000000')
+    },
+    rotated (degrees, x, y, draw) {
+      pdf.save().rotate(degrees, { origin: [x, y] })
+      draw()
+      pdf.restore()
+      fill = ''
+      stroke = ''
+    },
     link (x, y, width, height, url) {
       pdf.link(x, y, width, height, url)
     }

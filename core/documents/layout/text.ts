@@ -1,4 +1,5 @@
 import type { Align } from '../blocks.ts'
+import { sideOf, type Direction } from '../direction.ts'
 import type { Run } from '../document.ts'
 import type { Box } from './box.ts'
 import { facesFor } from './fonts.ts'
@@ -28,7 +29,7 @@ function linesBox (lines: readonly Line[], setting: Setting): Box {
     paint (surface, x, y) {
       const baseline = y + baselineOf(setting.type)
       for (const [index, line] of lines.entries()) {
-        const left = x + indent(line, setting)
+        const left = x + indentOf(line.width, setting.width, setting.align, 'ltr')
         for (const piece of line.pieces) {
           surface.text(piece, left + piece.x, baseline + index * lineHeight)
           if (piece.link !== undefined) surface.link(left + piece.x, y + index * lineHeight, piece.width, lineHeight, piece.link)
@@ -42,9 +43,11 @@ function linesBox (lines: readonly Line[], setting: Setting): Box {
   }
 }
 
-function indent (line: Line, { width, align }: Setting): number {
-  if (align === 'left') return 0
-  return align === 'right' ? width - line.width : (width - line.width) / 2
+/** The distance from the left of a column to something in it (points). */
+export function indentOf (width: number, columnWidth: number, align: Align, direction: Direction): number {
+  const side = sideOf(align, direction)
+  if (side === 'left') return 0
+  return (columnWidth - width) / (side === 'right' ? 1 : 2)
 }
 
 /** The type stands in the middle of its line. */
