@@ -17,6 +17,9 @@ const starts = { B: 104, C: 105 } as const
 const changes = { B: 100, C: 99 } as const
 const stop = 106
 
+/** Modules of light room on each side. */
+const quietZone = 10
+
 /** Code set C holds two digits in a value: worth a change from four digits at an end of the text, from six inside it. */
 const pairs = /(^(?:\d\d){2,}|(?:\d\d){3,}|(?:\d\d){2,}$|^\d\d$)/
 
@@ -25,8 +28,8 @@ export function code128Modules (text: string): Modules | string {
   if (!/^[\x20-\x7e]{1,80}$/.test(text)) return 'A Code 128 barcode holds 1 to 80 letters, digits and signs of ASCII.'
   const values = valuesOf(text)
   const check = values.reduce((sum, value, index) => sum + value * Math.max(index, 1), 0) % 103
-  const row = rowOf([...values, check, stop].flatMap((value) => patterns[value] ?? []))
-  return modulesOf([row], { left: 10, right: 10, above: 0, below: 0 })
+  const widths = [...values, check, stop].flatMap((value) => patterns[value] ?? [])
+  return modulesOf([rowOf(widths, quietZone, quietZone)])
 }
 
 /** The values of a text, the start first. */

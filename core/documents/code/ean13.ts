@@ -8,6 +8,9 @@ const widths = ['3211', '2221', '2122', '1411', '1132', '1231', '1114', '1312', 
 /** Which of the left six digits stand in set B: the way in which the first digit is written. */
 const firstDigits = ['AAAAAA', 'AABABB', 'AABBAB', 'AABBBA', 'ABAABB', 'ABBAAB', 'ABBBAA', 'ABABAB', 'ABABBA', 'ABBABA']
 
+/** Modules of light room. */
+const quietZone = { left: 11, right: 7 }
+
 /** An EAN-13 barcode of 13 digits, the last of them the check digit; or the sentence that says what is wrong with the text. */
 export function ean13Modules (text: string): Modules | string {
   if (text.length !== 13 || !validator.isEAN(text)) return 'Expected the 13 digits of an EAN, the last of them its check digit.'
@@ -15,8 +18,8 @@ export function ean13Modules (text: string): Modules | string {
   const left = Array.from(text.slice(1, 7)).flatMap((digit, index) => sets[index] === 'B' ? widthsOf(digit).reverse() : widthsOf(digit))
   const right = Array.from(text.slice(7)).flatMap(widthsOf)
   // Guards at both ends and in the middle: bars and spaces of one module.
-  const row = rowOf([1, 1, 1, ...left, 1, 1, 1, 1, 1, ...right, 1, 1, 1])
-  return modulesOf([row], { left: 11, right: 7, above: 0, below: 0 })
+  const bars = [1, 1, 1, ...left, 1, 1, 1, 1, 1, ...right, 1, 1, 1]
+  return modulesOf([rowOf(bars, quietZone.left, quietZone.right)])
 }
 
 function widthsOf (digit: string): number[] {

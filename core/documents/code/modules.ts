@@ -1,27 +1,22 @@
 import type { Modules, Rectangle } from '../document.ts'
 
-/** Light room around a code, in modules. */
-export type QuietZone = { left: number, right: number, above: number, below: number }
-
-/** The dark modules of a matrix, row by row, as few rectangles as their rows allow, with a quiet zone around them. */
-export function modulesOf (matrix: readonly (readonly boolean[])[], quiet: QuietZone): Modules {
-  const columns = (matrix[0]?.length ?? 0) + quiet.left + quiet.right
-  const dark = matrix.flatMap((row, y) => barsOf(row).map((bar): Rectangle => ({ x: bar.start + quiet.left, y: y + quiet.above, width: bar.end - bar.start, height: 1 })))
-  return { columns, rows: matrix.length + quiet.above + quiet.below, dark }
+/** A matrix of dark and light modules, its quiet zone included, as the bars of its rows. */
+export function modulesOf (matrix: readonly (readonly boolean[])[]): Modules {
+  return { columns: matrix[0]?.length ?? 0, rows: matrix.length, dark: matrix.flatMap(barsOf) }
 }
 
-/** Bars given by their widths, a dark one first, as a matrix of one row. */
-export function rowOf (widths: readonly number[]): boolean[] {
-  return widths.flatMap((width, index) => Array.from({ length: width }, () => index % 2 === 0))
+/** Bars and spaces given by their widths, a bar first, as a row with light room before and behind it. */
+export function rowOf (widths: readonly number[], before: number, behind: number): boolean[] {
+  return [before, ...widths, behind].flatMap((width, index) => Array.from({ length: width }, () => index % 2 === 1))
 }
 
-/** The runs of dark modules in a row. */
-function barsOf (row: readonly boolean[]): { start: number, end: number }[] {
-  const bars: { start: number, end: number }[] = []
+function barsOf (row: readonly boolean[], y: number): Rectangle[] {
+  const bars: Rectangle[] = []
+  let bar: Rectangle | undefined
   for (const [x, isDark] of row.entries()) {
-    const last = bars.at(-1)
-    if (isDark && last?.end === x) last.end++
-    else if (isDark) bars.push({ start: x, end: x + 1 })
+    if (!isDark) bar = undefined
+    else if (bar !== undefined) bar.width++
+    else bars.push(bar = { x, y, width: 1, height: 1 })
   }
   return bars
 }

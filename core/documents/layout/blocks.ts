@@ -1,3 +1,4 @@
+import { sideOf } from '../direction.ts'
 import type { ButtonBlock, ColumnsBlock, ImageBlock, KeyValuesBlock, PageBox, ResolvedBlock, TextBlock } from '../document.ts'
 import { inFlow } from '../flow.ts'
 import { headingSize } from '../style.ts'
@@ -75,7 +76,7 @@ function heading (block: TextBlock & { level: number }, width: number, setting: 
 }
 
 function columns (block: ColumnsBlock, width: number, setting: Setting): Box {
-  const places = shares(block.columns, width, block.gap)
+  const places = shares(block.columns, width, block.gap, setting.direction)
   const boxes = block.columns.map((column, index) => {
     const { x, width } = places[index] ?? { x: 0, width: 0 }
     return shifted(layOut(column.blocks, width, setting), x)
@@ -89,10 +90,10 @@ function button ({ text: words, url }: ButtonBlock, width: number, setting: Sett
 }
 
 function keyValues (block: KeyValuesBlock, width: number, setting: Setting): Box {
-  const [label, value] = shares([{ width: block.labels }, { width: block.values }], width, setting.style.size)
+  const [label, value] = shares([{ width: block.labels }, { width: block.values }], width, setting.style.size, setting.direction)
   const muted = typography(setting, { color: setting.style.muted })
   return stack(block.entries.map((entry) => beside([
-    text(numbered(entry.label, setting), muted, label?.width ?? 0, 'start'),
+    shifted(text(numbered(entry.label, setting), muted, label?.width ?? 0, sideOf('start', setting.direction)), label?.x ?? 0),
     shifted(cellBox(entry.cell, typography(setting, {}), value?.width ?? 0, 'start', setting), value?.x ?? 0)
   ])))
 }

@@ -7,6 +7,7 @@ import { nothing, type Box, type Cut } from './box.ts'
 import type { Setting } from './setting.ts'
 import type { Surface } from './surface.ts'
 import { watermark } from './watermark.ts'
+import { wideLanguage } from './wide.ts'
 
 /** A page ready to be painted. */
 export type Page = { paint: (surface: Surface) => void }
@@ -45,7 +46,7 @@ function paintPage (document: ResolvedDocument, body: Box, setting: Setting, sur
 }
 
 function settingOf ({ page, style, locale }: ResolvedDocument): Setting {
-  return { style, locale, direction: directionOf(locale), pageHeight: page.height - page.top - page.bottom, numbers: { page: 1, pages: 1 } }
+  return { style, locale, direction: directionOf(locale), wide: wideLanguage(locale), pageHeight: page.height - page.top - page.bottom, numbers: { page: 1, pages: 1 } }
 }
 
 function headerOf ({ header, firstHeader }: ResolvedDocument, page: number): ResolvedBlock[] {

@@ -14,7 +14,7 @@ const largest = 150
 
 /** Paints a word from the lower left to the upper right of a page; what is painted later stands over it. */
 export function watermark (word: string, { width, height }: PageBox, setting: Setting): (surface: Surface) => void {
-  const type = (size: number): Typography => ({ font: setting.style.font, size, lineHeight: 1, color, linkColor: color, bold: true })
+  const type = (size: number): Typography => ({ font: setting.style.font, size, lineHeight: 1, color, linkColor: color, bold: true, wide: setting.wide, direction: setting.direction })
   const diagonal = Math.hypot(width, height)
   const [line] = breakLines([{ text: word.replaceAll('\n', ' ') }], type(1), Infinity)
   const size = Math.min(share * diagonal / (line?.width ?? diagonal), largest)
