@@ -121,3 +121,6 @@ export const defaultExemptions: Readonly<Partial<Record<string, Exemption>>> = {
   G: { code: 'VATEX-EU-G', reason: 'Export outside the EU' },
   O: { code: 'VATEX-EU-O', reason: 'Not subject to VAT' }
 }
+
+/** VAT categories that never have a reason for an exemption. */
+export const taxedCategories = codes('S Z L M')

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../contract/json.ts'
 import { Money } from '../services/amounts.ts'
-import { creditNoteTypes, defaultExemptions } from './codes.ts'
+import { creditNoteTypes, defaultExemptions, taxedCategories } from './codes.ts'
 import { amount, compact, day, identifier, known, part, parts, text } from './fields.ts'
 import type { EInvoiceFormat, Exemption, Invoice, Note, References } from './model.ts'
 import { readAddress, readParty } from './read-party.ts'
@@ -92,7 +92,7 @@ function readExemptions (data: JsonObject, categories: readonly string[]): Invoi
   const holders = [...parts(data, 'lines'), ...parts(data, 'allowances'), ...parts(data, 'charges')]
   return Object.fromEntries([...new Set(categories)].flatMap((category) => {
     const own = holders.filter((_, index) => categories[index] === category).map(exemptionOf).find((found) => found !== undefined)
-    const found = own ?? exemptionOf(data) ?? defaultExemptions[category]
+    const found = own ?? (taxedCategories.has(category) ? undefined : exemptionOf(data)) ?? defaultExemptions[category]
     return found === undefined ? [] : [[category, found]]
   }))
 }
