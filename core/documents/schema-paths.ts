@@ -33,7 +33,7 @@ function follow (start: Node, path: readonly string[]): { nodes: Node[] } | { un
     const fields = nodes.flatMap(itemsOf).map((node) => ({ known: fieldsOf(node.schema), root: node.root }))
     const next = fields.flatMap(({ known, root }) => known !== undefined && Object.hasOwn(known, name) ? nodesOf([known[name]], root) : [])
     if (next.length === 0 && fields.every(({ known }) => known !== undefined)) return { unknown: name, known: fields.flatMap(({ known = {} }) => Object.keys(known)) }
-    nodes = next.flatMap(variants)
+    nodes = next.flatMap((node) => variants(node))
   }
   return { nodes }
 }
@@ -43,10 +43,11 @@ function nodesOf (schemas: readonly unknown[], root: Schema): Node[] {
 }
 
 /** What a schema may stand for: itself, or the target of its $ref and the branches of its combinations. */
-function variants (node: Node): Node[] {
+function variants (node: Node, seen: readonly Schema[] = []): Node[] {
   const { schema, root } = node
+  if (seen.includes(schema)) return []
   const combined = ['anyOf', 'oneOf', 'allOf'].flatMap((word) => Array.isArray(schema[word]) ? nodesOf(schema[word], root) : [])
-  const others = [...combined, ...(typeof schema['$ref'] === 'string' ? resolve(schema['$ref'], root) : [])].flatMap(variants)
+  const others = [...combined, ...(typeof schema['$ref'] === 'string' ? resolve(schema['$ref'], root) : [])].flatMap((other) => variants(other, [...seen, schema]))
   return others.length === 0 || isRecord(schema['properties']) ? [node, ...others] : others
 }
 

@@ -18,11 +18,11 @@ export type LineAmounts = Record<'quantity' | 'unitPrice' | 'taxRate' | 'total',
 /** Reads each number once: making decimals is what checking an invoice costs. */
 export function readAmounts (data: JsonObject): Amounts {
   const { subtotal, taxRate, taxAmount, total } = data
-  return { lines: linesOf(data).map(readLine), subtotal: decimal(subtotal), taxRate: decimal(taxRate), taxAmount: decimal(taxAmount), total: decimal(total) }
+  return { lines: linesOf(data).map(readLine), subtotal: decimalOf(subtotal), taxRate: decimalOf(taxRate), taxAmount: decimalOf(taxAmount), total: decimalOf(total) }
 }
 
 function readLine ({ quantity, unitPrice, taxRate, total }: JsonObject): LineAmounts {
-  return { quantity: decimal(quantity), unitPrice: decimal(unitPrice), taxRate: decimal(taxRate), total: decimal(total) }
+  return { quantity: decimalOf(quantity), unitPrice: decimalOf(unitPrice), taxRate: decimalOf(taxRate), total: decimalOf(total) }
 }
 
 /** What is no line has no amounts, but keeps its place. */
@@ -32,7 +32,7 @@ function linesOf ({ lines }: JsonObject): readonly JsonObject[] {
 
 /** The number or decimal text at a JSON pointer, exactly. */
 export function decimalAt (data: Json, pointer: string): Decimal | undefined {
-  return decimal(at(data, pointer))
+  return decimalOf(at(data, pointer))
 }
 
 const digits = new Map<string, number>()
@@ -66,7 +66,7 @@ export function sumOf (lines: readonly LineAmounts[], value: (line: LineAmounts)
 const decimalForm = /^-?\d{1,20}(\.\d{1,10})?$/
 
 /** A number or decimal string as a decimal; anything else is none (the data schema says what must be one). */
-function decimal (value: Json | undefined): Decimal | undefined {
+export function decimalOf (value: Json | undefined): Decimal | undefined {
   if (typeof value === 'number') return new Money(value)
   return typeof value === 'string' && decimalForm.test(value) ? new Money(value) : undefined
 }
