@@ -26,7 +26,7 @@ type Maker<F extends Format> = (document: ResolvedDocument, data: unknown, now: 
 
 const makers: { readonly [F in Format]: Maker<F> } = {
   pdf: makePdf,
-  docx: (document) => fileOf('docx', renderDocx(document)),
+  docx: (document, _data, now) => fileOf('docx', renderDocx(document, now)),
   xlsx: (document) => fileOf('xlsx', renderXlsx(document)),
   html: (document) => renderHtml(document),
   text: (document) => ({ text: renderText(document) })

@@ -1,7 +1,7 @@
 import type { ResolvedDocument } from './document.ts'
 import { renderAlternative } from './text.ts'
-import { escapeXml } from './xml.ts'
-import { zip } from './zip.ts'
+import { text } from './office/xml.ts'
+import { zip } from './office/zip.ts'
 
 const types = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>'
 const officeDocument = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
@@ -11,7 +11,7 @@ const workbook = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><workbo
 
 /** Makes an Excel workbook; the same document and time give the same bytes. */
 export function renderXlsx (document: ResolvedDocument): Uint8Array<ArrayBuffer> {
-  const rows = renderAlternative(document).split('\n').map((line) => `<row><c t="inlineStr"><is><t xml:space="preserve">${escapeXml(line)}</t></is></c></row>`)
+  const rows = renderAlternative(document).split('\n').map((line) => `<row><c t="inlineStr"><is><t xml:space="preserve">${text(line)}</t></is></c></row>`)
   const sheet = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><worksheet xmlns="${main}"><sheetData>${rows.join('')}</sheetData></worksheet>`
   const parts = {
     '[Content_Types].xml': types,
