@@ -1,5 +1,5 @@
 import type { CodeBlock, ImageData } from '../document.ts'
-import { encodePng } from '../png.ts'
+import { encodePng } from '../image/png-write.ts'
 
 /** Pixels of a module: a picture shown at its size stays sharp on paper and screens. */
 const scale = 8

@@ -23,16 +23,25 @@ export function wideLanguage (locale: string): WideLanguage {
 
 /** The files of the fonts that are installed, those of the language first. */
 export function wideFonts (language: WideLanguage, bold: boolean): string[] {
-  const weight = bold ? '700Bold' : '400Regular'
-  const ordered = [language, ...languages.filter((other) => other !== language)]
-  return ordered.map((known) => packages[known]).map(({ name, file }) => `${name}/${weight}/${file}_${weight}.ttf`).filter(isInstalled)
+  return ordered(language).map((known) => fileOf(known, bold)).filter(isInstalled)
 }
 
-/** The package that would show these characters, where it is one of these fonts. */
+function ordered (first: WideLanguage): WideLanguage[] {
+  return [first, ...languages.filter((other) => other !== first)]
+}
+
+function fileOf (language: WideLanguage, bold: boolean): string {
+  const { name, file } = packages[language]
+  const weight = bold ? '700Bold' : '400Regular'
+  return `${name}/${weight}/${file}_${weight}.ttf`
+}
+
+/** The package to install for characters that cannot be shown, where they are of these languages. */
 export function packageFor (characters: readonly string[], locale: string): string | undefined {
   if (!characters.some((character) => wide.test(character))) return undefined
   const isKorean = characters.some((character) => /\p{Script=Hangul}/u.test(character))
-  return packages[isKorean ? 'ko' : wideLanguage(locale)].name
+  const missing = ordered(isKorean ? 'ko' : wideLanguage(locale)).find((known) => !isInstalled(fileOf(known, false)))
+  return missing === undefined ? undefined : packages[missing].name
 }
 
 const known = new Map<string, boolean>()
