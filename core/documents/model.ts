@@ -34,6 +34,7 @@ export const TemplateSource = Type.Object({
   vocabulary: Type.Optional(Type.Literal('invoice')),
   locale: Type.String({ minLength: 2, maxLength: 35, description: 'a BCP 47 language tag, such as en-GB' }),
   currency: Type.Optional(Prose),
+  archival: Type.Optional(Type.Boolean({ description: 'true: its PDF is PDF/A-3b, for archives' })),
   title: Type.Optional(Prose),
   author: Type.Optional(Prose),
   preheader: Type.Optional(Prose),
