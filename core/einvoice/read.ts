@@ -8,8 +8,8 @@ import { readPayment } from './read-payment.ts'
 import { readPeriod } from './read-period.ts'
 import { readAdjustments, readLines, readTax } from './read-lines.ts'
 
-/** How to read the data: `currency` is what they mean where they name none. */
-export type Reading = { format: EInvoiceFormat, currency: string }
+/** How to read the data: `currency` is what they mean where they name none, if that is known. */
+export type Reading = { format: EInvoiceFormat, currency: string | undefined }
 
 /**
  * Reads the data of an invoice (`dispatch:invoice`). What they leave out and has a sensible default gets it; what is not
@@ -18,7 +18,7 @@ export type Reading = { format: EInvoiceFormat, currency: string }
 export function readInvoice (data: JsonObject, { format, currency: usual }: Reading): Invoice {
   const type = text(data, 'type') ?? '380'
   const isCreditNote = creditNoteTypes.has(type)
-  const [currency, lines, dueDate] = [text(data, 'currency') ?? usual, readLines(data), day(data, 'dueDate')]
+  const [currency, lines, dueDate] = [text(data, 'currency') ?? usual ?? '', readLines(data), day(data, 'dueDate')]
   const adjustments = readAdjustments(data, { at: '', base: lines.reduce((sum, { net }) => sum.add(net), new Money(0)), tax: (given) => readTax(given, data) })
   return {
     type,

@@ -8,7 +8,7 @@ import { parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type Rule, t
 /** A code is one of its list (BR-CL-*). */
 export const codeRules: readonly Rule[] = [
   rule('BR-CL-01', '/type', 'The type is a code of UNTDID 1001 for invoices and credit notes, such as 380 or 381 (BT-3).', ({ invoice }) => documentTypes.has(invoice.type)),
-  rule('BR-CL-04', '/currency', 'The currency is a code of ISO 4217, such as EUR (BT-5).', ({ invoice }) => currencies.has(invoice.currency)),
+  rule('BR-CL-04', '/currency', 'The currency is a code of ISO 4217, such as EUR (BT-5).', ({ invoice: { currency } }) => currency === '' || currencies.has(currency)),
   rule('BR-CL-05', '/taxCurrency', 'The currency of VAT accounting is a code of ISO 4217, such as EUR (BT-6).', ({ invoice }) => isIn(currencies, invoice.taxCurrency)),
   rule('BR-CL-07', '/object/scheme', 'The scheme of the invoiced object is a code of UNTDID 1153, such as AAA (BT-18).', ({ invoice }) => isIn(referenceTypes, invoice.references.object?.scheme)),
   ruleOfLines('BR-CL-07', '/object/scheme', 'The scheme of the invoiced object is a code of UNTDID 1153, such as AAA (BT-128).', ({ object }) => isIn(referenceTypes, object?.scheme)),

@@ -6,6 +6,7 @@ import { parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type Rule } 
 export const coreRules: readonly Rule[] = [
   rule('BR-02', '/number', 'An invoice has a number (BT-1).', ({ invoice }) => invoice.number !== undefined),
   rule('BR-03', '/date', 'An invoice has a date of issue (BT-2).', ({ invoice }) => invoice.date !== undefined),
+  rule('BR-05', '/currency', 'An invoice has a currency (BT-5), such as EUR; the template leaves it to the data.', ({ invoice }) => invoice.currency !== ''),
   rule('BR-06', '/seller/name', 'The seller has a name (BT-27).', ({ invoice }) => invoice.seller.name !== undefined),
   rule('BR-07', '/customer/name', 'The customer has a name (BT-44).', ({ invoice }) => invoice.customer.name !== undefined),
   rule('BR-09', '/seller/country', 'The seller\'s address has a country (BT-40), such as FR.', ({ invoice }) => invoice.seller.address.country !== undefined),
