@@ -2,11 +2,13 @@ import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Decimal } from 'decimal.js'
 import t from 'tap'
+import type { JsonObject } from '../../core/contract/json.ts'
 import { compileJsonSchema } from '../../core/contract/schema.ts'
 import { compileTemplate } from '../../core/documents/compile.ts'
 import { readTemplateFolder } from '../../core/documents/folder.ts'
 import { isRecord } from '../../core/documents/records.ts'
 import { unread } from '../../core/documents/uses.ts'
+import { checkEInvoice } from '../../core/einvoice/check.ts'
 import { made, pagesOf, wordsOf } from '../core/documents/support.ts'
 
 const root = new URL('../../templates/', import.meta.url)
@@ -27,6 +29,7 @@ void t.test('the shared templates are these, by number', (t) => {
     [1, 'invoice', 'invoicing', 'INVOICE', 'invoice'],
     [2, 'quote', 'invoicing', 'QUOTE', 'invoice'],
     [3, 'credit-note', 'invoicing', 'CREDIT', 'invoice'],
+    [4, 'e-invoice', 'invoicing', 'E_INVOICE', 'invoice'],
     [10, 'email-invoice', 'email', undefined, undefined],
     [11, 'email-reminder', 'email', undefined, undefined],
     [12, 'email-signature', 'email', undefined, undefined],
@@ -37,7 +40,7 @@ void t.test('the shared templates are these, by number', (t) => {
   t.end()
 })
 
-for (const { folder, template } of templates.filter(({ template }) => template.vocabulary === 'invoice')) {
+for (const { folder, template } of templates.filter(({ template: { vocabulary, documentType } }) => vocabulary === 'invoice' && documentType !== 'E_INVOICE')) {
   const compiled = compileTemplate(template.source)
   const fit = compileJsonSchema(template.schema)
 
@@ -97,3 +100,13 @@ for (const { folder, template } of templates.filter(({ template }) => template.v
     t.equal(pages.flat().filter(({ text }) => text === 'Description').length, pages.filter((page) => page.some(({ text }) => text.startsWith('Line'))).length)
   })
 }
+
+void t.test('e-invoice: the sample is one in every format, without a warning, and its page shows what is computed', async (t) => {
+  const found = templates.find(({ folder }) => folder === 'e-invoice')
+  if (found === undefined) throw new TypeError('expected the folder e-invoice')
+  const { sample, source } = found.template
+  for (const format of ['FACTUR_X', 'UBL', 'CII'] as const) t.same(checkEInvoice(sample as JsonObject, { format, currency: 'EUR' }, ''), { problems: [], warnings: [] })
+  const pdf = await made('factur-x', compileTemplate(source), sample)
+  t.equal(pdf.pages, 1)
+  t.match(await wordsOf(pdf), /Lines €1,511\.00 .*Total €1,812\.19 .*Due €1,312\.19/)
+})
