@@ -13,8 +13,9 @@ function one (tax: JsonObject, more: JsonObject = {}): JsonObject {
   return { ...plain, lines: [{ description: tea.description, quantity: tea.quantity, unitPrice: tea.unitPrice, ...tax }], ...more }
 }
 
-function without (party: Readonly<Record<string, unknown>>): JsonObject {
-  return Object.fromEntries(Object.entries({ ...party, ...registered }).filter(([name, value]) => name !== 'vatId' && value !== undefined)) as JsonObject
+/** A party that has a registration and no VAT number. */
+function without (party: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries({ ...party, ...registered }).filter(([name]) => name !== 'vatId'))
 }
 
 /** One invoice for each VAT category, and the ones that are unlike the others. */
