@@ -27,10 +27,12 @@ const fits = compileJsonSchema({ $ref: 'dispatch:invoice' })
  */
 export function checkEInvoice (data: JsonObject, reading: Reading, base: string): { problems: Problem[], warnings: Problem[] } {
   const fit = fits(data, base)
-  if (!fit.ok) return { problems: fit.problems, warnings: [] }
+  const misfits = fit.ok ? [] : fit.problems
   const invoice = readInvoice(data, reading)
   const subject = { invoice, totals: totalsOf(invoice), format: reading.format, data }
-  return { problems: broken(rules, subject, base), warnings: broken(frenchRules, subject, base) }
+  // What has the wrong type has been told already; the rules would find it missing.
+  const isNews = ({ path }: Problem): boolean => !misfits.some((misfit) => `${path}/`.startsWith(`${misfit.path}/`))
+  return { problems: [...misfits, ...broken(rules, subject, base).filter(isNews)], warnings: broken(frenchRules, subject, base) }
 }
 
 function broken (known: readonly Rule[], subject: Subject, base: string): Problem[] {

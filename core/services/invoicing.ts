@@ -67,7 +67,7 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
     const { problems = [], warnings = [] } = subject.template.vocabulary === 'invoice' ? checkVocabulary(subject) : {}
     const electronic = formatOf(subject.fields) === undefined ? checkPlain(subject) : checkElectronic(subject)
     return {
-      problems: [...checkProvider(subject), ...checkMailed(subject), ...problems, ...electronic.problems],
+      problems: [...electronic.problems, ...checkProvider(subject), ...checkMailed(subject), ...problems],
       warnings: [...checkTemplateType(subject), ...warnings, ...electronic.warnings]
     }
   },

@@ -7,7 +7,7 @@ import { misplaced } from './sequences.ts'
 import { cii, told, ubl } from './support.ts'
 import { all, elements, textAt, type Element } from './xml.ts'
 
-const runs = 400
+const runs = 300
 
 function amountAt (root: Element, path: string): Decimal {
   return new Decimal(textAt(root, path) ?? 0)
@@ -74,7 +74,7 @@ for (const [format, write, sums, syntax] of [['UBL', ubl, ublSums, 'ubl'], ['CII
       const root = write(data)
       t.strictSame([misplaced(root, syntax), emptyElements(root), wrongSums(sums(root))], [[], [], []])
     }), { numRuns: runs })
-    t.ok(passed > runs / 20, `${passed} of ${runs} passed the rules`)
+    t.ok(passed > runs / 4, `${passed} of ${runs} passed the rules`)
     t.end()
   })
 }
