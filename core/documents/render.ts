@@ -40,7 +40,7 @@ const makers: { readonly [F in Format]: Maker<F> } = {
   ubl: (_document, { xml }) => fileOf('ubl', new TextEncoder().encode(xml)),
   cii: (_document, { xml }) => fileOf('cii', new TextEncoder().encode(xml)),
   docx: (document, { now }) => fileOf('docx', renderDocx(document, now)),
-  xlsx: (document) => fileOf('xlsx', renderXlsx(document)),
+  xlsx: (document, { now }) => fileOf('xlsx', renderXlsx(document, now)),
   html: (document) => renderHtml(document),
   text: (document) => ({ text: renderText(document) })
 }

@@ -14,10 +14,7 @@ export function element (name: string, attributes: Attributes = {}, ...children:
     const value = attributes[key]
     if (value !== undefined) tag += ` ${key}="${typeof value === 'number' ? value : escape(value)}"`
   }
-  if (children.length === 0) return `${tag}/>` as Xml
-  tag += '>'
-  for (const child of children) tag += child
-  return `${tag}</${name}>` as Xml
+  return (children.length === 0 ? `${tag}/>` : `${tag}>${children.join('')}</${name}>`) as Xml
 }
 
 /** Pieces one after the other. */
