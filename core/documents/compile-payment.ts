@@ -9,7 +9,7 @@ import { isDecimal } from './values.ts'
 /** What a code holds, and where in the data that stands; undefined when it is to be left out. */
 export type CodeText = (scope: Scope) => { text: string, at: string } | undefined
 
-/** Where the invoice has the fields of a transfer; the holder of the account is the seller unless named. */
+/** Where the invoice has the fields of a transfer; what is due is the total unless said, and the holder of the account the seller. */
 const paths = {
   iban: ['bankDetails', 'iban'],
   bic: ['bankDetails', 'bic'],
@@ -18,6 +18,7 @@ const paths = {
   remittance: ['number']
 } as const satisfies Record<keyof Transfer, Path>
 const seller: Path = ['seller', 'name']
+const due: Path = ['amountDue']
 
 /**
  * Compiles the payment of an invoice in its vocabulary. There is nothing to pay by it, and the code is left out, without an
@@ -25,7 +26,7 @@ const seller: Path = ['seller', 'name']
  */
 export function compilePayment (site: Site): CodeText {
   for (const path of [paths.iban, paths.amount, paths.remittance]) read(site, path, 'whole')
-  for (const path of [paths.bic, paths.name, seller]) use(site.uses, path, 'whole')
+  for (const path of [paths.bic, paths.name, seller, due]) use(site.uses, path, 'whole')
   return (scope) => {
     const transfer = transferOf(scope)
     if (transfer.iban === '' || scope.currency !== 'EUR' || !isDecimal(transfer.amount) || !isPayable(transfer.amount)) return undefined
@@ -37,5 +38,5 @@ export function compilePayment (site: Site): CodeText {
 
 function transferOf (scope: Scope): Transfer {
   const text = (path: Path): string => textOf(lookUp(scope, path), pointerOf(scope, path))
-  return { iban: text(paths.iban), bic: text(paths.bic), name: text(paths.name) || text(seller), amount: text(paths.amount), remittance: text(paths.remittance) }
+  return { iban: text(paths.iban), bic: text(paths.bic), name: text(paths.name) || text(seller), amount: text(due) || text(paths.amount), remittance: text(paths.remittance) }
 }

@@ -20,6 +20,8 @@ export type CompiledTemplate = {
   /** The fields of the data that it reads. */
   readonly uses: Uses
   readonly reads: readonly Read[]
+  /** What the template itself says of its documents. */
+  readonly source: Pick<TemplateSource, 'archival' | 'currency'>
 }
 
 /** Compiles a template, for every output format. A TemplateError lists all its faults, as JSON pointers into template.yaml. */
@@ -30,6 +32,7 @@ export function compileTemplate (source: TemplateSource): CompiledTemplate {
   return {
     uses: site.uses,
     reads: site.reads,
+    source,
     resolve (data) {
       if (!isRecord(data)) throw renderError('', 'type', 'The data of a template are an object.')
       return resolve(newScope(data))

@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { DocumentHandle } from '../contract/common.ts'
-import type { DeliveryService, DeliveryStatus } from '../contract/delivery.ts'
+import type { DeliveryService, DeliveryStatus, ReportedService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ServiceName } from '../services/index.ts'
 import type { Context } from './context.ts'
@@ -61,10 +61,14 @@ export type Cancel<Call> = (query: { id: string }, context: Call) => Promise<Rep
 /** When a step whose events never came is asked after, in seconds since it was accepted: first, how often, how long. */
 export type Poll = { after?: number, every?: number, until?: number }
 
-/** A service whose provider tells what became of a dispatch: `statuses` are the vendor's words of the verb `status`. */
-type Followed<Name extends ServiceName, Call> = Name extends DeliveryService
-  ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | { status?: never, statuses?: never, poll?: never }
-  : unknown
+/**
+ * A service whose provider tells what became of a dispatch. `statuses`: the vendor's words of the verb `status` as delivery
+ * statuses. `final`: of a service that has no such statuses, the words after which nothing more is asked.
+ */
+type Followed<Name extends ServiceName, Call> =
+  Name extends DeliveryService ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | { status?: never, statuses?: never, poll?: never }
+    : Name extends ReportedService ? { status: Status<Call>, final: readonly [string, ...string[]], poll?: Poll } | { status?: never, final?: never, poll?: never }
+      : unknown
 
 /** What a provider writes of a service's vocabulary: whose document it is, its verb `document` says. */
 type Written<Capabilities> = Capabilities extends { document?: unknown } ? Omit<Capabilities, 'document'> : Capabilities

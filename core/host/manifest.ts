@@ -1,6 +1,6 @@
 import { Type, type TProperties } from 'typebox'
 import { ProviderCode } from '../contract/common.ts'
-import { deliveryServices, deliveryStatusesOf, isDeliveryService, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
+import { deliveryServices, deliveryStatusesOf, isDeliveryService, reportedServices, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
 import type { Problem } from '../contract/errors.ts'
 import { compile, type Fit } from '../contract/schema.ts'
 import { ApiVersion } from '../contract/versions.ts'
@@ -22,6 +22,8 @@ export type ServiceManifest<Name extends ServiceName> = {
   notProcessed?: number[]
   /** The vendor's words for what became of a dispatch. */
   statuses?: Record<string, DeliveryStatus>
+  /** Of a service without delivery statuses: the vendor's words after which nothing more is asked. */
+  final?: string[]
   poll?: Poll
   verbs: VerbName[]
 }
@@ -74,16 +76,18 @@ const PollSchema = Type.Object({
   until: Type.Optional(Type.Number({ maximum: 400 * 24 * 3600 }))
 }, closed)
 
-const followed = (service: DeliveryService): TProperties => ({
-  statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))),
-  poll: Type.Optional(PollSchema)
-})
+/** What a provider says of a service whose steps are asked after. */
+function followed (service: ProvidedName): TProperties {
+  const poll = Type.Optional(PollSchema)
+  if (isDeliveryService(service)) return { statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))), poll }
+  return reportedServices.some((name) => name === service) ? { final: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true })), poll } : {}
+}
 
 const serviceSchema = (name: ProvidedName): object => Type.Object({
   capabilities: services[name].capabilities,
   idempotency: IdempotencySchema,
   timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
-  ...(isDeliveryService(name) ? followed(name) : {}),
+  ...followed(name),
   checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
   notProcessed: Type.Optional(Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { uniqueItems: true })),
   verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
@@ -158,11 +162,11 @@ function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
 
 function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {
   if (service === undefined) return []
-  const { capabilities, idempotency, statuses } = service
+  const { capabilities, idempotency, statuses, final } = service
   const needed: VerbName[] = [
     'dispatch',
     ...idempotency.kind === 'lookup' ? ['lookup' as const] : [],
-    ...statuses === undefined ? [] : ['status' as const],
+    ...statuses === undefined && final === undefined ? [] : ['status' as const],
     ...'document' in capabilities && capabilities.document === 'theirs' ? ['document' as const] : []
   ]
   return needed

@@ -3,10 +3,12 @@ import { presentable, refusal, type Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Mode } from '../contract/states.ts'
 import { latestVersion, type Version } from '../contract/versions.ts'
+import { eInvoiceFileFormats } from '../documents/file-formats.ts'
+import { isKnownField } from '../documents/schema-paths.ts'
 import type { Installed } from '../host/load.ts'
 import { checkSettings as settingsProblems } from '../host/settings.ts'
-import { services } from '../services/index.ts'
-import { checkInvoice } from '../services/invoice.ts'
+import { formatOf, services } from '../services/index.ts'
+import { checkInvoice, checkInvoiceWords } from '../services/invoice.ts'
 import type { Facts, Findings, Subject } from '../services/service.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 import { checkCallback, checkFormats, checkPlaces } from './chain-checks.ts'
@@ -79,12 +81,20 @@ function checkSettings ({ settings, providerName, choice, at }: DraftStep, versi
   return { warnings: unused.map((field) => ({ path: at(field), code: 'unused_field', message: 'No provider is needed here.' })) }
 }
 
-function checkTemplate ({ template: content }: DraftStep, templateChecks: TemplateChecks, today: string): Findings {
+function checkTemplate ({ service, fields, template: content }: DraftStep, templateChecks: TemplateChecks, today: string): Findings {
   if (content === undefined) return {}
   const { template, data } = content
   const { fits, unused } = templateChecks(template)
-  const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? checkInvoice({ data, template: subjectOf(template), today }) : {}
-  return { problems: [...fits(data), ...problems], warnings: [...warnings, ...unused(data)] }
+  const isElectronic = formatOf(service, fields) in eInvoiceFileFormats
+  const rules = isElectronic ? checkInvoiceWords : checkInvoice
+  const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? rules({ data, template: subjectOf(template), today }) : {}
+  // An e-invoice carries every word of the vocabulary, whatever its page shows.
+  return { problems: [...fits(data), ...problems], warnings: [...warnings, ...unused(data).filter(({ path }) => !isElectronic || !isWord(path.slice(usualPlace.length)))] }
+}
+
+/** Whether the vocabulary of invoices has a field at a JSON pointer. */
+function isWord (pointer: string): boolean {
+  return isKnownField({ $ref: 'dispatch:invoice' }, pointer.split('/').filter((name) => name !== '' && !/^\d+$/.test(name)))
 }
 
 function checkStep ({ service, fields, choice, template: content, at }: DraftStep, surroundings: Surroundings): Findings {

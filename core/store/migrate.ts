@@ -8,6 +8,7 @@ import * as durability from './migrations/004-durability.ts'
 import * as callbacks from './migrations/005-callbacks.ts'
 import * as accounts from './migrations/006-accounts.ts'
 import * as access from './migrations/007-access.ts'
+import * as reports from './migrations/009-reports.ts'
 
 /** Every migration in order. A released one is never changed. */
 const migrations = {
@@ -17,7 +18,8 @@ const migrations = {
   '004-durability': durability,
   '005-callbacks': callbacks,
   '006-accounts': accounts,
-  '007-access': access
+  '007-access': access,
+  '009-reports': reports
 }
 
 /** The oldest PostgreSQL whose `nulls not distinct` and grants the schema relies on. */

@@ -17,7 +17,7 @@ export default defineProvider({
   services: {
     invoicing: {
       ...findable,
-      documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'],
+      documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'],
       sendByEmail: true,
       requires: ['/number'],
       dispatch (request, call) {

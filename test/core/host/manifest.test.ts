@@ -85,6 +85,8 @@ const refused: [string, object, string][] = [
   ['no document type', withInvoicing({ documentTypes: [] }), '/services/invoicing/capabilities/documentTypes Must not be empty.'],
   ['a misspelt capability', withInvoicing({ sendByMail: true }), '/services/invoicing/capabilities/sendByMail Unknown field "sendByMail" (did you mean "sendByEmail"?).'],
   ['a verb that is no function', withInvoicing({ lookup: {} }), '/services/invoicing/capabilities/lookup Unknown field "lookup".'],
+  ['last words of nobody who can be asked', withInvoicing({ final: ['paid'] }), '/services/invoicing/verbs The verb "status" is required.'],
+  ['delivery statuses of an invoice', withInvoicing({ statuses: { paid: 'delivered' }, status: () => undefined }), '/services/invoicing/statuses '],
   ...['*', '*.com', 'https://api.acme.example', 'api.acme.example:8443', 'api.acme.example/v1', '127.0.0.1', 'localhost', 'API.acme.example', 'a.*.example', ''].map((host): [string, object, string] =>
     [`"${host}" as a host`, { hosts: [host] }, '/hosts/0 ']),
   ['an error pointer that is none', { errors: { at: 'code' } }, '/errors/at '],

@@ -32,7 +32,7 @@ await t.test('it is found in its directory, with what it can do', (t) => {
     code: 'simulator',
     services: {
       invoicing: {
-        capabilities: { documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] },
+        capabilities: { documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] },
         idempotency: { kind: 'lookup', visibleAfter: 0 },
         verbs: ['dispatch', 'lookup']
       }
