@@ -34,15 +34,15 @@ export const errorTable = {
 /** The machine-readable word of an error: the `error` field of every error body. */
 export type ErrorWord = keyof typeof errorTable
 
-/** One thing that is wrong: where (JSON pointer into the request), a machine-readable code, and a sentence that helps. */
-export type Problem = { path: string, code: string, message: string }
+/** One thing that is wrong: where (JSON pointer into the request; in a text of several lines the line and column too, from 1), a machine-readable code, and a sentence that helps. */
+export type Problem = { path: string, code: string, message: string, line?: number, column?: number }
 
 /** More problems than these help nobody, and a hostile body could cause any number; longer ones repeat what the client sent. */
 const limits = { problems: 100, path: 300, message: 500 } as const
 
 /** The problems that an answer has room for, each at a bounded length. */
 export function presentable (problems: readonly Problem[]): Problem[] {
-  return problems.slice(0, limits.problems).map(({ path, code, message }) => ({ path: shortened(path, limits.path), code, message: shortened(message, limits.message) }))
+  return problems.slice(0, limits.problems).map(({ path, message, ...rest }) => ({ path: shortened(path, limits.path), message: shortened(message, limits.message), ...rest }))
 }
 
 function shortened (text: string, longest: number): string {

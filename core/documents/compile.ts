@@ -1,7 +1,7 @@
 import { compileBlocks, resolveBlocks } from './compile-blocks.ts'
 import { readAssets } from './compile-image.ts'
 import type { ResolvedDocument } from './document.ts'
-import { renderError, TemplateError } from './errors.ts'
+import { renderError, TemplateError, type Fault } from './errors.ts'
 import type { TemplateSource } from './model.ts'
 import { compileProse, plainText } from './prose.ts'
 import { isRecord } from './records.ts'
@@ -22,11 +22,18 @@ export type CompiledTemplate = {
 
 /** Compiles a template, for every output format. A TemplateError lists all its faults, as JSON pointers into template.yaml. */
 export function compileTemplate (source: TemplateSource): CompiledTemplate {
+  const { faults, ...template } = examineTemplate(source)
+  if (faults.length > 0) throw new TemplateError(faults)
+  return template
+}
+
+/** Compiles a template as far as it goes: with its faults, and with what it reads all the same. */
+export function examineTemplate (source: TemplateSource): CompiledTemplate & { readonly faults: readonly Fault[] } {
   const site: Site = { at: '', names: {}, pageFields: false, depth: 0, uses: noUses(), reads: [], faults: [] }
   const locale = readLocale(source.locale, below(site, 'locale'))
   const resolve = compileDocument(source, locale, site)
-  if (site.faults.length > 0) throw new TemplateError(site.faults)
   return {
+    faults: site.faults,
     uses: site.uses,
     reads: site.reads,
     resolve (data) {

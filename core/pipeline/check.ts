@@ -8,16 +8,16 @@ import type { Facts, Findings, Subject } from '../services/service.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 import { checkCallback, checkFormats, checkPlaces } from './chain-checks.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
-import type { TemplateChecks } from './template-checks.ts'
+import type { TemplateFindings } from './template-checks.ts'
 
 /** What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of every document. */
-export type Rules = { templateChecks: TemplateChecks, prices: Readonly<Record<string, number>>, link: string, mode: Mode, now: () => Date }
+export type Rules = { templateFindings: TemplateFindings, prices: Readonly<Record<string, number>>, link: string, mode: Mode, now: () => Date }
 
 /**
  * Checks everything that can be known without a provider, rendering or credits, and makes the plan. Throws all problems of
  * a kind together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
  */
-export function check (draft: Draft, { templateChecks, prices, link, mode, now }: Rules): Plan {
+export function check (draft: Draft, { templateFindings, prices, link, mode, now }: Rules): Plan {
   const { request, steps, deferred } = draft
   const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
@@ -29,7 +29,7 @@ export function check (draft: Draft, { templateChecks, prices, link, mode, now }
     checkFormats(steps),
     ...all.map(checkSettings),
     ...all.flatMap((step) => [
-      checkTemplate(step, templateChecks, today),
+      checkTemplate(step, templateFindings, today),
       checkStep(step, { today, beside: request.services.filter((name) => name !== step.service), ...(isChain(step) ? { link } : {}) })
     ].map((findings) => placed(findings, step)))
   ]
@@ -71,12 +71,12 @@ function checkSettings ({ settings, providerName, choice, at }: DraftStep): Find
   return { warnings: unused.map((field) => ({ path: at(field), code: 'unused_field', message: 'No provider is needed here.' })) }
 }
 
-function checkTemplate ({ template: content }: DraftStep, templateChecks: TemplateChecks, today: string): Findings {
+function checkTemplate ({ template: content }: DraftStep, templateFindings: TemplateFindings, today: string): Findings {
   if (content === undefined) return {}
   const { template, data } = content
-  const { fits, unused } = templateChecks(template)
+  const found = templateFindings(content)
   const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? checkInvoice({ data, template: subjectOf(template), today }) : {}
-  return { problems: [...fits(data), ...problems], warnings: [...warnings, ...unused(data)] }
+  return { problems: [...found.problems, ...problems], warnings: [...warnings, ...found.warnings] }
 }
 
 function checkStep ({ service, fields, choice, template: content, at }: DraftStep, surroundings: Surroundings): Findings {

@@ -70,7 +70,8 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   const { database, leases, jobs, now } = parts
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
   const catalogs = { ...parts, problemsOf: createConfigurationCheck(parts.keyring) }
-  const rules = { templateChecks: createTemplateChecks(), prices, link: sampleLink(publicUrl), now }
+  const templateChecks = createTemplateChecks(parts.workshop)
+  const rules = { prices, link: sampleLink(publicUrl), now }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
 
   /** Whoever waits too long reads later what became of it, and is called back. */
@@ -94,7 +95,8 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   }
 
   async function plan ({ actor, mode = 'synchronous' }: Call, request: DispatchRequest): Promise<Plan> {
-    return check(await resolve(catalogs, actor, request), { ...rules, mode })
+    const draft = await resolve(catalogs, actor, request)
+    return check(draft, { ...rules, templateFindings: await templateChecks(draft), mode })
   }
 
   /** `started` is called once the dispatch is recorded. */

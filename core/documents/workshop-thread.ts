@@ -1,0 +1,37 @@
+import { LRUCache } from 'lru-cache'
+import { examineTemplate } from './compile.ts'
+import { dataCheck, type DataCheck } from './data-check.ts'
+import { readDataSchema } from './data-schema.ts'
+import { readImage } from './image.ts'
+import { inspectDraft } from './inspect.ts'
+import type { CheckedTemplate, Jobs, Kind, WorkshopJob } from './workshop-job.ts'
+
+/** Does one job, in a thread of the workshop. */
+export default async function work ({ kind, job }: WorkshopJob): Promise<unknown> {
+  return (doers[kind] as (job: unknown) => unknown)(job)
+}
+
+const doers: { [K in Kind]: (job: Jobs[K]['job']) => Jobs[K]['answer'] | Promise<unknown> } = {
+  inspect: inspectDraft,
+  check: ({ template, data, at }) => checkOf(template)(data, at),
+  // Fonts take a moment to read: only what is rendered needs them.
+  render: async (job) => (await import('./worker.ts')).default(job),
+  flatten (uri) {
+    const image = readImage(uri)
+    return typeof image === 'string' ? { fault: image } : { uri, width: image.width, height: image.height }
+  }
+}
+
+const checks = new LRUCache<string, DataCheck>({ max: 200 })
+
+function checkOf (template: CheckedTemplate): DataCheck {
+  const known = checks.get(template.digest) ?? compileCheck(template)
+  checks.set(template.digest, known)
+  return known
+}
+
+function compileCheck ({ schema, source }: CheckedTemplate): DataCheck {
+  const compiled = readDataSchema(schema, '')
+  if (!compiled.ok) return (_data, at) => ({ problems: compiled.problems.map((problem) => ({ ...problem, path: at })), warnings: [] })
+  return dataCheck(compiled.fit, examineTemplate(source).uses)
+}
