@@ -93,7 +93,7 @@ await t.test('a new version of a template is the next request\'s', async (t) => 
   const { source, schema, sample } = await owner.selectFrom('template_versions').selectAll().where('template_id', '=', 2).executeTakeFirstOrThrow()
   t.match((await there.send('GET', '/api/v1/templates/2')).body, { version: 1 })
   const stricter = { ...schema, required: ['never'] } as typeof schema
-  await here.house.get('templates').publishShared([{ id: 2, name: 'Quote', digest: 'stricter', source, schema: stricter, sample }], new Date())
+  await here.house.get('templates').publishShared([{ id: 2, name: 'Quote', digest: 'stricter', source, schema: stricter, sample, yaml: '' }], new Date())
   t.match((await there.send('GET', '/api/v1/templates/2')).body, { version: 2 })
   const { status, body } = await there.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { documentType: 'QUOTE', template: { id: 2, data: sample } }) })
   t.equal(status, 422)
