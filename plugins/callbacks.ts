@@ -58,7 +58,7 @@ const whyNot = {
 function viewOf (callback: CallbackRecord): CallbackView {
   return {
     id: callback.callback_id,
-    dispatchId: callback.dispatch_id,
+    ...(callback.dispatch_id === null ? {} : { dispatchId: callback.dispatch_id }),
     type: callback.type,
     sequence: callback.sequence,
     receiver: callback.receiver,

@@ -159,8 +159,8 @@ export const CreditsView = Type.Object({
   held: Type.Integer({ minimum: 0, description: 'Reserved by dispatches under way.' }),
   ledger: Type.Array(Type.Object({
     id: Type.String(),
-    kind: Type.Enum(['grant', 'debit']),
-    amount: Type.Integer({ description: 'Positive for grants, negative for debits.' }),
+    kind: Type.Enum(['grant', 'correction', 'debit']),
+    amount: Type.Integer({ description: 'Positive for grants, negative for corrections and debits.' }),
     balance: Type.Integer({ description: 'After the entry.' }),
     dispatchId: Type.Optional(Uuid),
     reason: Type.String(),

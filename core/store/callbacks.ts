@@ -36,7 +36,7 @@ export async function noteCallback (queries: Transaction<Tables>, { companyId, d
 }
 
 /** A callback that this process is to send now; `tries` counts this one. */
-export type ClaimedCallback = { callbackId: string, companyId: number, dispatchId: string, url: string, body: string, number: number, tries: number }
+export type ClaimedCallback = { callbackId: string, companyId: number, dispatchId: string | null, url: string, body: string, number: number, tries: number }
 
 /** Until when a claim holds, and how many requests may be under way for a company and to one receiver. Those begun before `since` have lost their process. */
 export type Claiming = { now: Date, until: Date, since: Date, perCompany: number, perReceiver: number }

@@ -6,10 +6,19 @@ import * as webhooks from './migrations/002-webhooks.ts'
 import * as services from './migrations/003-services.ts'
 import * as durability from './migrations/004-durability.ts'
 import * as callbacks from './migrations/005-callbacks.ts'
+import * as accounts from './migrations/006-accounts.ts'
 import * as templates from './migrations/008-templates.ts'
 
 /** Every migration in order. A released one is never changed. */
-const migrations = { '001-foundation': foundation, '002-webhooks': webhooks, '003-services': services, '004-durability': durability, '005-callbacks': callbacks, '008-templates': templates }
+const migrations = {
+  '001-foundation': foundation,
+  '002-webhooks': webhooks,
+  '003-services': services,
+  '004-durability': durability,
+  '005-callbacks': callbacks,
+  '006-accounts': accounts,
+  '008-templates': templates
+}
 
 /** The oldest PostgreSQL whose `nulls not distinct` and grants the schema relies on. */
 const oldestServer = 150_000

@@ -12,7 +12,9 @@ import type { ChosenBy, DispatchStatus, StepStatus } from '../contract/states.ts
 /** The tables, as queries see them. The migrations hold the truth; the store's tests hold the two together. */
 export type Tables = {
   changes: { company_id: number, number: string }
-  companies: { company_id: Generated<number>, name: string, disabled_at: Date | null, created_at: Date }
+  companies: {
+    company_id: Generated<number>, name: string, disabled_at: Date | null, created_at: Date, addresses: Generated<string[]>, notify_url: string | null
+  }
   users: {
     user_id: Generated<number>, company_id: number, email: string, role: 'operator' | 'admin' | 'member', services: string[],
     password_hash: string, password_version: Generated<number>, disabled_at: Date | null, created_at: Date
@@ -63,7 +65,7 @@ export type Tables = {
     note: string | null, handled_at: Date | null
   }
   callbacks: {
-    callback_id: string, company_id: number, dispatch_id: string, type: CallbackType, sequence: number, url: string, receiver: string, body: string | null,
+    callback_id: string, company_id: number, dispatch_id: string | null, type: CallbackType, sequence: number, url: string, receiver: string, body: string | null,
     state: CallbackState, attempts: Generated<number>, tries: Generated<number>, next_at: Date | null, created_at: Date
   }
   callback_attempts: {
@@ -75,10 +77,18 @@ export type Tables = {
   }
   idempotency_keys: { company_id: number, key: string, fingerprint: string, dispatch_id: string, created_at: Date }
   provider_state: { company_id: number, provider_code: string, key: string, value: Plain<Json>, updated_at: Date }
-  credits: { company_id: number, balance: ColumnType<string, number>, held: ColumnType<string, number> }
+  credits: {
+    company_id: number, balance: ColumnType<string, number>, held: ColumnType<string, number>, low_credit: ColumnType<string | null, number | null>,
+    warning: Generated<'armed' | 'due' | 'told'>, warnings: Generated<number>
+  }
   ledger: {
-    entry_id: Generated<string>, company_id: number, kind: 'grant' | 'debit', amount: ColumnType<string, number>, balance: ColumnType<string, number>,
+    entry_id: Generated<string>, company_id: number, kind: 'grant' | 'correction' | 'debit', amount: ColumnType<string, number>, balance: ColumnType<string, number>,
     dispatch_id: string | null, step_id: string | null, reason: string, at: Date
+  }
+  audit: {
+    audit_id: Generated<string>, company_id: number, user_id: number | null, user_company_id: number | null, impersonator_id: number | null,
+    key_id: string | null, action: string, object_kind: string, object_id: string, facts: Plain<JsonObject>, address: string | null, request_id: string | null,
+    at: Date
   }
   signing_keys: { key_id: string, purpose: string, sealed: Plain<JsonObject>, created_at: Date }
 }
