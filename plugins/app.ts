@@ -1,5 +1,7 @@
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import { assetsRoutes } from './assets.ts'
 import { authenticationPlugin } from './authentication.ts'
+import { authoringRoutes } from './authoring.ts'
 import { bodiesPlugin } from './bodies.ts'
 import { callbacksRoutes } from './callbacks.ts'
 import { chainRoutes } from './chains.ts'
@@ -51,6 +53,8 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(creditsRoutes, shared)
   await app.register(queueRoutes, { database: get('database'), now: get('now') })
   await app.register(templatesRoutes, shared)
+  await app.register(authoringRoutes, { ...shared, authoring: get('authoring'), now: get('now') })
+  await app.register(assetsRoutes, { ...shared, workshop: get('workshop'), now: get('now') })
   await app.register(providersRoutes, { host: get('host'), breakers: get('breakers') })
   await app.register(supportPage, { host: get('host') })
   await app.register(configurationRoutes, { configuring: get('configuring') })

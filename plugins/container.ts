@@ -2,10 +2,10 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs,
+  createAccounts, createAsk, createAuthentication, createAuthoring, createBreakers, createCallbacks, createCallbackSigning, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs,
   createKeyring, createKeySources, createKeyStore, createLeases, createLinks, createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates,
   createTokens, createVerifying, createWorkshop, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker,
-  type Accounts, type Addresses, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files,
+  type Accounts, type Addresses, type Authentication, type Authoring, type Breakers, type Callbacks, type CallbackSigning, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files,
   type Freshness, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Notices, type Pipeline, type Parts as PipelineParts, type Queue, type Receive, type Renderer, type SigningKeys,
   type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker, type Workshop
 } from '@dispatch/core'
@@ -31,6 +31,7 @@ export type Parts = {
   configurations: Configurations
   configuring: Configuring
   templates: Templates
+  authoring: Authoring
   files: Files
   receive: Receive
   links: Links
@@ -79,6 +80,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
   configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('host'), keyring: get('keyring'), publicUrl: get('config').publicUrl, now: get('now') }),
   templates: (get) => createTemplates(get('database'), get('freshness')),
+  authoring: (get) => createAuthoring({ database: get('database'), templates: get('templates'), workshop: get('workshop'), now: get('now') }),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
   network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),

@@ -76,7 +76,12 @@ export class DispatchError extends Error {
 export function refusal (word: ErrorWord, problems: readonly Problem[]): DispatchError {
   const details = presentable(problems)
   const [first] = details
-  const sentence = first === undefined ? 'The request is not valid.' : `${first.path === '' ? 'The request' : first.path}: ${first.message}`
+  const sentence = first === undefined ? 'The request is not valid.' : `${placeOf(first)}: ${first.message}`
   const more = problems.length - 1
   return new DispatchError(word, more < 1 ? sentence : `${sentence} And ${more} more: see the details.`, { details })
+}
+
+function placeOf ({ path, line, column }: Problem): string {
+  const place = path === '' ? 'The request' : path
+  return line === undefined ? place : `${place} (line ${line}${column === undefined ? '' : `, column ${column}`})`
 }

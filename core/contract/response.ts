@@ -170,21 +170,6 @@ export const CreditsView = Type.Object({
 })
 export type CreditsView = Static<typeof CreditsView>
 
-export const TemplateView = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  version: Type.Integer(),
-  service: Type.String(),
-  documentType: Type.Optional(Type.String()),
-  formats: Type.Array(Type.String()),
-  locale: Type.String(),
-  schema: AnyJsonObject,
-  sample: AnyJsonObject,
-  updatedAt: Timestamp,
-  companyId: nullable(Type.Integer({ description: 'null: shared by all companies.' }))
-})
-export type TemplateView = Static<typeof TemplateView>
-
 /** A page of a list: its items, and the cursor of the next page or null at the end. */
 export function page<S extends TSchema> (item: S) {
   return Type.Object({ data: Type.Array(item), nextCursor: nullable(Type.String()) })
