@@ -5,6 +5,7 @@ import type { Problem } from './errors.ts'
 import { inspectJson, isUnbounded } from './json.ts'
 import { isMailbox } from './mailbox.ts'
 import { problemsOf } from './problems.ts'
+import { vocabularies } from './vocabulary.ts'
 
 /** Checks a value; an empty list means that it fits. Paths are JSON pointers below `base`. */
 export type Check<T> = (value: unknown, base?: string) => Fit<T>
@@ -45,6 +46,8 @@ const common: Options = {
 }
 
 const ajv = createAjv({})
+// Their first use compiles them.
+ajv.addSchema([...vocabularies])
 /** Texts of a URL or a header become what their schema asks for. */
 const coercingAjv = createAjv({ coerceTypes: true, useDefaults: true })
 
@@ -72,7 +75,7 @@ export function compileQuery<S extends TSchema> (schema: S): Check<Static<S>> {
   }
 }
 
-/** Compiles a plain JSON Schema (2020-12), such as the data schema of a template. Throws on a schema that is not one. */
+/** Compiles a plain JSON Schema (2020-12), such as the data schema of a template; it may refer to the {@link vocabularies}. Throws on a schema that is not one. */
 export function compileJsonSchema (schema: object): Check<unknown> {
   return checkWith(ajv.compile(schema))
 }

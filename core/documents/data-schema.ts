@@ -2,8 +2,9 @@ import type { Problem } from '../contract/errors.ts'
 import { pointer } from '../contract/json.ts'
 import { didYouMean, problemsOf } from '../contract/problems.ts'
 import { checkWith, createAjv, type Check } from '../contract/schema.ts'
+import { vocabularies } from '../contract/vocabulary.ts'
 import { isRecord } from './records.ts'
-import { definitionAt, subschemas, type Schema, type SchemaPlace } from './subschemas.ts'
+import { referent, subschemas, type Schema, type SchemaPlace } from './subschemas.ts'
 
 /** The check of data against a schema that somebody else wrote, or what is wrong with the schema. */
 export type DataSchema = { ok: true, fit: Check<unknown> } | { ok: false, problems: Problem[] }
@@ -17,7 +18,7 @@ const refused = new Set(['$async', '$vocabulary', '$dynamicRef', '$dynamicAnchor
  */
 export function readDataSchema (schema: Schema, at: string): DataSchema {
   // An Ajv of its own: another one would keep the schema for good, and know its names when it meets the next.
-  const ajv = createAjv({ keywords: [], inlineRefs: false, logger: false })
+  const ajv = createAjv({ keywords: [], inlineRefs: false, logger: false }).addSchema([...vocabularies])
   const words = Object.keys(ajv.RULES.keywords).filter((word) => !refused.has(word))
   const rules = [wordRule(words), formatRule(Object.keys(ajv.formats)), referenceRule(schema), dialectProblems, patternProblems]
   const problems = Array.from(subschemas(schema, at)).flatMap((place) => rules.flatMap((rule) => rule(place)))
@@ -68,12 +69,11 @@ function formatRule (formats: readonly string[]): Rule {
 
 function referenceRule (root: Schema): Rule {
   return ({ node: { $ref }, path }) => {
-    if (typeof $ref !== 'string' || $ref === '#') return []
-    const problem = (message: string): Problem[] => [{ path: pointer(path, '$ref'), code: 'unknown_reference', message }]
-    if (!$ref.startsWith('#/')) return problem('Expected a reference within the schema, such as #/$defs/line: nothing is fetched from elsewhere.')
-    if (definitionAt(root, $ref) !== undefined) return []
-    const names = isRecord(root['$defs']) ? Object.keys(root['$defs']) : []
-    return problem(`The schema has no ${$ref.slice(0, 60)}${didYouMean($ref, names.map((name) => `#/$defs/${name}`))}.`)
+    if (typeof $ref !== 'string' || referent($ref, root) !== undefined) return []
+    const own = isRecord(root['$defs']) ? Object.keys(root['$defs']).map((name) => `#/$defs/${name}`) : []
+    const known = [...vocabularies.map(({ $id }) => $id), ...own]
+    const message = `There is no ${$ref.slice(0, 60)}${didYouMean($ref, known)}: expected a part of the schema, such as #/$defs/line, or ${vocabularies.map(({ $id }) => $id).join(', ')}; nothing is fetched from elsewhere.`
+    return [{ path: pointer(path, '$ref'), code: 'unknown_reference', message }]
   }
 }
 

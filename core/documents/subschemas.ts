@@ -1,4 +1,5 @@
 import { pointer } from '../contract/json.ts'
+import { vocabularies } from '../contract/vocabulary.ts'
 import { isRecord } from './records.ts'
 
 export type Schema = Readonly<Record<string, unknown>>
@@ -26,8 +27,15 @@ export function * subschemas (node: unknown, path: string): Generator<SchemaPlac
   }
 }
 
-/** What a reference inside the schema (`#/$defs/line`) leads to, if there is something. */
-export function definitionAt (root: Schema, reference: string): unknown {
-  const tokens = reference.split('/').slice(1).map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
-  return tokens.reduce<unknown>((node, token) => typeof node === 'object' && node !== null && Object.hasOwn(node, token) ? (node as Schema)[token] : undefined, root)
+/** A schema, and the document in which its local references are looked up. */
+export type Referent = { schema: Schema, root: Schema }
+
+/** What a reference leads to, if there is something: a part of the same document (`#/$defs/line`), a vocabulary, or a part of one. */
+export function referent (reference: string, here: Schema): Referent | undefined {
+  const [name = '', fragment = ''] = reference.split('#')
+  const root = name === '' ? here : vocabularies.find(({ $id }) => $id === name)
+  if (root === undefined || !/^(\/|$)/.test(fragment)) return undefined
+  const tokens = fragment.split('/').slice(1).map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const schema = tokens.reduce<unknown>((node, token) => typeof node === 'object' && node !== null && Object.hasOwn(node, token) ? (node as Schema)[token] : undefined, root)
+  return isRecord(schema) ? { schema, root } : undefined
 }

@@ -1,9 +1,9 @@
 import { pointer } from '../contract/json.ts'
 import { isRecord } from './records.ts'
-import { definitionAt, type Schema, type SchemaPlace } from './subschemas.ts'
+import { referent, type Schema, type SchemaPlace } from './subschemas.ts'
 import type { Uses } from './uses.ts'
 
-/** JSON pointers of the fields of a schema that a template never shows, the outermost of each. */
+/** JSON pointers of the fields of a schema that a template never shows, the outermost of each; a vocabulary has many that nobody needs. */
 export function unshown (root: Schema, uses: Uses): string[] {
   const seen = new Map<Schema, Set<Uses>>()
   const found = new Set<string>()
@@ -31,14 +31,14 @@ function fieldsOf ({ node: { properties }, path }: SchemaPlace): (SchemaPlace & 
 /** The schemas that speak of the same value, and those of the items of a list, which are looked through. */
 function othersOf ({ node, path }: SchemaPlace, root: Schema): SchemaPlace[] {
   const { $ref: reference, items } = node
-  const target = typeof reference === 'string' ? definitionAt(root, reference) : undefined
+  const target = typeof reference === 'string' && reference.startsWith('#') ? referent(reference, root) : undefined
   const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((word) => {
     const list = node[word]
     return Array.isArray(list) ? list.filter(isRecord).map((branch, index) => ({ node: branch, path: pointer(pointer(path, word), index) })) : []
   })
   return [
     ...branches,
-    ...isRecord(target) && typeof reference === 'string' ? [{ node: target, path: reference.slice(1) }] : [],
+    ...target !== undefined && typeof reference === 'string' ? [{ node: target.schema, path: reference.slice(1) }] : [],
     ...isRecord(items) ? [{ node: items, path: pointer(path, 'items') }] : []
   ]
 }
