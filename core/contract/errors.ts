@@ -42,7 +42,7 @@ const limits = { problems: 100, path: 300, message: 500 } as const
 
 /** The problems that an answer has room for, each at a bounded length. */
 export function presentable (problems: readonly Problem[]): Problem[] {
-  return problems.slice(0, limits.problems).map(({ path, message, ...rest }) => ({ path: shortened(path, limits.path), message: shortened(message, limits.message), ...rest }))
+  return problems.slice(0, limits.problems).map(({ path, code, message, ...place }) => ({ path: shortened(path, limits.path), code, message: shortened(message, limits.message), ...place }))
 }
 
 function shortened (text: string, longest: number): string {

@@ -87,7 +87,7 @@ await t.test('a name is the company\'s own once, and goes with the published ver
 
 await t.test('the own template of a name goes before the shared one', async (t) => {
   const own = await published({ name: 'Letter' })
-  const chain = { fileContent: { templateName: 'Letter', data: { name: 'Ada' } }, sms: { phoneNumber: '+33612345678', message: 'Hello', providerName: 'simulator' } }
+  const chain = { fileContent: { templateName: 'Letter', data: { name: 'Ada' } }, sms: { phoneNumber: '+33612345678', message: 'Hello' }, providerName: 'simulator' }
   const { body } = await send('POST', '/api/file/sms', chain)
   t.match((await findDispatch(service.house.get('database'), companyId, body.dispatchId)), { template_id: own.id, template_version: 1 })
 })
@@ -249,5 +249,5 @@ await t.test('an invoice in the company\'s own words keeps the business rules', 
   t.match(await send('POST', '/api/invoicing/validate', { documentType: 'INVOICE', template: { id: body.id, data: { ...sample, number: 5, total: 1 } } }), {
     status: 422, body: { details: [{ path: '/template/data/number', code: 'type' }, { path: '/template/data/total', code: 'total' }] }
   })
-  t.match(await send('POST', '/api/invoicing/validate', { documentType: 'INVOICE', template: { id: body.id, data: sample } }), { status: 200, body: { result: 'warning', warnings: [{ code: 'unused_field' }] } })
+  t.match(await send('POST', '/api/invoicing/validate', { documentType: 'INVOICE', template: { id: body.id, data: sample } }), { status: 200, body: { result: 'warning', warnings: [{ code: 'due_date_in_the_past' }, { path: '/template/data/date', code: 'unused_field' }] } })
 })
