@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { examineTemplate } from './compile.ts'
 import { dataCheck, type DataCheck } from './data-check.ts'
 import { readDataSchema } from './data-schema.ts'
-import { readImage } from './image.ts'
+import { readImage } from './image/read.ts'
 import { inspectDraft } from './inspect.ts'
 import type { CheckedTemplate, Jobs, Kind, WorkshopJob } from './workshop-job.ts'
 
@@ -18,7 +18,9 @@ const doers: { [K in Kind]: (job: Jobs[K]['job']) => Jobs[K]['answer'] | Promise
   render: async (job) => (await import('./worker.ts')).default(job),
   flatten (uri) {
     const image = readImage(uri)
-    return typeof image === 'string' ? { fault: image } : { uri, width: image.width, height: image.height }
+    if (typeof image === 'string') return { fault: image }
+    const { format, bytes, width, height } = image
+    return { uri: `data:image/${format};base64,${Buffer.from(bytes).toString('base64')}`, width, height }
   }
 }
 

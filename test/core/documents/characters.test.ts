@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import t from 'tap'
 import { facesFor } from '../../../core/documents/layout/fonts.ts'
-import { tidy } from '../../../core/documents/layout/shape.ts'
+import { tidy } from '../../../core/documents/layout/tidy.ts'
 import { subsetter } from '../../../core/documents/layout/subset.ts'
 import { pdfOf, problemsOf, wordsOf } from './support.ts'
 
@@ -91,11 +91,11 @@ void t.test('a subset draws the same glyphs as the font, composed ones too', (t)
 })
 
 void t.test('words are measured as they are drawn, however often', (t) => {
-  const [face] = facesFor('sans', {})
-  const first = face!.advance('AVATAR')
-  const layout = face!.font.layout('AVATAR')
+  const { first: face } = facesFor('sans', {})
+  const first = face.advance('AVATAR')
+  const layout = face.font.layout('AVATAR')
   for (const position of layout.positions) position.xAdvance *= 2
-  t.equal(face!.advance('AVATAR'), first, 'what a document does to a layout stays in that document')
-  t.equal(Math.round(layout.advanceWidth), Math.round(2 * first * face!.font.unitsPerEm / 1000), 'the advance follows the positions')
+  t.equal(face.advance('AVATAR'), first, 'what a document does to a layout stays in that document')
+  t.equal(Math.round(layout.advanceWidth), Math.round(2 * first * face.font.unitsPerEm / 1000), 'the advance follows the positions')
   t.end()
 })

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib'
 import t from 'tap'
-import { readImage } from '../../../core/documents/image.ts'
+import { readImage } from '../../../core/documents/image/read.ts'
 import { limits } from '../../../core/documents/limits.ts'
 import { pdfOf } from './support.ts'
 
