@@ -1,5 +1,6 @@
 import { Piscina } from 'piscina'
 import { createGate } from './gate.ts'
+import { begin, type ThreadJob } from './thread-job.ts'
 
 export type ThreadsOptions = {
   /** What the threads run: a module whose default export does one job. */
@@ -45,7 +46,7 @@ const idleFor = 30_000
 
 /** A pool of threads. A job that is stopped at a limit takes its thread with it; another one takes its place. */
 export function createThreads<Job, Answer> ({ module, threads, start, waiting, memoryLimit }: ThreadsOptions): Threads<Job, Answer> {
-  const pool = new Piscina<Job, Answer>({
+  const pool = new Piscina<ThreadJob<Job>, Answer>({
     filename: module.href,
     minThreads: start === 'at once' ? threads : 0,
     maxThreads: threads,
@@ -59,15 +60,39 @@ export function createThreads<Job, Answer> ({ module, threads, start, waiting, m
   return {
     async run (job, seconds) {
       if (!await gate.enter()) throw new ThreadsBusy('Too many jobs are waiting for a thread.')
+      const limit = limitOf(seconds)
       try {
-        return await pool.run(job, { signal: AbortSignal.timeout(seconds * 1000) })
+        return await pool.run({ job, begun: limit.begun }, { signal: limit.signal })
       } catch (error) {
         throw stopped(error) ?? error
       } finally {
+        limit.clear()
         gate.leave()
       }
     },
     close: () => pool.close()
+  }
+}
+
+/** Milliseconds within which a thread must have started. */
+const startLimit = 60_000
+
+/** The end of a job, so many seconds after a thread has begun it: that a thread must start first is not the job's fault. */
+function limitOf (seconds: number): { begun: Int32Array<SharedArrayBuffer>, signal: AbortSignal, clear: () => void } {
+  const begun = new Int32Array(new SharedArrayBuffer(4))
+  const end = new AbortController()
+  const progress: { timer?: NodeJS.Timeout, over: boolean } = { over: false }
+  void Promise.resolve(Atomics.waitAsync(begun, 0, 0, startLimit).value).then(() => {
+    if (!progress.over) progress.timer = setTimeout(() => { end.abort() }, seconds * 1000)
+  })
+  return {
+    begun,
+    signal: end.signal,
+    clear () {
+      progress.over = true
+      clearTimeout(progress.timer)
+      begin(begun)
+    }
   }
 }
 

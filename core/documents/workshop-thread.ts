@@ -4,18 +4,17 @@ import { dataCheck, type DataCheck } from './data-check.ts'
 import { readDataSchema } from './data-schema.ts'
 import { readImage } from './image/read.ts'
 import { inspectDraft } from './inspect.ts'
+import { inThread } from './thread-job.ts'
 import type { CheckedTemplate, Jobs, Kind, WorkshopJob } from './workshop-job.ts'
 
 /** Does one job, in a thread of the workshop. */
-export default async function work ({ kind, job }: WorkshopJob): Promise<unknown> {
-  return (doers[kind] as (job: unknown) => unknown)(job)
-}
+export default inThread(({ kind, job }: WorkshopJob) => (doers[kind] as (job: unknown) => unknown)(job))
 
 const doers: { [K in Kind]: (job: Jobs[K]['job']) => Jobs[K]['answer'] | Promise<unknown> } = {
   inspect: inspectDraft,
   check: ({ template, data, at }) => checkOf(template)(data, at),
   // Fonts take a moment to read: only what is rendered needs them.
-  render: async (job) => (await import('./worker.ts')).default(job),
+  render: async (job) => (await import('./worker.ts')).makeDocument(job),
   flatten (uri) {
     const image = readImage(uri)
     if (typeof image === 'string') return { fault: image }
