@@ -50,10 +50,7 @@ export const authoringRoutes: FastifyPluginCallbackTypebox<{ authoring: Authorin
 
   app.post<Named & { Body: PreviewBody }>('/api/v1/templates/:id/preview', {
     config: { errors: ['template_not_found', 'validation_failed', 'provider_unavailable'] },
-    preValidation: (request, _reply, next) => {
-      request.body ??= {}
-      next()
-    },
+    preValidation: orNothing,
     schema: { tags: ['Templates'], summary: 'Makes a document of a template, a draft too, with the sample or the data given. Nothing is sent, stored or charged.', body: PreviewBody, response: { 200: File } }
   }, async ({ actor, params, body }, reply) => {
     const template = await findTemplate(database, actor.companyId, params.id, body.version)
@@ -69,6 +66,12 @@ export const authoringRoutes: FastifyPluginCallbackTypebox<{ authoring: Authorin
     return show(reply, await authoring.previewText(request.actor.companyId, request.body))
   })
   done()
+}
+
+/** A request without a body asks for what is usual. */
+function orNothing (request: { body: unknown }, _reply: FastifyReply, next: () => void): void {
+  request.body ??= {}
+  next()
 }
 
 function answerOf ({ record, warnings }: Written): TemplateAnswer {

@@ -107,6 +107,9 @@ export const ValidationResponse = Type.Object({
 })
 export type ValidationResponse = Static<typeof ValidationResponse>
 
+/** The version of a template that was pinned when the dispatch was recorded. */
+const UsedTemplate = Type.Object({ id: Type.Integer(), version: Type.Integer() })
+
 const StepView = Type.Object({
   service: Type.String(),
   status: Type.Enum(stepStatuses),
@@ -117,6 +120,7 @@ const StepView = Type.Object({
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   creditsCharged: Type.Integer({ minimum: 0 }),
+  template: Type.Optional(UsedTemplate),
   deferredOn: Type.Optional(Type.String({ description: 'Done once this event of the dispatch has come.', examples: ['esign.completed'] })),
   nextTryAt: Type.Optional(Timestamp),
   deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, for esign and postal; null: nothing is known yet.' }))),
@@ -129,7 +133,7 @@ export const DispatchView = Type.Object({
   status: Type.Enum(dispatchStatuses),
   services: Type.Array(Type.String()),
   userId: Type.Integer(),
-  template: nullable(Type.Object({ id: Type.Integer(), version: Type.Integer() })),
+  template: nullable(UsedTemplate),
   documentType: Type.Optional(Type.String()),
   documentNumber: Type.Optional(Type.String()),
   recipient: Type.Optional(Type.String()),

@@ -3,6 +3,7 @@ import t from 'tap'
 import { invoiceRequest, seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
+import { letter } from './support/templates.ts'
 
 const databaseUrl = await seededDatabase(t)
 const providers = await testProviders(t)
@@ -87,6 +88,23 @@ await t.test('what changes in the database itself about a user or a company hold
   await user.set({ password_hash: await hashPassword('another'), password_version: 2 }).execute()
   t.strictSame(await statuses(), [401, 401], 'another password')
   t.equal((await there.send('GET', '/healthz', {}, { ...member, password: 'another' })).status, 200)
+})
+
+await t.test('what a company publishes and takes back holds for the next request in every process', async (t) => {
+  const dispatch = async (): Promise<unknown> => (await there.send('POST', '/api/file', { body: { template: { id, data: { name: 'Ada' } } } })).body.error
+  const { body: { id } } = await here.send('POST', '/api/v1/templates', { body: letter({ name: 'Fresh' }) })
+  t.equal(await dispatch(), 'template_not_found')
+  await here.send('POST', `/api/v1/templates/${id}/publish`, { body: { version: 1 } })
+  t.equal(await dispatch(), undefined)
+  const { schema } = letter()
+  await here.send('PUT', `/api/v1/templates/${id}`, { body: { baseVersion: 1, ...letter({ name: 'Fresh', schema: { ...schema, required: ['name', 'town'], properties: { ...schema.properties, town: { type: 'string' } } }, sample: { name: 'Ada', town: 'London' } }) } })
+  t.equal(await dispatch(), undefined)
+  await here.send('POST', `/api/v1/templates/${id}/publish`, { body: { version: 2 } })
+  t.equal(await dispatch(), 'validation_failed')
+  await here.send('POST', `/api/v1/templates/${id}/publish`, { body: { version: 1 } })
+  t.equal(await dispatch(), undefined)
+  await here.send('DELETE', `/api/v1/templates/${id}`)
+  t.equal(await dispatch(), 'template_not_found')
 })
 
 await t.test('a new version of a template is the next request\'s', async (t) => {
