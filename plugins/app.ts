@@ -1,6 +1,8 @@
 import { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import { assetsRoutes } from './assets.ts'
 import { auditRoutes } from './audit.ts'
 import { authenticationPlugin } from './authentication.ts'
+import { authoringRoutes } from './authoring.ts'
 import { bodiesPlugin } from './bodies.ts'
 import { callbacksRoutes } from './callbacks.ts'
 import { chainRoutes } from './chains.ts'
@@ -68,6 +70,8 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(auditRoutes, shared)
   await app.register(queueRoutes, { database: get('database'), now: get('now') })
   await app.register(templatesRoutes, shared)
+  await app.register(authoringRoutes, { ...shared, authoring: get('authoring'), now: get('now') })
+  await app.register(assetsRoutes, { ...shared, workshop: get('workshop'), now: get('now') })
   await app.register(providersRoutes, { ...shared, host: get('offered'), breakers: get('breakers'), now: get('now') })
   await app.register(supportPage, { host: get('offered') })
   await app.register(configurationRoutes, { configuring: get('configuring') })

@@ -2,13 +2,14 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  checkMasterKeys, createAccounts, createApiKeys, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfiguring,
-  createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks, createLocalFiles,
-  createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, demo, linkOf, migrate, openDatabase,
-  openEventSpool, openQueue, readLinkKey, receiveFile, startWorker, withoutProvider,
-  type Accounts, type Addresses, type ApiKeys, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring, type Credentials,
-  type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Notices,
-  type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Users, type Verifying, type Worker
+  checkMasterKeys, createAccounts, createApiKeys, createAsk, createAuthentication, createAuthoring, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations,
+  createConfiguring, createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks,
+  createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, createWorkshop, demo,
+  linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, receiveFile, startWorker, withoutProvider,
+  type Accounts, type Addresses, type ApiKeys, type Authentication, type Authoring, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring,
+  type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network,
+  type Notices, type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Users, type Verifying, type Worker,
+  type Workshop
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
@@ -42,6 +43,7 @@ export type Parts = {
   configurations: Configurations
   configuring: Configuring
   templates: Templates
+  authoring: Authoring
   files: Files
   receive: Receive
   links: Links
@@ -55,6 +57,7 @@ export type Parts = {
   spool: Spool
   renderer: Renderer
   transportLimits: TransportLimits
+  workshop: Workshop
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
   leases: Leases
@@ -83,6 +86,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   newId: () => () => randomUUIDv7(),
   renderer: () => createRenderer(),
   transportLimits: () => transportLimits,
+  workshop: () => createWorkshop(),
   synchronousLimit: () => 120,
   freshness: (get) => createFreshness(get('database')),
   accounts: (get) => createAccounts(get('database'), get('freshness')),
@@ -101,6 +105,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('offered'), keyring: get('keyring'), publicUrl: get('config').publicUrl, now: get('now') }),
   offered: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   templates: (get) => createTemplates(get('database'), get('freshness')),
+  authoring: (get) => createAuthoring({ database: get('database'), templates: get('templates'), workshop: get('workshop'), now: get('now') }),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
   network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
@@ -136,6 +141,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     spool: get('spool'),
     ...diskOf(get('config')),
     renderer: get('renderer'),
+    workshop: get('workshop'),
     documentUrl: get('documentUrl'),
     keyring: get('keyring'),
     log: get('log'),
@@ -203,6 +209,7 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
     opened.defer(() => get('network').close())
     opened.defer(() => get('renderer').close())
+    opened.defer(() => get('workshop').close())
     opened.defer(() => { get('leases').close() })
     opened.defer(() => get('pipeline').drain())
     const queue = await openQueue({ databaseUrl, log })

@@ -24,7 +24,7 @@ async function readTemplates (folder: string): Promise<TemplateFolder[]> {
   })))
 }
 
-function sharedOf ({ id, name, digest, source, schema, sample }: TemplateFolder): SharedTemplate {
+function sharedOf ({ id, name, digest, source, schema, sample, yaml }: TemplateFolder): SharedTemplate {
   // They were read from JSON files: plain data, whatever their type says.
-  return { id, name, digest, source, schema: schema as SharedTemplate['schema'], sample: sample as SharedTemplate['sample'] }
+  return { id, name, digest, source, schema: schema as SharedTemplate['schema'], sample: sample as SharedTemplate['sample'], yaml }
 }

@@ -39,15 +39,15 @@ export type ErrorWord = keyof typeof errorTable
 /** How much is left of a limit: `quota` in `window` seconds; `remaining` of it now, all of it in `reset` seconds. */
 export type Budget = { policy: string, quota: number, window: number, remaining: number, reset: number }
 
-/** One thing that is wrong: where (JSON pointer into the request), a machine-readable code, and a sentence that helps. */
-export type Problem = { path: string, code: string, message: string }
+/** One thing that is wrong: where (JSON pointer into the request; in a text of several lines the line and column too, from 1), a machine-readable code, and a sentence that helps. */
+export type Problem = { path: string, code: string, message: string, line?: number, column?: number }
 
 /** More problems than these help nobody, and a hostile body could cause any number; longer ones repeat what the client sent. */
 const limits = { problems: 100, path: 300, message: 500 } as const
 
 /** The problems that an answer has room for, each at a bounded length. */
 export function presentable (problems: readonly Problem[]): Problem[] {
-  return problems.slice(0, limits.problems).map(({ path, code, message }) => ({ path: shortened(path, limits.path), code, message: shortened(message, limits.message) }))
+  return problems.slice(0, limits.problems).map(({ path, code, message, ...place }) => ({ path: shortened(path, limits.path), code, message: shortened(message, limits.message), ...place }))
 }
 
 function shortened (text: string, longest: number): string {
@@ -97,7 +97,12 @@ export class DispatchError extends Error {
 export function refusal (word: ErrorWord, problems: readonly Problem[]): DispatchError {
   const details = presentable(problems)
   const [first] = details
-  const sentence = first === undefined ? 'The request is not valid.' : `${first.path === '' ? 'The request' : first.path}: ${first.message}`
+  const sentence = first === undefined ? 'The request is not valid.' : `${placeOf(first)}: ${first.message}`
   const more = problems.length - 1
   return new DispatchError(word, more < 1 ? sentence : `${sentence} And ${more} more: see the details.`, { details })
+}
+
+function placeOf ({ path, line, column }: Problem): string {
+  const place = path === '' ? 'The request' : path
+  return line === undefined ? place : `${place} (line ${line}${column === undefined ? '' : `, column ${column}`})`
 }

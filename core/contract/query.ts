@@ -28,14 +28,6 @@ export const DispatchQuery = Type.Object({
 }, closed)
 export type DispatchQuery = Static<typeof DispatchQuery>
 
-export const TemplateQuery = Type.Object({
-  service: Type.Optional(Type.String({ maxLength: 50 })),
-  documentType: Type.Optional(Type.String({ maxLength: 50 })),
-  limit: Limit,
-  cursor: NumberCursor
-}, closed)
-export type TemplateQuery = Static<typeof TemplateQuery>
-
 /** The body of a choice; null takes it back. */
 export const ChoiceBody = Type.Object({ providerName: Type.Union([ProviderCode, Type.Null()]) }, closed)
 

@@ -109,6 +109,9 @@ export const ValidationResponse = Type.Object({
 })
 export type ValidationResponse = Static<typeof ValidationResponse>
 
+/** The version of a template that was pinned when the dispatch was recorded. */
+const UsedTemplate = Type.Object({ id: Type.Integer(), version: Type.Integer() })
+
 const StepView = Type.Object({
   service: Type.String(),
   status: Type.Enum(stepStatuses),
@@ -119,6 +122,7 @@ const StepView = Type.Object({
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   creditsCharged: Type.Integer({ minimum: 0 }),
+  template: Type.Optional(UsedTemplate),
   deferredOn: Type.Optional(Type.String({ description: 'Done once this event of the dispatch has come.', examples: ['esign.completed'] })),
   nextTryAt: Type.Optional(Timestamp),
   deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, for esign and postal; null: nothing is known yet.' }))),
@@ -132,7 +136,7 @@ export const DispatchView = Type.Object({
   test: Test,
   services: Type.Array(Type.String()),
   userId: Type.Integer(),
-  template: nullable(Type.Object({ id: Type.Integer(), version: Type.Integer() })),
+  template: nullable(UsedTemplate),
   documentType: Type.Optional(Type.String()),
   documentNumber: Type.Optional(Type.String()),
   recipient: Type.Optional(Type.String()),
@@ -172,21 +176,6 @@ export const CreditsView = Type.Object({
   nextCursor: nullable(Type.String())
 })
 export type CreditsView = Static<typeof CreditsView>
-
-export const TemplateView = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  version: Type.Integer(),
-  service: Type.String(),
-  documentType: Type.Optional(Type.String()),
-  formats: Type.Array(Type.String()),
-  locale: Type.String(),
-  schema: AnyJsonObject,
-  sample: AnyJsonObject,
-  updatedAt: Timestamp,
-  companyId: nullable(Type.Integer({ description: 'null: shared by all companies.' }))
-})
-export type TemplateView = Static<typeof TemplateView>
 
 /** A page of a list: its items, and the cursor of the next page or null at the end. */
 export function page<S extends TSchema> (item: S) {

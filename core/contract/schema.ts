@@ -20,7 +20,7 @@ const isDateTime = (text: string): boolean => isRfcTime(text) && !Number.isNaN(D
 const httpsUrl = /^https:\/\/[^\s/?#@]+(?:[/?#]\S*)?$/
 
 /** The compiler of the service's schemas: all problems at once, nothing removed. */
-function createAjv (options: Options): Ajv2020 {
+export function createAjv (options: Options): Ajv2020 {
   const ajv = new Ajv2020({ ...common, ...options })
   addFormats.default(ajv, ['date', 'email', 'uri', 'time'])
   ajv.addFormat('date-time', isDateTime)
@@ -91,6 +91,7 @@ export function guarded<T> (check: Check<T>): Check<T> {
   }
 }
 
-function checkWith<T> (validate: ValidateFunction<T>): Check<T> {
+/** The check that Ajv has compiled. */
+export function checkWith<T> (validate: ValidateFunction<T>): Check<T> {
   return (value, base = '') => validate(value) ? { ok: true, value } : { ok: false, problems: problemsOf(validate.errors ?? [], base) }
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { compileJsonSchema } from '../contract/schema.ts'
+import { digestOf } from './digest.ts'
 import { TemplateError } from './errors.ts'
 import type { TemplateSource } from './model.ts'
 import { isRecord } from './records.ts'
@@ -38,8 +38,7 @@ export async function readTemplateFolder (path: string): Promise<TemplateFolder>
   const samples = { sample, ...await readSamples(path) }
   checkSamples(schema, samples, path)
   if (source.id === undefined) throw new TemplateError([place({ path: '', message: 'A shared template needs an "id", from 1 to 999.' })])
-  const digest = createHash('sha256').update(canonical({ source, schema, sample })).digest('hex')
-  return { ...factsOf(source), id: source.id, source, yaml, schema, sample, samples, digest }
+  return { ...factsOf(source), id: source.id, source, yaml, schema, sample, samples, digest: digestOf({ source, schema, sample }) }
 }
 
 function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateSource): Pick<TemplateFolder, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> {
@@ -101,9 +100,4 @@ function compileData (schema: Record<string, unknown>, file: string): ReturnType
   } catch (error) {
     throw new TemplateError([{ path: '', message: error instanceof Error ? `${error.message}.` : 'Not a JSON Schema.', file }], { cause: error })
   }
-}
-
-/** JSON with the fields of every object in the order of their names. */
-function canonical (value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1)) : inner)
 }

@@ -13,19 +13,19 @@ import type { Facts, Findings, Subject } from '../services/service.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 import { checkCallback, checkFormats, checkPlaces } from './chain-checks.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
-import type { TemplateChecks } from './template-checks.ts'
+import type { TemplateFindings } from './template-checks.ts'
 
 /**
  * What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of every document. `standIn`: the provider in a
  * test, where the chosen one reaches no sandbox.
  */
-export type Rules = { templateChecks: TemplateChecks, prices: Readonly<Record<string, number>>, link: string, mode: Mode, now: () => Date, version?: Version, standIn?: Installed | undefined }
+export type Rules = { templateFindings: TemplateFindings, prices: Readonly<Record<string, number>>, link: string, mode: Mode, now: () => Date, version?: Version, standIn?: Installed | undefined }
 
 /**
  * Checks everything that can be known without a provider, rendering or credits, and makes the plan. Throws all problems of
  * a kind together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
  */
-export function check (draft: Draft, { templateChecks, prices, link, mode, now, version = latestVersion, standIn }: Rules): Plan {
+export function check (draft: Draft, { templateFindings, prices, link, mode, now, version = latestVersion, standIn }: Rules): Plan {
   const { request, test, steps, deferred } = draft
   const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
@@ -37,7 +37,7 @@ export function check (draft: Draft, { templateChecks, prices, link, mode, now, 
     checkFormats(steps),
     ...all.map((step) => checkSettings(step, version)),
     ...all.flatMap((step) => [
-      checkTemplate(step, templateChecks, today),
+      checkTemplate(step, templateFindings, today),
       checkStep(step, { today, beside: request.services.filter((name) => name !== step.service), ...(isChain(step) ? { link } : {}) })
     ].map((findings) => placed(findings, step)))
   ]
@@ -81,15 +81,15 @@ function checkSettings ({ settings, providerName, choice, at }: DraftStep, versi
   return { warnings: unused.map((field) => ({ path: at(field), code: 'unused_field', message: 'No provider is needed here.' })) }
 }
 
-function checkTemplate ({ service, fields, template: content }: DraftStep, templateChecks: TemplateChecks, today: string): Findings {
+function checkTemplate ({ service, fields, template: content }: DraftStep, templateFindings: TemplateFindings, today: string): Findings {
   if (content === undefined) return {}
   const { template, data } = content
-  const { fits, unused } = templateChecks(template)
+  const found = templateFindings(content)
   const isElectronic = formatOf(service, fields) in eInvoiceFileFormats
   const rules = isElectronic ? checkInvoiceWords : checkInvoice
   const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? rules({ data, template: subjectOf(template), today }) : {}
   // An e-invoice carries every word of the vocabulary, whatever its page shows.
-  return { problems: [...fits(data), ...problems], warnings: [...warnings, ...unused(data).filter(({ path }) => !isElectronic || !isWord(path.slice(usualPlace.length)))] }
+  return { problems: [...found.problems, ...problems], warnings: [...warnings, ...found.warnings.filter(({ path }) => !isElectronic || !isWord(path.slice(usualPlace.length)))] }
 }
 
 /** Whether the vocabulary of invoices has a field at a JSON pointer. */

@@ -78,7 +78,8 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   const { database, leases, jobs, now } = parts
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
   const catalogs = { ...parts, host: offered, problemsOf: createConfigurationCheck(parts.keyring) }
-  const rules = { templateChecks: createTemplateChecks(), prices, link: sampleLink(publicUrl), now }
+  const templateChecks = createTemplateChecks(parts.workshop)
+  const rules = { prices, link: sampleLink(publicUrl), now }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
 
   /** Whoever waits too long reads later what became of it, and is called back. */
@@ -102,7 +103,9 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   }
 
   async function plan ({ actor, mode = 'synchronous', version = latestVersion }: Call, request: DispatchRequest): Promise<Plan> {
-    return check(await resolve({ ...catalogs, version }, actor, request), { ...rules, mode, version, ...(standIn === undefined ? {} : { standIn: parts.host.find(standIn) }) })
+    const draft = await resolve({ ...catalogs, version }, actor, request)
+    const standsIn = standIn === undefined ? {} : { standIn: parts.host.find(standIn) }
+    return check(draft, { ...rules, templateFindings: await templateChecks(draft), mode, version, ...standsIn })
   }
 
   /** `started` is called once the dispatch is recorded. */

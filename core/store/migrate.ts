@@ -8,6 +8,7 @@ import * as durability from './migrations/004-durability.ts'
 import * as callbacks from './migrations/005-callbacks.ts'
 import * as accounts from './migrations/006-accounts.ts'
 import * as access from './migrations/007-access.ts'
+import * as templates from './migrations/008-templates.ts'
 import * as reports from './migrations/009-reports.ts'
 
 /** Every migration in order. A released one is never changed. */
@@ -19,6 +20,7 @@ const migrations = {
   '005-callbacks': callbacks,
   '006-accounts': accounts,
   '007-access': access,
+  '008-templates': templates,
   '009-reports': reports
 }
 

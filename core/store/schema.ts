@@ -25,11 +25,12 @@ export type Tables = {
     company_id: number, user_id: number | null, provider_code: string, settings: Plain<JsonObject>, secrets: Plain<StoredSecrets>,
     sandbox: boolean, updated_at: Date, account: Generated<string>
   }
-  templates: { template_id: number, company_id: number | null, name: string, version: number, updated_at: Date }
+  templates: { template_id: number, company_id: number | null, name: string, version: number | null, updated_at: Date, removed_at: Date | null }
   template_versions: {
     template_id: number, version: number, company_id: number | null, digest: string, source: Plain<TemplateSource>,
-    schema: Plain<JsonObject>, sample: Plain<JsonObject>, created_at: Date
+    schema: Plain<JsonObject>, sample: Plain<JsonObject>, created_at: Date, yaml: Generated<string>, size: Generated<number>, user_id: number | null, published_at: Date | null
   }
+  assets: { company_id: number, name: string, uri: string, sha256: string, width: number, height: number, size: number, created_at: Date }
   dispatches: {
     dispatch_id: string, company_id: number, user_id: number, impersonator_id: number | null, status: DispatchStatus, services: string[],
     template_id: number | null, template_version: number | null, data: Plain<JsonObject> | null, metadata: Plain<Record<string, string>>,

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { createVendor, vendorNetwork } from '../../core/testing/vendor.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { invoiceRequest, shippedProviders, startService, type Answer, type Login, type Sending } from '../support/service.ts'
+import { letter } from '../plugins/support/templates.ts'
 import { dump, hasNoFault, isError, routesOf } from './support.ts'
 
 const folder = await directory(t)
@@ -17,7 +18,7 @@ const { house, send } = service
 const { owner } = house.get('database')
 
 /** Something of a company for every name that a request can carry. */
-type Things = { dispatchId: string, documentId: string, templateId: number, callbackId: string, key: string, memberId: number, keyId: string }
+type Things = { dispatchId: string, documentId: string, templateId: number, spareId: number, asset: string, callbackId: string, key: string, memberId: number, keyId: string }
 type Company = Awaited<ReturnType<typeof service.company>> & Things
 
 /** A company that has used everything; its name stands in all that it has written. */
@@ -25,6 +26,9 @@ async function founded (name: string, templateId: number): Promise<Company> {
   const company = await service.company(name)
   await sql`insert into templates select ${templateId}, ${company.companyId}, ${name}, version, updated_at from templates where template_id = 1`.execute(owner)
   await sql`insert into template_versions select ${templateId}, version, ${company.companyId}, ${name}, source, schema, sample, created_at from template_versions where template_id = 1 order by version desc limit 1`.execute(owner)
+  const spare = await send('POST', '/api/v1/templates', { body: letter({ name: `${name} letter` }) }, company.admin)
+  const asset = `asset-${String(templateId)}`
+  await send('POST', '/api/v1/assets', { body: { name: asset, image: point } }, company.admin)
   for (const [login, scope] of [[company.admin, 'company'], [company.admin, 'my'], [company.member, 'my']] as const) {
     await send('PUT', `/api/v1/${scope}/providers/sample`, { body: { settings: { region: `${name}-${scope}`, token: `${name}-token` } } }, login)
   }
@@ -36,11 +40,12 @@ async function founded (name: string, templateId: number): Promise<Company> {
   }, () => Promise.resolve()))
   await send('POST', '/api/v1/company/callback-secret', {}, company.admin)
   const { userId: memberId, id: keyId } = (await send('POST', '/api/v1/keys', { body: { name, mode: 'live' } }, company.member)).body
-  return { ...company, memberId, keyId, dispatchId: body.dispatchId, documentId: body.generatedDocument.id, templateId, callbackId, key: 'first' }
+  return { ...company, memberId, keyId, dispatchId: body.dispatchId, documentId: body.generatedDocument.id, templateId, spareId: spare.body.id, asset, callbackId, key: 'first' }
 }
 
-const zanzibar = await founded('zanzibar', 1000)
-const own = await founded('own', 1001)
+const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const zanzibar = await founded('zanzibar', 900_000)
+const own = await founded('own', 900_001)
 
 type Row = {
   /** Who may send it. */
@@ -102,6 +107,17 @@ const matrix: Record<string, Row> = {
   'GET /api/v1/credits': { roles: everyone, request: at('/api/v1/credits') },
   'GET /api/v1/templates': { roles: everyone, request: at('/api/v1/templates') },
   'GET /api/v1/templates/:id': { roles: everyone, request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}` }), foreign: 'template_not_found' },
+  'GET /api/v1/templates/:id/versions': { roles: everyone, request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/versions` }), foreign: 'template_not_found' },
+  'POST /api/v1/templates': { roles: ['admin'], request: at('/api/v1/templates', letter({ name: 'New' })), ok: [201, 409] },
+  'PUT /api/v1/templates/:id': { roles: ['admin'], request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}`, sending: { body: { baseVersion: 1, ...letter({ name: 'Changed' }) } } }), foreign: 'template_not_found' },
+  'DELETE /api/v1/templates/:id': { roles: ['admin'], request: ({ spareId }) => ({ path: `/api/v1/templates/${String(spareId)}` }), ok: [204], foreign: 'template_not_found' },
+  'POST /api/v1/templates/:id/publish': { roles: ['admin'], request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/publish`, sending: { body: { version: 1 } } }), foreign: 'template_not_found' },
+  'POST /api/v1/templates/:id/preview': { roles: everyone, service: true, request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/preview`, sending: { body: { format: 'TEXT' } } }), foreign: 'template_not_found' },
+  'POST /api/v1/templates/preview': { roles: ['admin'], request: at('/api/v1/templates/preview', letter({ name: 'Nowhere' })) },
+  'GET /api/v1/assets': { roles: everyone, request: at('/api/v1/assets') },
+  'GET /api/v1/assets/:name': { roles: everyone, request: ({ asset }) => ({ path: `/api/v1/assets/${asset}` }), foreign: 'not_found' },
+  'POST /api/v1/assets': { roles: ['admin'], request: at('/api/v1/assets', { name: 'new', image: point }), ok: [201, 409] },
+  'DELETE /api/v1/assets/:name': { roles: ['admin'], request: ({ asset }) => ({ path: `/api/v1/assets/${asset}` }), ok: [204], foreign: 'not_found' },
   'GET /api/v1/providers': { roles: everyone, request: at('/api/v1/providers') },
   'POST /api/v1/providers/reload': { roles: ['operator'], request: at('/api/v1/providers/reload') },
   'GET /api/v1/my/config': { roles: everyone, request: at('/api/v1/my/config') },

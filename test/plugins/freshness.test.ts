@@ -3,6 +3,7 @@ import t from 'tap'
 import { invoiceRequest, seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
+import { letter } from './support/templates.ts'
 
 const databaseUrl = await seededDatabase(t)
 const providers = await testProviders(t)
@@ -89,11 +90,28 @@ await t.test('what changes in the database itself about a user or a company hold
   t.equal((await there.send('GET', '/healthz', {}, { ...member, password: 'another' })).status, 200)
 })
 
+await t.test('what a company publishes and takes back holds for the next request in every process', async (t) => {
+  const dispatch = async (): Promise<unknown> => (await there.send('POST', '/api/file', { body: { template: { id, data: { name: 'Ada' } } } })).body.error
+  const { body: { id } } = await here.send('POST', '/api/v1/templates', { body: letter({ name: 'Fresh' }) })
+  t.equal(await dispatch(), 'template_not_found')
+  await here.send('POST', `/api/v1/templates/${id}/publish`, { body: { version: 1 } })
+  t.equal(await dispatch(), undefined)
+  const { schema } = letter()
+  await here.send('PUT', `/api/v1/templates/${id}`, { body: { baseVersion: 1, ...letter({ name: 'Fresh', schema: { ...schema, required: ['name', 'town'], properties: { ...schema.properties, town: { type: 'string' } } }, sample: { name: 'Ada', town: 'London' } }) } })
+  t.equal(await dispatch(), undefined)
+  await here.send('POST', `/api/v1/templates/${id}/publish`, { body: { version: 2 } })
+  t.equal(await dispatch(), 'validation_failed')
+  await here.send('POST', `/api/v1/templates/${id}/publish`, { body: { version: 1 } })
+  t.equal(await dispatch(), undefined)
+  await here.send('DELETE', `/api/v1/templates/${id}`)
+  t.equal(await dispatch(), 'template_not_found')
+})
+
 await t.test('a new version of a template is the next request\'s', async (t) => {
   const { source, schema, sample } = await owner.selectFrom('template_versions').selectAll().where('template_id', '=', 2).executeTakeFirstOrThrow()
   t.match((await there.send('GET', '/api/v1/templates/2')).body, { version: 1 })
   const stricter = { ...schema, required: ['never'] } as typeof schema
-  await here.house.get('templates').publishShared([{ id: 2, name: 'Quote', digest: 'stricter', source, schema: stricter, sample }], new Date())
+  await here.house.get('templates').publishShared([{ id: 2, name: 'Quote', digest: 'stricter', source, schema: stricter, sample, yaml: '' }], new Date())
   t.match((await there.send('GET', '/api/v1/templates/2')).body, { version: 2 })
   const { status, body } = await there.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { documentType: 'QUOTE', template: { id: 2, data: sample } }) })
   t.equal(status, 422)

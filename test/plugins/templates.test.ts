@@ -28,6 +28,8 @@ await t.test('a template is read with the schema of its data and a sample', asyn
     id: 1,
     name: 'Invoice',
     version: 1,
+    status: 'published',
+    latestVersion: 1,
     service: 'invoicing',
     documentType: 'INVOICE',
     formats: ['PDF', 'DOCX', 'XLSX', 'HTML'],
@@ -35,10 +37,12 @@ await t.test('a template is read with the schema of its data and a sample', asyn
     schema: await shipped('invoice/schema.json'),
     sample: await shipped('invoice/sample.json'),
     updatedAt: '',
-    companyId: null
+    companyId: null,
+    source: await readFile(new URL('../../templates/invoice/template.yaml', import.meta.url), 'utf8')
   })
   t.match(body.updatedAt, /^\d{4}-\d\d-\d\dT.*Z$/)
-  t.strictSame((await get('/api/v1/templates')).body.data[0], body)
+  const { source, ...listed } = body
+  t.strictSame((await get('/api/v1/templates')).body.data[0], listed)
 })
 
 await t.test('what is no template is a 404', async (t) => {
