@@ -47,10 +47,11 @@ await t.test('what the README lets a newcomer do works as it is written', async 
       answers.push(stdout)
     }
   }
-  const [dispatched, found, credits, chained, reloaded, configured, chosen] = answers.map((answer) => JSON.parse(answer))
+  const [dispatched, found, credits, made, chained, reloaded, configured, chosen] = answers.map((answer) => JSON.parse(answer))
   t.match(dispatched, { success: true, providerName: 'simulator', metadata: { orderId: 'A-1001' } })
   t.match(found, { data: [{ dispatchId: dispatched.dispatchId, status: 'succeeded', creditsCharged: 1 }] })
   t.match(credits, { balance: 99, held: 0, ledger: [{ kind: 'debit', amount: -1 }, { kind: 'grant', amount: 100 }] })
+  t.match(made, { mode: 'test', services: ['invoicing', 'email'], key: /^dk_test_/ })
   t.match(chained, { success: true, steps: [{ service: 'file' }, { service: 'email', providerName: 'simulator' }] })
   t.match(reloaded, { data: [{ state: 'installed', code: 'acme' }, { state: 'installed', code: 'simulator' }] })
   t.match(configured, { code: 'acme', valid: true, settings: { apiKey: { set: true } } })
