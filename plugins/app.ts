@@ -1,9 +1,12 @@
 import { isWithin, readNetwork } from '@dispatch/core'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import { auditRoutes } from './audit.ts'
 import { authenticationPlugin } from './authentication.ts'
 import { bodiesPlugin } from './bodies.ts'
 import { callbacksRoutes } from './callbacks.ts'
 import { chainRoutes } from './chains.ts'
+import { companiesRoutes } from './companies.ts'
+import { companyRoutes } from './company.ts'
 import { configurationRoutes } from './configuration.ts'
 import type { House } from './container.ts'
 import { creditsRoutes } from './credits.ts'
@@ -29,6 +32,7 @@ import { supportPage } from './support-page.ts'
 import { templatesRoutes } from './templates.ts'
 import { answerUnreadable, transportPlugin } from './transport.ts'
 import { uploadRoutes } from './upload.ts'
+import { usersRoutes } from './users.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 /** The whole service, top to bottom. */
@@ -56,9 +60,13 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
   await app.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
   await app.register(creditsRoutes, shared)
+  await app.register(usersRoutes, { users: get('users') })
+  await app.register(companyRoutes, { settings: get('companySettings') })
+  await app.register(companiesRoutes, { companies: get('companies') })
+  await app.register(auditRoutes, shared)
   await app.register(queueRoutes, { database: get('database'), now: get('now') })
   await app.register(templatesRoutes, shared)
-  await app.register(providersRoutes, { host: get('offered'), breakers: get('breakers') })
+  await app.register(providersRoutes, { ...shared, host: get('offered'), breakers: get('breakers'), now: get('now') })
   await app.register(supportPage, { host: get('offered') })
   await app.register(configurationRoutes, { configuring: get('configuring') })
   await app.register(webhookRoutes, { intake: get('intake') })

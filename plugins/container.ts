@@ -2,12 +2,12 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createApiKeys, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs,
+  createAccounts, createApiKeys, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs,
   createKeyring, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks, createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates,
-  createTokens, createVerifying, demo, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker, withoutProvider,
-  type Accounts, type Addresses, type ApiKeys, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files,
+  createTokens, createUsers, createVerifying, demo, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker, withoutProvider,
+  type Accounts, type Addresses, type ApiKeys, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files,
   type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Notices, type Pipeline, type Parts as PipelineParts, type Queue, type Receive, type Renderer, type SigningKeys,
-  type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
+  type Spool, type Storing, type Templates, type Tokens, type Users, type Verifying, type Worker
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
@@ -33,6 +33,9 @@ export type Parts = {
   /** Off where authentication is not limited. */
   guesses: Guesses | undefined
   limiters: Limiters
+  users: Users
+  companies: Companies
+  companySettings: CompanySettings
   configurations: Configurations
   configuring: Configuring
   templates: Templates
@@ -86,6 +89,9 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   apiKeys: (get) => createApiKeys(get('database'), get('freshness'), { now: get('now'), onError: (err) => get('log').warn({ err }, 'the use of a key was not noted') }),
   guesses: (get) => guessesOf(get),
   limiters: (get) => limitersOf(get),
+  users: (get) => createUsers({ database: get('database'), credentials: get('credentials'), now: get('now') }),
+  companies: (get) => createCompanyAccounts({ database: get('database'), now: get('now') }),
+  companySettings: (get) => createCompanySettings({ database: get('database'), now: get('now') }),
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
   configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('offered'), keyring: get('keyring'), publicUrl: get('config').publicUrl, now: get('now') }),
   offered: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),

@@ -1,10 +1,14 @@
 import { basename } from 'node:path'
-import { formIn, isSince, page, providedNames, ProviderView, requireRole, type Breakers, type Entry, type Host, type Manifest, type Version } from '@dispatch/core'
+import {
+  formIn, isSince, noteAudit, page, providedNames, ProviderView, requireRole,
+  type Breakers, type Database, type Entry, type Host, type Manifest, type Version
+} from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './author.ts'
 import { supportOf } from './support.ts'
 
 /** The providers that are installed, and reading their directories again. */
-export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breakers: Breakers }> = (app, { host, breakers }, done) => {
+export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breakers: Breakers, database: Database, now: () => Date }> = (app, { host, breakers, database, now }, done) => {
   const isFailing = (companyId: number): IsFailing => (code) => breakers.state(companyId, code) !== 'closed'
 
   app.get('/api/v1/providers', {
@@ -15,9 +19,12 @@ export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breaker
   app.post('/api/v1/providers/reload', {
     config: { errors: [] },
     schema: { tags: ['Providers'], summary: 'Reads the provider directories again (operators). Dispatches under way finish on what they began with.', response: { 200: page(ProviderView) } }
-  }, async ({ actor, apiVersion }) => {
+  }, async (request) => {
+    const { actor, apiVersion } = request
     requireRole(actor, 'operator')
-    return { data: viewsOf(await host.reload(), isFailing(actor.companyId), apiVersion), nextCursor: null }
+    const entries = await host.reload()
+    await database.company(actor.companyId, (queries) => noteAudit(queries, { companyId: actor.companyId, author: authorOf(request), action: 'providers.reloaded', object: { kind: 'providers', id: 'all' }, at: now() }))
+    return { data: viewsOf(entries, isFailing(actor.companyId), apiVersion), nextCursor: null }
   })
   done()
 }

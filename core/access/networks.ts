@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** The addresses of a network: its first address, and how many of its bits all members share. */
@@ -18,6 +18,16 @@ export function readNetwork (text: string): Range | undefined {
   if (bits > longest) return undefined
   const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= mappedBits
   return isMapped ? { first: address.toIPv4Address(), bits: bits - mappedBits } : { first: address, bits }
+}
+
+/** The one way to write a network or a single address: without the bits beyond its prefix, IPv4 as IPv4. Undefined for what is neither. */
+export function normaliseNetwork (text: string): string | undefined {
+  const range = readNetwork(text.trim())
+  if (range === undefined) return undefined
+  const { first, bits } = range
+  const bytes = first.toByteArray().map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - index * 8))))
+  const network = ipaddr.fromByteArray(bytes)
+  return `${network instanceof ipaddr.IPv6 ? network.toRFC5952String() : network.toString()}/${bits}`
 }
 
 /** Whether an address lies in one of the networks; a text that is no address lies in none. */
@@ -48,5 +58,7 @@ function readAddress (text: string): Address | undefined {
 
 /** Strictly: the library also reads shortened and octal addresses, and takes `::192.0.2.1` (RFC 4291, 2.5.5.1) for `::ffff:192.0.2.1`. */
 function parse (text: string): Address | undefined {
-  return isIP(text) === 0 || /^::\d+\./.test(text) ? undefined : ipaddr.parse(text.replace(/%.*$/, ''))
+  if (isIP(text) === 0) return undefined
+  const address = text.replace(/%.*$/, '')
+  return ipaddr.parse(isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address)
 }

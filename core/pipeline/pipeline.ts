@@ -3,6 +3,7 @@ import { requireRole } from '../access/permissions.ts'
 import { sampleLink } from '../access/links.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
 import { DispatchError } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
 import type { ValidationResponse } from '../contract/response.ts'
 import type { Mode } from '../contract/states.ts'
 import { latestVersion, type Version } from '../contract/versions.ts'
@@ -12,9 +13,11 @@ import { services, type ServiceName } from '../services/index.ts'
 import type { ServicePath } from '../services/chains.ts'
 import { createRequestReader, type DispatchRequest } from '../services/request.ts'
 import { readUploadFields } from '../services/upload-fields.ts'
+import { noteAudit, type Author } from '../store/audit.ts'
 import { findDispatch, findIdempotencyKey, type DispatchRecord } from '../store/dispatch-views.ts'
 import { IdempotencyKeyTaken, openDispatch } from '../store/dispatches.ts'
 import type { NewDocument } from '../store/documents.ts'
+import type { Enqueue } from '../store/lease.ts'
 import { cancelDispatch, detachDispatch, endRun, resumeDispatch, takeRun, type Replacement } from '../store/runs.ts'
 import { resultOf, type Result } from './answer.ts'
 import { check } from './check.ts'
@@ -41,8 +44,8 @@ export type ReceivedFile = { document: NewDocument, discard: () => Promise<void>
 /** What came of a call. `replayed`: the dispatch was there before it. */
 export type Dispatched = { result: Result, replayed: boolean }
 
-/** A recorded dispatch, by its id, and who wants something of it. */
-export type Recorded = { actor: Actor, dispatchId: string }
+/** A recorded dispatch, by its id, and who wants something of it, from where. */
+export type Recorded = { actor: Actor, author: Author, dispatchId: string }
 
 export type Pipeline = {
   /** Everything that a dispatch checks, and nothing that it does. */
@@ -140,8 +143,8 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   }
 
   /** Lets a dispatch go on; undefined when another run has just taken it. */
-  async function resume (record: DispatchRecord, { actor, mode, replacement }: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement }): Promise<Result | undefined> {
-    const resumed = { companyId: record.company_id, dispatchId: record.dispatch_id, actor: userOf(actor), ...(replacement === undefined ? {} : { replacement }) }
+  async function resume (record: DispatchRecord, { actor, mode, replacement, also }: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: Enqueue }): Promise<Result | undefined> {
+    const resumed = { companyId: record.company_id, dispatchId: record.dispatch_id, actor: userOf(actor), ...(replacement === undefined ? {} : { replacement }), ...(also === undefined ? {} : { also }) }
     if (mode === 'asynchronous') return await resumeDispatch(database, { ...resumed, beginning: { enqueue: jobs.dispatch(resumed, now()) } }, now()) ? { ...resultOf(record), status: 'queued', finishedAt: null } : undefined
     return leases.under(async (lease, hold) => {
       if (!await resumeDispatch(database, { ...resumed, beginning: { lease } }, now())) return undefined
@@ -151,7 +154,12 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     })
   }
 
-  async function find ({ actor, dispatchId }: Recorded): Promise<DispatchRecord> {
+  /** Notes in the audit log what a person has done about a dispatch. */
+  function audited ({ author, dispatchId }: Recorded, action: string, facts: JsonObject = {}): Enqueue {
+    return (queries) => noteAudit(queries, { companyId: author.companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
+  }
+
+  async function find ({ actor, dispatchId }: Omit<Recorded, 'author'>): Promise<DispatchRecord> {
     const record = await findDispatch(database, actor.companyId, dispatchId)
     if (record === undefined) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
     requireServices(actor, record.services as readonly ServiceName[])
@@ -195,14 +203,19 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     async retry ({ body, mode, ...recorded }) {
       const record = await find(recorded)
       const replacement = await replacementOf(parts, record, { body, link: rules.link })
-      const result = await resume(record, { actor: recorded.actor, mode, ...(replacement === undefined ? {} : { replacement }) })
+      const also = audited(recorded, 'dispatch.retried', replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) })
+      const result = await resume(record, { actor: recorded.actor, mode, also, ...(replacement === undefined ? {} : { replacement }) })
       if (result === undefined) throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', { dispatchId: recorded.dispatchId })
       return result
     },
 
     async cancel (recorded) {
       const { company_id: companyId, dispatch_id: dispatchId } = await find(recorded)
-      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also: (queries) => parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled') }, now())) {
+      const also: Enqueue = async (queries) => {
+        await audited(recorded, 'dispatch.cancelled')(queries)
+        await parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled')
+      }
+      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also }, now())) {
         // It may have begun since it was found; one that waits to go on has begun too.
         const { status } = await find(recorded)
         throw new DispatchError('conflict', `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, { dispatchId })
@@ -218,7 +231,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
         const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true })
         if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
         try {
-          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, actor: userOf(recorded.actor) })
+          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, actor: userOf(recorded.actor), noted: audited(recorded, 'dispatch.resolved', { outcome, reason }) })
         } finally {
           await endRun(database, { companyId, dispatchId }, lease.runId)
         }

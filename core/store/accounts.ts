@@ -64,11 +64,12 @@ export async function createFirstCompanies ({ owner }: Database, companies: read
 
 async function createAll (queries: Transaction<Tables>, companies: readonly NewCompany[], now: Date): Promise<number[]> {
   const ids: number[] = []
-  for (const company of companies) ids.push(await createCompany(queries, company, now))
+  for (const company of companies) ids.push(await insertCompany(queries, company, now))
   return ids
 }
 
-async function createCompany (queries: Transaction<Tables>, { name, credits, users, defaultProvider }: NewCompany, now: Date): Promise<number> {
+/** Adds a company with its users and first credits; answers its id. */
+export async function insertCompany (queries: Transaction<Tables>, { name, credits, users, defaultProvider }: NewCompany, now: Date): Promise<number> {
   const { company_id: companyId } = await queries.insertInto('companies').values({ name, created_at: now }).returning('company_id').executeTakeFirstOrThrow()
   await queries.insertInto('credits').values({ company_id: companyId, balance: credits, held: 0 }).execute()
   if (credits > 0) await queries.insertInto('ledger').values({ company_id: companyId, kind: 'grant', amount: credits, balance: credits, reason: 'Opening credits', at: now }).execute()

@@ -6,16 +6,17 @@ import type { Tables } from './schema.ts'
 /** Who changes something, and from where. `companyId` is that of the user; `address` the client's, as it reached us. */
 export type Author = { userId: number, companyId: number, impersonatorId?: number, keyId?: string, address: string, requestId: string }
 
-/** A change: whose company it concerns, by whom (null: the operator at the command line), what was done to which thing. */
-export type Change = {
+/** Who makes a change, and when; null: the operator at the command line. */
+export type Signature = { author: Author | null, at: Date }
+
+/** A change: whose company it concerns, who made it, what was done to which thing. */
+export type Change = Signature & {
   companyId: number
-  author: Author | null
   /** The thing and what happened to it, such as `user.changed`. */
   action: string
   object: { kind: string, id: string }
   /** Never a secret: the names of what was changed say enough. */
   facts?: JsonObject
-  at: Date
 }
 
 export type AuditRow = Selectable<Tables['audit']>

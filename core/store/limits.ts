@@ -3,7 +3,7 @@ import type { Budget } from '../contract/errors.ts'
 import type { Database } from './database.ts'
 
 /** So many (`quota`) in a time (`window`, seconds) that begins with the first. `name` is what clients read of it. */
-export type Limit = { name: string, quota: number, window: number }
+export type Quota = { name: string, quota: number, window: number }
 
 /** Counts clients within a limit, the same in all processes. */
 export type Limiter = {
@@ -17,7 +17,7 @@ export type Limiter = {
  * A limiter whose counters lie in the database. Who is over the limit is known without asking it again; while it is away, each
  * process counts for itself.
  */
-export function createLimiter ({ pool }: Database, { name, quota, window }: Limit): Limiter {
+export function createLimiter ({ pool }: Database, { name, quota, window }: Quota): Limiter {
   const counted = { keyPrefix: name, points: quota, duration: window }
   const limiter = new RateLimiterPostgres({
     ...counted,

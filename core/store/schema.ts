@@ -78,7 +78,7 @@ export type Tables = {
   idempotency_keys: { company_id: number, key: string, fingerprint: string, dispatch_id: string, created_at: Date }
   provider_state: { company_id: number, provider_code: string, key: string, value: Plain<Json>, updated_at: Date }
   credits: {
-    company_id: number, balance: ColumnType<string, number>, held: ColumnType<string, number>, low_credit: ColumnType<string | null, number | null>,
+    company_id: number, balance: ColumnType<string, number, number | string>, held: ColumnType<string, number, number | string>, low_credit: ColumnType<string | null, number | null, number | null>,
     warning: Generated<'armed' | 'due' | 'told'>, warnings: Generated<number>
   }
   ledger: {

@@ -1,4 +1,4 @@
-import { hashPassword } from '@dispatch/core'
+import { createAddressLists, hashPassword } from '@dispatch/core'
 import t from 'tap'
 import { invoiceRequest, seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
@@ -98,4 +98,39 @@ await t.test('a new version of a template is the next request\'s', async (t) => 
   const { status, body } = await there.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { documentType: 'QUOTE', template: { id: 2, data: sample } }) })
   t.equal(status, 422)
   t.match(body.details, [{ path: '/template/data/never', code: 'required' }])
+})
+
+await t.test('what is done about a user in one process holds for the next request of the other', async (t) => {
+  const { admin } = await here.company('managed')
+  const login = { email: 'user@managed.example.com', password: 'a good password' }
+  const { body: { id } } = await here.send('POST', '/api/v1/users', { body: { ...login, role: 'member', services: ['*'] } }, admin)
+  const { body: { data: { token } } } = await there.send('POST', '/auth', { body: { username: login.email, password: login.password } }, null)
+  const statuses = async (password = login.password): Promise<number[]> => [
+    (await there.send('GET', '/healthz', {}, { ...login, password })).status,
+    (await there.send('GET', '/healthz', { headers: { authorization: `Bearer ${String(token)}` } }, null)).status
+  ]
+  t.strictSame(await statuses(), [200, 200])
+  for (let turn = 0; turn < 3; turn++) {
+    await put(`/users/${String(id)}`, { disabled: true }, admin)
+    t.strictSame(await statuses(), [403, 403])
+    await put(`/users/${String(id)}`, { disabled: false }, admin)
+    t.strictSame(await statuses(), [200, 200])
+  }
+  await put(`/users/${String(id)}`, { password: 'another good one' }, admin)
+  t.strictSame(await statuses(), [401, 401], 'a password that Basic remembers, and a token')
+  t.strictSame(await statuses('another good one'), [200, 401])
+})
+
+await t.test('a company\'s list of addresses that is changed in one process is read anew in the other, and only then', async (t) => {
+  const { companyId, admin } = await here.company('listed')
+  const lists = createAddressLists(there.house.get('database'), there.house.get('freshness'))
+  const list = async (): Promise<readonly string[]> => {
+    await there.house.get('freshness').check()
+    return lists.of(companyId)
+  }
+  t.strictSame(await list(), [])
+  const unchanged = await list()
+  t.equal(await list(), unchanged)
+  await put('/company', { addresses: ['127.0.0.1', '10.0.0.0/8'] }, admin)
+  t.strictSame(await list(), ['127.0.0.1/32', '10.0.0.0/8'])
 })
