@@ -22,6 +22,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
   }, async (request, reply) => {
     requirePerson(request.actor)
     requireRole(request.actor, 'operator')
+    requirePerson(request.actor)
     return reply.code(201).send(await companies.create(authorOf(request), request.body))
   })
 

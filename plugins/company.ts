@@ -24,6 +24,7 @@ export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySett
   }, (request) => {
     requirePerson(request.actor)
     requireRole(request.actor, 'admin', 'operator')
+    requirePerson(request.actor)
     return settings.change({ actor: request.actor, author: authorOf(request) }, request.body)
   })
   done()

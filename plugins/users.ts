@@ -22,6 +22,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
   }, async (request, reply) => {
     requirePerson(request.actor)
     requireRole(request.actor, 'admin', 'operator')
+    requirePerson(request.actor)
     return reply.code(201).send(await users.create({ actor: request.actor, author: authorOf(request) }, request.body))
   })
 
@@ -46,6 +47,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     const { actor, params, body } = request
     requirePerson(actor)
     requireRole(actor, 'admin', 'operator')
+    requirePerson(actor)
     return await users.change({ actor, author: authorOf(request) }, idIn(params), body) ?? nobody(params)
   })
 

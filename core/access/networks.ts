@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** The addresses of a network: its first address, and how many of its bits all members share. */
@@ -60,5 +60,7 @@ function readAddress (text: string): Address | undefined {
 
 /** Strictly: the library also reads shortened and octal addresses, and takes `::192.0.2.1` (RFC 4291, 2.5.5.1) for `::ffff:192.0.2.1`. */
 function parse (text: string): Address | undefined {
-  return isIP(text) === 0 || /^::\d+\./.test(text) ? undefined : ipaddr.parse(text.replace(/%.*$/, ''))
+  if (isIP(text) === 0) return undefined
+  const address = text.replace(/%.*$/, '')
+  return ipaddr.parse(isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address)
 }

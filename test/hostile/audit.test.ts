@@ -26,6 +26,8 @@ const user = () => ({ email: `${randomUUID()}@audited.example.com`, password: 'a
 const idOf = async (login: Login): Promise<number> => (await owner.selectFrom('users').select('user_id').where('email', '=', login.email).executeTakeFirstOrThrow()).user_id
 const canary = 'canary-in-a-secret'
 
+const { body: key } = await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, admin)
+
 /** Every operation that changes something. */
 const changes: Record<string, Change> = {
   'POST /api/v1/dispatches/{id}/retry': { send: async (by) => on(await dispatched({ invoicing: { reference: 'reject' } }), 'retry', by, { invoicing: { documentType: 'INVOICE', reference: 'fine' } }), action: 'dispatch.retried' },
@@ -54,6 +56,9 @@ const changes: Record<string, Change> = {
   'POST /api/v1/companies': { by: operator, send: (by) => send('POST', '/api/v1/companies', { body: { name: 'Another', credits: 1, admin: { ...user(), password: canary } } }, by), action: 'company.created', company: companyId + 1 },
   'PUT /api/v1/companies/{id}': { by: operator, send: (by) => send('PUT', `/api/v1/companies/${companyId}`, { body: { name: 'Audited' } }, by), action: 'company.changed' },
   'POST /api/v1/companies/{id}/credits': { by: operator, send: (by) => send('POST', `/api/v1/companies/${companyId}/credits`, { body: { amount: 5, reason: 'Test' } }, by), action: 'credits.granted' },
+  'POST /api/v1/keys': { send: (by) => send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, by), action: 'key.created' },
+  'DELETE /api/v1/keys/{id}': { send: (by) => send('DELETE', `/api/v1/keys/${String(key.id)}`, {}, by), action: 'key.revoked' },
+  'POST /auth/impersonate': { by: operator, send: async (by) => send('POST', '/auth/impersonate', { body: { userId: await idOf(admin) } }, by), action: 'user.impersonated' },
   'POST /api/v1/providers/reload': { by: operator, send: (by) => send('POST', '/api/v1/providers/reload', {}, by), action: 'providers.reloaded', company: 1 }
 }
 

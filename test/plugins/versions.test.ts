@@ -51,9 +51,10 @@ await t.test('a route on its way out says so in every answer, and in the documen
   const deprecated = { since: '2026-03-14', sunset: '2026-09-10', instead: 'GET /api/v2/things' }
   // Not in a scope of its own: what it does to its routes, it does to these.
   await server.register(plugin(app), service.house)
-  await server.register(async (scope) => {
+  await server.register((scope, _options, done) => {
     scope.get('/api/v1/things', { config: { errors: ['not_found'], deprecated }, schema: { description: 'Lists things.', response: { 200: { type: 'object', properties: {} } } } }, () => ({}))
     scope.get('/api/v1/others', { config: { public: true } }, () => ({}))
+    done()
   })
   t.teardown(() => server.close())
   const warning = 'Deprecated since 2026-03-14, removed on 2026-09-10: use GET /api/v2/things.'
