@@ -1,11 +1,10 @@
 import { join } from 'node:path'
 import { findEmbedded, migrate, openDatabase, startEmbedded, type Database } from '@dispatch/core'
 import type { Config } from '../../plugins/config.ts'
-import { openDataDirectory } from '../data-directory.ts'
 
 /**
  * Works with the service's database, up to date, whether the service runs or not: the server of DATABASE_URL, or the embedded one,
- * which is started for as long as the work takes where no service has it running.
+ * which is started for as long as the work takes where no service has it running. The data directory must be open.
  */
 export async function withDatabase<Result> (config: Config, work: (database: Database) => Promise<Result>): Promise<Result> {
   await using opened = new AsyncDisposableStack()
@@ -17,7 +16,6 @@ export async function withDatabase<Result> (config: Config, work: (database: Dat
 }
 
 async function embeddedUrl (dataDirectory: string, opened: AsyncDisposableStack): Promise<string> {
-  openDataDirectory(dataDirectory)
   const dir = join(dataDirectory, 'postgres')
   const running = await findEmbedded(dir)
   if (running !== undefined) return running

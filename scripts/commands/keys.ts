@@ -1,6 +1,7 @@
 import { checkMasterKeys, rewrapSecrets, sealedUnder } from '@dispatch/core'
 import { readConfig } from '../../plugins/config.ts'
 import { openKeyring } from '../../plugins/master-keys.ts'
+import { openDataDirectory } from '../data-directory.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 
@@ -10,6 +11,7 @@ export const keys: Command = {
   async run ([action, ...rest], env) {
     if (action !== 'rotate' || rest.length > 0) throw new Error('It is "keys rotate", without anything behind it.')
     const config = readConfig(env)
+    openDataDirectory(config.dataDirectory)
     const keyring = await openKeyring(config)
     await withDatabase(config, async (database) => {
       await checkMasterKeys(database, keyring)
