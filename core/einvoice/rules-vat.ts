@@ -42,6 +42,7 @@ export const vatRules: readonly Rule[] = [
   ...categories.flatMap(rulesOf),
   rule('BR-IC-11', '/delivery/date', 'A supply inside the EU (K) says when it was delivered, or its period (BT-72, BG-14).', ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.date !== undefined || invoice.period !== undefined),
   rule('BR-IC-12', '/delivery/country', 'A supply inside the EU (K) says the country that it was delivered to (BT-80).', ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.address.country !== undefined),
+  ruleOfEach('BR-CO-17', 'A rate is 0, or 0.5 and more: the validators of EN 16931 take one that rounds to 0 for none.', ({ invoice }) => taxed(invoice), ({ at }) => `${at}/taxRate`, ({ tax: { rate } }) => rate === undefined || rate.isZero() || rate.gte('0.5')),
   ruleOfEach('BR-O-12', 'An invoice with something outside of VAT (O) has nothing else.', ({ invoice }) => uses(invoice, 'O') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category === 'O' || tax.category === '')
 ]
 

@@ -4,13 +4,16 @@ type Attributes = Readonly<Record<string, string | undefined>>
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 
+const special = /[&<>"']/
+
 function escape (text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character)
+  // Most texts have none of them.
+  return special.test(text) ? text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character) : text
 }
 
 /** An element with a text; nothing where there is none. */
-export function value (name: string, text: string | undefined, attributes: Attributes = {}): Xml {
-  return text === undefined ? '' : `<${name}${written(attributes)}>${escape(text)}</${name}>`
+export function value (name: string, text: string | undefined, attributes?: Attributes): Xml {
+  return text === undefined ? '' : `<${name}${attributes === undefined ? '' : written(attributes)}>${escape(text)}</${name}>`
 }
 
 /** An element with others in it; nothing where they are all nothing. */

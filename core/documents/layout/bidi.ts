@@ -1,5 +1,5 @@
 import bidiFactory from 'bidi-js'
-import type { Direction } from '../direction.ts'
+import { directionIn, type Direction } from '../direction.ts'
 import type { Run } from '../document.ts'
 import { charactersOf } from './breaks.ts'
 import { tidy } from './tidy.ts'
@@ -43,13 +43,6 @@ function levelsOf (text: string, direction: Direction): { levels: number[], base
     bases.push(...Array.from(paragraph, (character) => Array.from(character.split(''), () => base)).flat())
   }
   return { levels, bases }
-}
-
-/** The direction of the first letter that has one. */
-function directionIn (text: string): Direction | undefined {
-  const first = /[\p{L}\u200e\u200f]/u.exec(text)?.[0]
-  if (first === undefined) return undefined
-  return first === '\u200f' || rightToLeft.test(first) ? 'rtl' : 'ltr'
 }
 
 /** The stretches of equal level between two places. */
