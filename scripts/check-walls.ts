@@ -22,7 +22,6 @@ const walls = [
 /** A package (or a scope) and the only files that may import it. */
 const homes: Record<string, RegExp> = {
   pdfkit: /^core\/documents\/pdf\.ts$/,
-  fflate: /^core\/documents\/zip\.ts$/,
   piscina: /^core\/documents\//,
   kysely: /^core\/store\//,
   pg: /^core\/store\//,

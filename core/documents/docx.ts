@@ -1,14 +1,46 @@
 import type { ResolvedDocument } from './document.ts'
-import { renderAlternative } from './text.ts'
-import { escapeXml } from './xml.ts'
-import { zip } from './zip.ts'
+import { stack } from './docx/blocks.ts'
+import { edgeParts, edgesOf } from './docx/edges.ts'
+import { namespaces } from './docx/namespaces.ts'
+import { createMedia, createRelations } from './docx/relations.ts'
+import { sectionOf } from './docx/section.ts'
+import { settings, styles } from './docx/styles.ts'
+import { packageParts, relationships, relationType } from './office/package.ts'
+import { around, partPieces, type Xml } from './office/xml.ts'
+import { zip } from './office/zip.ts'
+import { joined } from './output.ts'
+import { limits } from './limits.ts'
 
-const types = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
-const relationships = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>'
+/**
+ * Makes a Word document as somebody would have typed it: styles, headings, tables with a header on every page, fields for the
+ * numbers of pages. The same document and time give the same bytes. A RenderError when it is too large.
+ */
+export function renderDocx (document: ResolvedDocument, now: Date): Uint8Array<ArrayBuffer> {
+  const media = createMedia()
+  const edges = edgesOf(document)
+  const relations = createRelations(media, ['styles', 'settings', ...edges.map(({ name }) => name)].map((name) => ({ type: relationType(name), target: `${name}.xml` })))
+  const text = joined(partPieces(documentPieces(document)), limits.markup)
+  return zip({
+    ...packageParts(document, now, 'word/document.xml', {
+      'word/document.xml': 'officedocument.wordprocessingml.document.main+xml',
+      ...Object.fromEntries(['styles', 'settings', ...edges.map(({ name }) => name)].map((name) => [`word/${name}.xml`, `officedocument.wordprocessingml.${name}+xml`]))
+    }),
+    'word/document.xml': text,
+    'word/_rels/document.xml.rels': relationships(relations.all()),
+    'word/styles.xml': styles(document),
+    'word/settings.xml': settings,
+    ...edgeParts(edges, document, media),
+    ...media.parts()
+  })
 
-/** Makes a Word document; the same document and time give the same bytes. */
-export function renderDocx (document: ResolvedDocument): Uint8Array<ArrayBuffer> {
-  const paragraphs = renderAlternative(document).split('\n').map((line) => `<w:p><w:r><w:t xml:space="preserve">${escapeXml(line)}</w:t></w:r></w:p>`)
-  const body = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${paragraphs.join('')}</w:body></w:document>`
-  return zip({ '[Content_Types].xml': types, '_rels/.rels': relationships, 'word/document.xml': body })
+  function * documentPieces ({ body, page, style, locale }: ResolvedDocument): Generator<Xml> {
+    const [start, end] = around('w:document', namespaces)
+    const [open, close] = around('w:body')
+    yield start
+    yield open
+    yield * stack(body, page.width - page.left - page.right, 'body', { style, locale, paragraph: 'Normal', media, relations })
+    yield sectionOf(page, edges.map(({ name }) => ({ name, id: relations.id(`${name}.xml`) })))
+    yield close
+    yield end
+  }
 }

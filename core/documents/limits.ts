@@ -11,6 +11,8 @@ export const limits = {
   pages: 2_000,
   /** Characters of an HTML or a plain text, with its layout. */
   output: 10_000_000,
+  /** Characters of the XML of a DOCX, or of a sheet of an XLSX. */
+  markup: 50_000_000,
   /** Bytes of one image. */
   imageBytes: 2 * 1024 * 1024,
   /** Width times height of one image. */

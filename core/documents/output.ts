@@ -1,13 +1,13 @@
 import { renderError } from './errors.ts'
 import { limits } from './limits.ts'
 
-/** The pieces as one text. A RenderError once they are more than a document may have, before they fill the memory. */
-export function joined (pieces: Iterable<string>): string {
+/** The pieces as one text. A RenderError once they have more characters than they may, before they fill the memory. */
+export function joined (pieces: Iterable<string>, most: number = limits.output): string {
   const all: string[] = []
   let size = 0
   for (const piece of pieces) {
     size += piece.length
-    if (size > limits.output) throw renderError('', 'too_large', `The text of the document, with its layout, has more than ${limits.output} characters.`)
+    if (size > most) throw renderError('', 'too_large', `The text of the document, with its layout, has more than ${most} characters.`)
     all.push(piece)
   }
   return all.join('')

@@ -26,8 +26,8 @@ type Maker<F extends Format> = (document: ResolvedDocument, data: unknown, now: 
 
 const makers: { readonly [F in Format]: Maker<F> } = {
   pdf: makePdf,
-  docx: (document) => fileOf('docx', renderDocx(document)),
-  xlsx: (document) => fileOf('xlsx', renderXlsx(document)),
+  docx: (document, _data, now) => fileOf('docx', renderDocx(document, now)),
+  xlsx: (document, _data, now) => fileOf('xlsx', renderXlsx(document, now)),
   html: (document) => renderHtml(document),
   text: (document) => ({ text: renderText(document) })
 }

@@ -1,24 +1,66 @@
-import type { ResolvedDocument } from './document.ts'
-import { renderAlternative } from './text.ts'
-import { escapeXml } from './xml.ts'
-import { zip } from './zip.ts'
+import type { ResolvedBlock, ResolvedDocument, Run } from './document.ts'
+import { limits } from './limits.ts'
+import { packageParts, relationships, relationType } from './office/package.ts'
+import { element, none, part, partPieces, text } from './office/xml.ts'
+import { zip, type Parts } from './office/zip.ts'
+import { joined } from './output.ts'
+import { sheetNames } from './xlsx/names.ts'
+import { namespace } from './xlsx/namespaces.ts'
+import { printed } from './xlsx/print.ts'
+import { createSheet, type Sheet } from './xlsx/sheet.ts'
+import { split, type Part } from './xlsx/split.ts'
+import { createStyles } from './xlsx/styles.ts'
+import { widthsOf } from './xlsx/widths.ts'
+import { plain } from './text/inline.ts'
 
-const types = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>'
-const officeDocument = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
-const relationships = (type: string, target: string): string => `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="${officeDocument}/${type}" Target="${target}"/></Relationships>`
-const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
-const workbook = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><workbook xmlns="${main}" xmlns:r="${officeDocument}"><sheets><sheet name="Document" sheetId="1" r:id="rId1"/></sheets></workbook>`
+/**
+ * Makes an Excel workbook: a sheet for each table, with the text around it; numbers, dates and amounts are values, and totals
+ * formulas. The same document and time give the same bytes. A RenderError when it is too large.
+ */
+export function renderXlsx (document: ResolvedDocument, now: Date): Uint8Array<ArrayBuffer> {
+  const { page, style, locale } = document
+  const styles = createStyles(style)
+  const [header, footer] = [printed(document.header), printed(document.footer)]
+  const parts = split([...header.rest, ...between(header.rest), ...document.body, ...between(footer.rest), ...footer.rest])
+  const sheets = parts.map((own) => createSheet(own, { page, header: header.code, footer: footer.code }, { style, locale, styles, columns: widthsOf(own.table, page) }))
+  const paths = sheets.map((_sheet, index) => `worksheets/sheet${index + 1}.xml`)
+  const written = sheets.map(({ pieces }, index) => [`xl/${paths[index] ?? ''}`, joined(partPieces(pieces), limits.markup)] as const)
+  return zip({
+    ...packageParts(document, now, 'xl/workbook.xml', {
+      'xl/workbook.xml': 'officedocument.spreadsheetml.sheet.main+xml',
+      'xl/styles.xml': 'officedocument.spreadsheetml.styles+xml',
+      ...Object.fromEntries(paths.map((path) => [`xl/${path}`, 'officedocument.spreadsheetml.worksheet+xml']))
+    }),
+    'xl/workbook.xml': workbook(sheetNames(parts.length === 1 ? [document.title] : parts.map((own) => nameOf(own, document))), sheets),
+    'xl/_rels/workbook.xml.rels': relationships([...paths.map((target, index) => ({ id: `rId${index + 1}`, type: relationType('worksheet'), target })), { id: `rId${paths.length + 1}`, type: relationType('styles'), target: 'styles.xml' }]),
+    ...Object.fromEntries(written),
+    ...links(sheets),
+    'xl/styles.xml': styles.part()
+  })
+}
 
-/** Makes an Excel workbook; the same document and time give the same bytes. */
-export function renderXlsx (document: ResolvedDocument): Uint8Array<ArrayBuffer> {
-  const rows = renderAlternative(document).split('\n').map((line) => `<row><c t="inlineStr"><is><t xml:space="preserve">${escapeXml(line)}</t></is></c></row>`)
-  const sheet = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><worksheet xmlns="${main}"><sheetData>${rows.join('')}</sheetData></worksheet>`
-  const parts = {
-    '[Content_Types].xml': types,
-    '_rels/.rels': relationships('officeDocument', 'xl/workbook.xml'),
-    'xl/workbook.xml': workbook,
-    'xl/_rels/workbook.xml.rels': relationships('worksheet', 'worksheets/sheet1.xml'),
-    'xl/worksheets/sheet1.xml': sheet
-  }
-  return zip(parts)
+/** Room between the header or the footer and the body. */
+function between (edge: readonly ResolvedBlock[]): ResolvedBlock[] {
+  return edge.length === 0 ? [] : [{ kind: 'spacer', height: 12 }]
+}
+
+/** A sheet among others is called by the heading above its table. */
+function nameOf ({ above }: Part, { title, locale }: ResolvedDocument): string {
+  const heading = above.findLast((block) => block.kind === 'heading')
+  const runs: readonly Run[] = heading?.kind === 'heading' ? heading.runs : [{ text: title }]
+  return plain(runs, locale)
+}
+
+function workbook (names: readonly string[], sheets: readonly Sheet[]): string {
+  const titles = sheets.flatMap(({ titles }, index) => titles === undefined ? [] : [
+    element('definedName', { name: '_xlnm.Print_Titles', localSheetId: index }, text(`'${(names[index] ?? '').replaceAll("'", "''")}'!$${titles.first}:$${titles.last}`))
+  ])
+  return part(element('workbook', { xmlns: namespace.main, 'xmlns:r': namespace.relations },
+    element('sheets', {}, ...names.map((name, index) => element('sheet', { name, sheetId: index + 1, 'r:id': `rId${index + 1}` }))),
+    titles.length === 0 ? none : element('definedNames', {}, ...titles)))
+}
+
+/** Where the cells of the sheets lead to. */
+function links (sheets: readonly Sheet[]): Parts {
+  return Object.fromEntries(sheets.flatMap(({ relations }, index) => relations().length === 0 ? [] : [[`xl/worksheets/_rels/sheet${index + 1}.xml.rels`, relationships(relations())] as const]))
 }

@@ -1,0 +1,43 @@
+import type { Align } from '../blocks.ts'
+import { element, none, type Xml } from '../office/xml.ts'
+import { border, type Stroke } from './border.ts'
+import { twips } from './measure.ts'
+import type { StyleId } from './setting.ts'
+
+/** A paragraph and how it differs from its style; distances in points. */
+export type Paragraph = {
+  style: StyleId
+  content: Xml
+  align?: Align
+  /** Room before and after it; what the style says where it is not given. */
+  before?: number
+  after?: number
+  /** Stays on one page with what follows it. */
+  keepNext?: boolean
+  /** Begins a page. */
+  breakBefore?: boolean
+  border?: Stroke & { side: 'top' | 'bottom' }
+  /** Room at its right end. */
+  indentRight?: number
+  /** Exactly so high, whatever it holds. */
+  height?: number
+}
+
+/** The longest distance that Word takes, in points. */
+const furthest = 1584
+
+const yes = (name: string, is: boolean | undefined): Xml => is === true ? element(name) : none
+const distance = (points: number | undefined): number | undefined => points === undefined ? undefined : twips(Math.min(furthest, points))
+
+/** The paragraph as XML, its properties in the order of the schema (ECMA-376-1, CT_PPr). */
+export function paragraph ({ style, content, align = 'left', before, after, keepNext, breakBefore, border: edge, indentRight, height }: Paragraph): Xml {
+  const isSpaced = before !== undefined || after !== undefined || height !== undefined
+  return element('w:p', {}, element('w:pPr', {},
+    element('w:pStyle', { 'w:val': style }),
+    yes('w:keepNext', keepNext),
+    yes('w:pageBreakBefore', breakBefore),
+    edge === undefined ? none : element('w:pBdr', {}, border(edge.side, edge, 1)),
+    isSpaced ? element('w:spacing', { 'w:before': distance(before), 'w:after': distance(after), 'w:line': distance(height), 'w:lineRule': height === undefined ? undefined : 'exact' }) : none,
+    indentRight === undefined ? none : element('w:ind', { 'w:right': distance(indentRight) }),
+    align === 'left' ? none : element('w:jc', { 'w:val': align })), content)
+}

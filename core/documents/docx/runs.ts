@@ -1,0 +1,56 @@
+import type { Run } from '../document.ts'
+import { linkOf } from '../links.ts'
+import { all, element, none, text, type Xml } from '../office/xml.ts'
+import { halves, hex } from './measure.ts'
+import type { Setting } from './setting.ts'
+
+/** What differs from the style of the paragraph: `size` in points, `color` as `#rrggbb`. */
+export type Look = { size?: number, color?: string, bold?: boolean }
+
+/** Runs of text: bold, italic, links, line breaks and the numbers of pages. */
+export function runs (runs: readonly Run[], look: Look, setting: Setting): Xml {
+  return all(...runs.map((run) => {
+    const href = run.link === undefined ? undefined : linkOf(run.link)
+    const properties = propertiesOf(run, look, href)
+    const content = 'text' in run ? piece(run.text, properties) : field(run.field, properties)
+    return href === undefined ? content : element('w:hyperlink', { 'r:id': setting.relations.link(href) }, content)
+  }))
+}
+
+/** In the order of the schema (ECMA-376-1, CT_RPr). */
+function propertiesOf ({ bold, italic }: Run, look: Look, href: string | undefined): Xml {
+  const isBold = bold === true || look.bold === true
+  if (!isBold && italic !== true && href === undefined && look.size === undefined && look.color === undefined) return none
+  return element('w:rPr', {},
+    href === undefined ? none : element('w:rStyle', { 'w:val': 'Hyperlink' }),
+    isBold ? bolds : none,
+    italic === true ? italics : none,
+    look.color === undefined || href !== undefined ? none : element('w:color', { 'w:val': hex(look.color) }),
+    look.size === undefined ? none : sizes(look.size))
+}
+
+const bolds = all(element('w:b'), element('w:bCs'))
+const italics = all(element('w:i'), element('w:iCs'))
+
+/** A size of type (points), for all scripts. */
+export function sizes (size: number): Xml {
+  return all(element('w:sz', { 'w:val': halves(size) }), element('w:szCs', { 'w:val': halves(size) }))
+}
+
+const lineBreak = element('w:br')
+
+function piece (content: string, properties: Xml): Xml {
+  if (!content.includes('\n') && !content.includes('\r')) return element('w:r', {}, properties, words(content))
+  const lines = content.split(/\r\n?|\n/)
+  return element('w:r', {}, properties, ...lines.flatMap((line, index) => index === 0 ? [words(line)] : [lineBreak, words(line)]))
+}
+
+/** Spaces at the ends count only where it is said. */
+function words (line: string): Xml {
+  return line === '' ? none : element('w:t', /^\s|\s$/.test(line) ? { 'xml:space': 'preserve' } : {}, text(line))
+}
+
+/** The number is counted by whoever shows the page; until then, it is 1. */
+function field (name: 'page' | 'pages', properties: Xml): Xml {
+  return element('w:fldSimple', { 'w:instr': name === 'page' ? ' PAGE ' : ' NUMPAGES ' }, element('w:r', {}, properties, element('w:t', {}, text('1'))))
+}

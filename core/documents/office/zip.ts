@@ -1,0 +1,90 @@
+import { crc32, deflateRawSync } from 'node:zlib'
+
+/** What an archive holds, by path: text is written as UTF-8 and compressed, bytes (of pictures) are kept as they are. */
+export type Parts = Readonly<Record<string, string | Uint8Array>>
+
+/** Bytes of a text below which compressing takes longer than it is worth. */
+const short = 1_000
+
+/**
+ * A ZIP archive of the parts, in their order; all have the same time, so that the same parts give the same bytes. Written by hand
+ * for its speed: a small document spends most of its time here, and the zlib of Node takes a third of it.
+ */
+export function zip (parts: Parts): Uint8Array<ArrayBuffer> {
+  const entries = Object.entries(parts).map(([path, part]) => entryOf(path, part))
+  const pieces: Uint8Array[] = []
+  const directory: Uint8Array[] = []
+  let at = 0
+  for (const { name, content, facts } of entries) {
+    directory.push(signed(0x02014b50, version), facts, placed(at), name)
+    pieces.push(signed(0x04034b50), facts, name, content)
+    at += 4 + facts.length + name.length + content.length
+  }
+  return concatenated([...pieces, ...directory, end(entries.length, lengthOf(directory), at)])
+}
+
+type Entry = { name: Buffer, content: Uint8Array, facts: Buffer }
+
+const methods = { stored: 0, deflated: 8 } as const
+/** Version 2.0 knows compression; bit 11 says that names are UTF-8 (PKWARE APPNOTE, 4.4.3 and 4.4.4). */
+const [version, utf8] = [20, 1 << 11]
+/** 1 January 1980, the earliest day that an entry can have. */
+const day = 1 << 5 | 1
+
+/** `facts` stand before the content and in the directory alike (APPNOTE, 4.3.7 and 4.3.12). */
+function entryOf (path: string, part: string | Uint8Array): Entry {
+  const bytes = typeof part === 'string' ? Buffer.from(part) : part
+  const isStored = bytes === part || bytes.length < short
+  const [name, content] = [Buffer.from(path), isStored ? bytes : deflateRawSync(bytes)]
+  const facts = Buffer.alloc(26)
+  facts.writeUInt16LE(version, 0)
+  facts.writeUInt16LE(utf8, 2)
+  facts.writeUInt16LE(isStored ? methods.stored : methods.deflated, 4)
+  facts.writeUInt16LE(day, 8)
+  facts.writeUInt32LE(crc32(bytes), 10)
+  facts.writeUInt32LE(content.length, 14)
+  facts.writeUInt32LE(bytes.length, 18)
+  facts.writeUInt16LE(name.length, 22)
+  return { name, content, facts }
+}
+
+/** The signature of a record, and in the directory the version that wrote it. */
+function signed (signature: number, writer?: number): Buffer {
+  const record = Buffer.alloc(writer === undefined ? 4 : 6)
+  record.writeUInt32LE(signature, 0)
+  if (writer !== undefined) record.writeUInt16LE(writer, 4)
+  return record
+}
+
+/** What the directory says behind the facts: at the end of it, where the entry begins. */
+function placed (at: number): Buffer {
+  const record = Buffer.alloc(14)
+  record.writeUInt32LE(at, 10)
+  return record
+}
+
+/** The end of the archive (APPNOTE, 4.3.16). */
+function end (count: number, size: number, at: number): Buffer {
+  const record = Buffer.alloc(22)
+  record.writeUInt32LE(0x06054b50, 0)
+  record.writeUInt16LE(count, 8)
+  record.writeUInt16LE(count, 10)
+  record.writeUInt32LE(size, 12)
+  record.writeUInt32LE(at, 16)
+  return record
+}
+
+function lengthOf (pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0)
+}
+
+/** The pieces as bytes that own their memory. */
+function concatenated (pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(lengthOf(pieces))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}

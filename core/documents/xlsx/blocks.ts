@@ -1,0 +1,102 @@
+import type { Cell, ColumnsBlock, ImageBlock, KeyValuesBlock, ResolvedBlock, Run, SignatureBlock, TextBlock } from '../document.ts'
+import { formatCell } from '../format.ts'
+import { headingSize } from '../style.ts'
+import type { Line } from './cells.ts'
+import { sized, splitRange, type Range, type Setting } from './setting.ts'
+import type { Stroke } from './styles.ts'
+import { mostHeight, textLines, usualHeight } from './text-lines.ts'
+import { typed } from './values.ts'
+import { wordsOf } from './words.ts'
+
+/** Blocks below each other in some columns of a sheet. Room is an empty line; tables have sheets of their own. */
+export function linesOfBlocks (blocks: readonly ResolvedBlock[], range: Range, setting: Setting): Line[] {
+  const lines: Line[] = []
+  for (const block of blocks) {
+    const last = lines.at(-1)
+    if (block.kind === 'heading' && last !== undefined && last.cells.length > 0) lines.push(room(setting.style.size))
+    lines.push(...linesOfBlock(block, range, setting))
+  }
+  return lines
+}
+
+function linesOfBlock (block: ResolvedBlock, range: Range, setting: Setting): Line[] {
+  const { style } = setting
+  switch (block.kind) {
+    case 'heading': return text(block, headingSize(block.level, style), { bold: true }, range, setting)
+    case 'paragraph': return text(block, style.size, {}, range, setting)
+    case 'columns': return columns(block, range, setting)
+    case 'keyValues': return keyValues(block, range, setting)
+    case 'image': return image(block, range, setting)
+    case 'button': return textLines(wordsOf([{ text: block.text, link: block.url }], setting.locale), { bold: true, color: style.accent }, range, setting)
+    case 'signature': return signature(block, range, setting)
+    case 'spacer': return block.height === 0 ? [] : [room(block.height)]
+    case 'pageBreak': return [room(style.size)]
+    case 'rule': return [ruled(range, 'bottom', { style: block.thickness < 1.5 ? 'thin' : 'medium', color: block.color }, setting)]
+    case 'table': return []
+  }
+}
+
+/** An empty line of a height (points), as high as sheets have them. */
+function room (height: number): Line {
+  return { cells: [], height: Math.min(mostHeight, Math.max(4, height)) }
+}
+
+function text ({ runs, align, color, size: own }: TextBlock, size: number, look: { bold?: true }, range: Range, setting: Setting): Line[] {
+  const asked = sized(own ?? size, setting)
+  return textLines(wordsOf(runs, setting.locale), { ...look, size: asked, color, ...(align === 'left' ? {} : { align }) }, range, setting)
+}
+
+/** Columns stand side by side where the sheet has columns enough for it, else below each other. */
+function columns (block: ColumnsBlock, range: Range, setting: Setting): Line[] {
+  const ranges = splitRange(range, block.columns.map(({ width }) => width), setting)
+  if (ranges === undefined) return linesOfBlocks(block.columns.flatMap(({ blocks }) => blocks), range, setting)
+  return beside(block.columns.map(({ blocks }, index) => linesOfBlocks(blocks, ranges[index] ?? range, setting)))
+}
+
+function beside (columns: readonly (readonly Line[])[]): Line[] {
+  const count = Math.max(0, ...columns.map((lines) => lines.length))
+  return Array.from({ length: count }, (_, index) => {
+    const lines = columns.flatMap((column) => column[index] ?? [])
+    return { cells: lines.flatMap(({ cells }) => cells), height: Math.max(...lines.map(({ height }) => height)) }
+  })
+}
+
+function keyValues ({ entries, labels, values }: KeyValuesBlock, range: Range, setting: Setting): Line[] {
+  const [left, right] = splitRange(range, [labels, values], setting) ?? []
+  return entries.flatMap(({ label, cell }) => {
+    if (left === undefined || right === undefined) return together(label, cell, range, setting)
+    return beside([textLines(wordsOf(label, setting.locale), { color: setting.style.muted }, left, setting), valueLines(cell, right, setting)])
+  })
+}
+
+/** Where there is one column alone, a text stands behind its label; a number stands below it. */
+function together (label: readonly Run[], cell: Cell, range: Range, setting: Setting): Line[] {
+  const isText = typed(cell, setting.locale) === undefined
+  const words = isText ? [...label, { text: ': ' }, ...formatCell(cell, setting.locale)] : label
+  const lines = textLines(wordsOf(words, setting.locale), isText ? {} : { color: setting.style.muted }, range, setting)
+  return isText ? lines : [...lines, ...valueLines(cell, range, setting)]
+}
+
+/** A number does not run over into the next cells, as text does: it has all of them. */
+function valueLines (cell: Cell, range: Range, setting: Setting): Line[] {
+  const number = typed(cell, setting.locale)
+  if (number === undefined) return textLines(wordsOf(formatCell(cell, setting.locale), setting.locale), {}, range, setting)
+  return [{ cells: [{ column: range.from, span: range.to - range.from, style: setting.styles.of({ align: 'left', format: number.format }), value: { number: number.number } }], height: usualHeight }]
+}
+
+/** What the picture shows, in words. */
+function image ({ alt }: ImageBlock, range: Range, setting: Setting): Line[] {
+  return alt === '' ? [] : textLines(wordsOf([{ text: `[${alt}]`, italic: true }], setting.locale), { color: setting.style.muted }, range, setting)
+}
+
+/** Room to sign in, and the label under a line. */
+function signature ({ label, height }: SignatureBlock, range: Range, setting: Setting): Line[] {
+  const line = ruled(range, 'bottom', { style: 'thin', color: setting.style.text }, setting)
+  return [{ ...room(height), cells: line.cells }, ...textLines(wordsOf(label, setting.locale), { color: setting.style.muted }, range, setting)]
+}
+
+/** Empty cells with a line at one side. */
+function ruled ({ from, to }: Range, side: 'top' | 'bottom', stroke: Stroke, { styles }: Setting): Line {
+  const style = styles.of({ [side]: stroke })
+  return { cells: Array.from({ length: to - from }, (_, index) => ({ column: from + index, style })), height: 5 }
+}

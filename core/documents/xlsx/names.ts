@@ -1,0 +1,26 @@
+/** Characters of the name of a sheet. */
+const longest = 31
+
+/** Names for sheets as Excel takes them: without its signs, not too long, none twice and none its own. */
+export function sheetNames (wanted: readonly string[]): string[] {
+  const taken = new Set(['history'])
+  return wanted.map((name, index) => {
+    const clean = name.replaceAll(/[[\]:*?/\\\p{Cc}\p{Cs}\ufffe\uffff]+/gu, ' ').replaceAll(/\s+/g, ' ').replaceAll(/^[\s']+|[\s']+$/g, '')
+    const free = firstFree(clean === '' ? `Sheet ${index + 1}` : clean, taken)
+    taken.add(free.toLowerCase())
+    return free
+  })
+}
+
+function firstFree (name: string, taken: ReadonlySet<string>): string {
+  for (let number = 1; ; number++) {
+    const suffix = number === 1 ? '' : ` (${number})`
+    const candidate = cut(name, longest - suffix.length) + suffix
+    if (!taken.has(candidate.toLowerCase())) return candidate
+  }
+}
+
+/** The cut leaves no half of a surrogate pair, and no apostrophe at the end. */
+function cut (name: string, length: number): string {
+  return name.slice(0, length).replace(/\p{Cs}$/u, '').replace(/[\s']+$/, '')
+}

@@ -1,0 +1,50 @@
+import { remember } from '../memory.ts'
+
+/** Formats are made once for what they depend on: words of a key, with a space between. */
+const remembered = (make: (...words: string[]) => string): (...words: (string | number)[]) => string => {
+  const memory = remember(500, (key) => ({ format: make(...key.split(' ')) }))
+  return (...words) => memory(words.join(' ')).format
+}
+
+/** The format of an amount with so many decimals: the sign of the currency stands where the locale has it. */
+export const moneyFormat: (locale: string, currency: string, decimals: number) => string = remembered((locale = '', currency = '', decimals = '') =>
+  patternOf(new Intl.NumberFormat(locale, { style: 'currency', currency }), Number(decimals)))
+
+/** The format of a percentage: a sheet has 0.2 where the document says 20 %. */
+export const percentFormat: (locale: string, decimals: number) => string = remembered((locale = '', decimals = '') =>
+  patternOf(new Intl.NumberFormat(locale, { style: 'unit', unit: 'percent' }), Number(decimals)))
+
+/** The format of a number with so many decimals. */
+export function numberFormat (decimals: number): string {
+  return decimals === 0 ? '#,##0' : `#,##0.${'0'.repeat(decimals)}`
+}
+
+/** Decimals that a currency has at least: 2 for EUR, 0 for JPY. */
+export function leastDecimals (locale: string, currency: string): number {
+  return Number(minorUnits(locale, currency))
+}
+
+const minorUnits = remembered((locale = '', currency = '') => String(new Intl.NumberFormat(locale, { style: 'currency', currency }).resolvedOptions().maximumFractionDigits))
+
+/** The digits, with what stands before and behind them in the locale; whoever shows the sheet has separators of his own. */
+function patternOf (format: Intl.NumberFormat, decimals: number): string {
+  const parts = format.formatToParts(1)
+  const first = parts.findIndex(({ type }) => type === 'integer')
+  const last = parts.findLastIndex(({ type }) => type === 'integer' || type === 'fraction')
+  return [...parts.slice(0, first).map(affix), numberFormat(decimals), ...parts.slice(last + 1).map(affix)].join('')
+}
+
+function affix ({ type, value }: Intl.NumberFormatPart): string {
+  if (type === 'currency') return `[$${plain(value)}]`
+  return type === 'unit' || type === 'percentSign' ? value.replaceAll(/[^%]+/g, quoted) : quoted(value)
+}
+
+/** Without marks that turn the direction of text. */
+function plain (text: string): string {
+  return text.replaceAll(/[\u061c\u200e\u200f]/g, '')
+}
+
+function quoted (text: string): string {
+  const shown = plain(text)
+  return shown === '' ? '' : `"${shown.replaceAll('"', '')}"`
+}

@@ -1,0 +1,42 @@
+import { element, none, text, type Xml } from '../office/xml.ts'
+import { nameOf, type Line, type Placed } from './cells.ts'
+import { usualHeight } from './text-lines.ts'
+
+/** Writes the rows of a sheet, one below the other; `merged` and `links` are what stands behind them. */
+export type Rows = {
+  /** A row of cells in the order of their columns. */
+  add: (line: Line) => Xml
+  /** How many there are. */
+  count: () => number
+  /** The cells that are one, as A1:C1. */
+  merged: string[]
+  /** Where cells lead to. */
+  links: { name: string, url: string }[]
+}
+
+export function createRows (): Rows {
+  const merged: string[] = []
+  const links: Rows['links'] = []
+  let count = 0
+  return {
+    merged,
+    links,
+    count: () => count,
+    add ({ cells, height }) {
+      count++
+      const own = cells.map((placed) => {
+        const name = nameOf(placed.column, count)
+        if (placed.span !== undefined && placed.span > 1) merged.push(`${name}:${nameOf(placed.column + placed.span - 1, count)}`)
+        if (placed.link !== undefined) links.push({ name, url: placed.link })
+        return cell(name, placed)
+      })
+      return element('row', height === usualHeight ? { r: count } : { r: count, ht: height, customHeight: 1 }, ...own)
+    }
+  }
+}
+
+function cell (r: string, { style: s, value }: Placed): Xml {
+  if (value === undefined) return element('c', { r, s })
+  if ('text' in value) return element('c', { r, s, t: 'inlineStr' }, value.text)
+  return element('c', { r, s }, value.formula === undefined ? none : element('f', {}, text(value.formula)), element('v', {}, text(value.number)))
+}

@@ -1,0 +1,43 @@
+import { textCell, type Line, type Placed } from './cells.ts'
+import { widthOf, type Range, type Setting } from './setting.ts'
+import { sheetSize, type Look } from './styles.ts'
+import { linesOf, textOf, type Words } from './words.ts'
+
+/** Points of a row in the usual size of type. */
+export const usualHeight = lineHeight(sheetSize)
+/** Points of the highest row that sheets have, less a little. */
+export const mostHeight = 400
+
+/** Points that a line of type needs. */
+export function lineHeight (size: number): number {
+  return Math.ceil(size * 1.4)
+}
+
+/** A text on lines of its own: one that is too long for the columns is broken in them, as one cell. */
+export function textLines (words: Words, look: Look, range: Range, { styles, ...setting }: Setting): Line[] {
+  const size = look.size ?? sheetSize
+  const room = widthOf(range, setting) * sheetSize / size
+  return linesOf(words).map((line) => {
+    const rows = rowsIn(line, room)
+    const cell = textCell(line, { ...look, ...(rows > 1 ? { wrap: true } : {}) }, styles)
+    return { cells: [{ ...cell, ...placeOf(range, look, rows) }], height: Math.min(mostHeight, rows * lineHeight(size)) }
+  })
+}
+
+/** A single line runs over the empty cells beside it. */
+function placeOf ({ from, to }: Range, { align }: Look, rows: number): Pick<Placed, 'column' | 'span'> {
+  if (rows > 1 || align === 'center') return { column: from, span: to - from }
+  return { column: align === 'right' ? to - 1 : from }
+}
+
+/** How wide characters are, in digits (of Arial): narrow ones, wide ones, capitals, and those of East Asia; others are as wide as a digit. */
+const classes = [[/[ fijlrtI.,:;!|'()[\]/\u00a0-]/g, 0.5], [/[mwMW@%—]/g, 1.55], [/(?![IMW])\p{Lu}/gu, 1.22], [/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff00-\uffef]/gu, 1.8]] as const
+
+function digitsWide (text: string): number {
+  return classes.reduce((width, [characters, own]) => width + (text.match(characters)?.length ?? 0) * (own - 1), text.length)
+}
+
+/** About how many lines the words take in a column of a width (digits). */
+export function rowsIn (words: Words, width: number): number {
+  return textOf(words).split('\n').reduce((sum, line) => sum + (line.length * 1.8 < width ? 1 : Math.max(1, Math.ceil(digitsWide(line) / width))), 0)
+}
