@@ -54,3 +54,8 @@ function flatPng (bytes: Buffer): ImageData | string {
 function isFlat ({ type, depth, isInterlaced, transparency }: PngFile): boolean {
   return (type === 0 || type === 2 || type === 3) && depth <= 8 && !isInterlaced && transparency.length === 0
 }
+
+/** A picture as a data URI, which {@link readImage} takes. */
+export function dataUriOf ({ format, bytes }: ImageData): string {
+  return `data:image/${format};base64,${Buffer.from(bytes).toString('base64')}`
+}

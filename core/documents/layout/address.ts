@@ -29,8 +29,9 @@ const places: Readonly<Record<AddressWindow, Place>> = {
 const senderHeight = 5
 const senderSize = 6
 
-/** Points of the smallest type that sorting machines read. */
+/** Points of the smallest type that sorting machines read, and the distance of its lines. */
 const leastSize = 7
+const closest = 1.2
 
 /**
  * An address behind its window, wherever the text above it ended: `y` (points from the top of the page) is where the text
@@ -59,11 +60,11 @@ export function address (block: AddressBlock, y: number, page: PageBox, layOut: 
 function fitted ({ lines }: AddressBlock, width: number, height: number, setting: Setting): Box {
   const { lineHeight } = setting.style
   for (let { size } = setting.style; size >= leastSize; size -= 0.5) {
-    const type = { ...typography(setting, { size }), lineHeight: Math.min(lineHeight, 1.3) }
+    const type = { ...typography(setting, { size }), lineHeight: Math.min(lineHeight, closest) }
     const box = stack(lines.map((line) => text(numbered(line, setting), type, width, 'left')))
     if (box.height <= height) return box
   }
-  throw renderError('', 'no_room', 'The address is too long for the window of the envelope: six lines of 40 letters fit.')
+  throw renderError('', 'no_room', 'The address is too long for the window of the envelope: six lines of 40 letters fit, nine in the smallest type.')
 }
 
 function besideExtent ({ beside: { left = 0, right } }: Place, page: PageBox): { x: number, width: number } {

@@ -1,6 +1,7 @@
 import bidiFactory from 'bidi-js'
 import type { Direction } from '../direction.ts'
 import type { Run } from '../document.ts'
+import { charactersOf } from './breaks.ts'
 import { tidy } from './tidy.ts'
 
 /** A piece of a run that runs in one direction: an odd level from right to left (Unicode Annex 9); `base` is the direction of its paragraph. */
@@ -67,11 +68,9 @@ function mirrored (text: string): string {
   return Array.from(text, (character) => bidi.getMirroredCharacter(character) ?? character).join('')
 }
 
-const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
-
 /** A word of an odd level as a font takes it: fonts turn words with letters around themselves, signs alone they leave. */
 export function asFontTakes (word: string): string {
-  return rightToLeft.test(word) ? word : Array.from(graphemes.segment(word), ({ segment }) => segment).reverse().join('')
+  return rightToLeft.test(word) ? word : charactersOf(word).reverse().join('')
 }
 
 /** Items from left to right: from the highest level down, whatever stands on it or above it is turned around (Annex 9, L2). */

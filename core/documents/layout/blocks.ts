@@ -35,7 +35,7 @@ function below (blocks: readonly ResolvedBlock[], setting: Setting, make: (block
     const box = make(block, boxes)
     if (box.height === 0) continue
     const last = boxes.at(-1)
-    if (last !== undefined && !last.gap && !box.gap) boxes.push(between(last, block, setting))
+    if (last !== undefined && !last.gap && !box.gap && block.kind !== 'address') boxes.push(between(last, block, setting))
     boxes.push(box)
   }
   return stack(boxes)

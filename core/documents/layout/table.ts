@@ -68,11 +68,12 @@ function totalRow ({ label, cell, strong }: ResolvedTotal, grid: Grid): Box {
   return framed(cells, { padding: rowPadding, ...half, ...(strong ? { above: { thickness: 0.8, color: style.accent } } : {}) })
 }
 
-/** The extents of the totals as a whole, of their labels and of their values. The values are at least as wide as the last column. */
+/** The extents of the totals as a whole, of their labels and of their values, which end where the last column ends. */
 function totalExtents ({ places, width, setting }: Grid): Record<'half' | 'labels' | 'values', Extent> {
   const last = places.at(-1)?.width ?? width
-  const start = Math.min(width * 0.55, width - last)
-  const values = Math.max(last, (width - start) * 0.45)
+  const values = Math.min(Math.max(last, width * 0.2), width * 0.6)
+  // Labels have their room, however wide the last column is.
+  const start = Math.min(width * 0.55, width * 0.82 - values - columnGap)
   const extent = (x: number, wide: number): Extent => inDirection({ x, width: wide }, width, setting.direction)
   return { half: extent(start, width - start), labels: extent(start, Math.max(0, width - start - values - columnGap)), values: extent(width - values, values) }
 }

@@ -1,6 +1,7 @@
 import type { Direction } from '../direction.ts'
 import type { FontFamily, Run } from '../document.ts'
 import { asFontTakes, spansOf } from './bidi.ts'
+import { charactersOf, jointsOf, partsOf } from './breaks.ts'
 import { facesFor, type Face, type Faces } from './fonts.ts'
 import { shape } from './shape.ts'
 import type { WideLanguage } from './wide.ts'
@@ -14,17 +15,6 @@ export type Atom = { text: string, face: Face, color: string, link: string | und
 /** What stays on one line; `space` stands behind it, `end` says whether its line ends here, `base` how its paragraph runs. Widths in points. */
 export type Unit = { atoms: Atom[], width: number, space: Space, end: boolean, base: Direction }
 export type Space = { width: number, level: number }
-
-/**
- * Where a line may break inside a word: after a hyphen, dash or slash between letters, and between the letters of Chinese and
- * Japanese, which know no spaces; not before a sign that ends something, nor behind one that begins it (JLREQ, 3.1.7 and 3.1.8).
- */
-const hyphens = /(?<=[\p{L}\p{N}][-–—/])(?=\p{L})/u
-const wideLetter = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3001-\u303f\uff01-\uff60]/u
-const betweenWide = /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3001-\u303f\uff01-\uff60])(?<![（「『【〔〈《“‘([{])(?![、。，．・：；？！）」』】〕〉》”’ーぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ々)\]},.!?:;])|(?<=[\p{L}\p{N}])(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}（「『【〔〈《])(?![ーぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ々])/u
-
-/** Where an address or a number without spaces is best broken, when it must be. */
-const joints = /(?<=[/?&=#_.,;:%+@-])(?=[\p{L}\p{N}])/u
 
 /** The units of a text: words, and the parts of words between which a line may break. A change of style inside a word does not break it. */
 export function unitsOf (runs: readonly Run[], type: Typography): Unit[] {
@@ -59,19 +49,13 @@ export function unitsOf (runs: readonly Run[], type: Typography): Unit[] {
   }
 }
 
-function partsOf (word: string): string[] {
-  return wideLetter.test(word) ? word.split(betweenWide) : word.split(hyphens)
-}
-
 /** The parts of a unit that is wider than its line: between the parts of an address, else between any two characters. */
 export function breakAnywhere (unit: Unit, width: number): Unit[] {
-  const parts = pieces(unit, (text) => text.split(joints)).flatMap((part) => part.width > width ? pieces(part, (text) => Array.from(graphemes.segment(text), ({ segment }) => segment)) : [part])
+  const parts = pieces(unit, jointsOf).flatMap((part) => part.width > width ? pieces(part, charactersOf) : [part])
   const last = parts.at(-1)
   if (last !== undefined) last.space = unit.space
   return parts
 }
-
-const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
 /** A unit cut into units. */
 function pieces ({ atoms, base }: Unit, cut: (text: string) => string[]): Unit[] {

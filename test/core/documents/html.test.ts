@@ -6,7 +6,7 @@ import { elementsOf, textIn } from './html-support.ts'
 import { compiled, made, problemsOf } from './support.ts'
 import { anyDocument, documentOf, textsOf, wordsIn } from './trees.ts'
 
-const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC'
 
 /** Text that would do harm if any of it were read as HTML. */
 const hostile = [
