@@ -1,29 +1,12 @@
-import { sql, type Kysely, type Selectable } from 'kysely'
-import type { JsonObject } from '../contract/json.ts'
-import type { TemplateSource } from '../documents/model.ts'
+import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { createFreshCache } from './fresh-cache.ts'
 import type { Freshness } from './freshness.ts'
-import type { Tables } from './schema.ts'
+import { publishShared, type SharedTemplate } from './shared-templates.ts'
+import { latest, managed, ofCompany, present, recordOf, templateOf, type StoredTemplate, type TemplateRecord } from './template-rows.ts'
 
-/** One version of a template; `companyId` null is shared. `source` is its block model, `schema` the JSON Schema of its data. */
-export type StoredTemplate = {
-  id: number
-  companyId: number | null
-  name: string
-  version: number
-  digest: string
-  source: TemplateSource
-  schema: JsonObject
-  sample: JsonObject
-  updatedAt: Date
-}
-
-/** A version as it is managed, without its pictures: `yaml` as it was written, `present` the version that dispatches use, `latest` the newest. */
-export type TemplateRecord = StoredTemplate & { yaml: string, present: number | null, latest: number, publishedAt: Date | null, userId: number | null }
-
-/** A template that the service ships. `digest` changes with its contents. */
-export type SharedTemplate = Pick<StoredTemplate, 'id' | 'name' | 'digest' | 'source' | 'schema' | 'sample'> & { yaml: string }
+export type { SharedTemplate } from './shared-templates.ts'
+export type { StoredTemplate, TemplateRecord } from './template-rows.ts'
 
 /** What templates are looked for by. `status`: whether dispatches can use it. */
 export type TemplateFilter = { service?: string, documentType?: string, name?: string, status?: 'published' | 'draft' }
@@ -105,10 +88,6 @@ export async function listTemplateVersions (database: Database, companyId: numbe
   })
 }
 
-const withoutPictures = sql<TemplateSource>`source - 'assets'`.as('source')
-
-const latest = sql<number>`(select max(version) from template_versions as versions where versions.template_id = templates.template_id)`
-
 /** The version as which a template is shown. */
 const isShown = sql<boolean>`template_versions.version = coalesce(templates.version, ${latest})`
 
@@ -119,66 +98,4 @@ function conditions ({ service, documentType, name, status }: TemplateFilter) {
     ...name === undefined ? [] : [sql<boolean>`name = ${name}`],
     ...status === undefined ? [] : [status === 'published' ? sql<boolean>`templates.version is not null` : sql<boolean>`templates.version is null`]
   ]
-}
-
-async function publishShared ({ owner }: Database, templates: readonly SharedTemplate[], now: Date): Promise<number> {
-  return owner.transaction().execute(async (queries) => {
-    // Several processes may start together: one publishes, the others then find nothing to do.
-    await sql`lock table templates in exclusive mode`.execute(queries)
-    let changed = 0
-    for (const { id, name, digest, source, schema, sample, yaml } of templates) {
-      const known = await present(queries, null).select('yaml').where('templates.template_id', '=', id).executeTakeFirst()
-      // Comments and layout change nothing that is made of it.
-      if (known?.digest === digest && known.yaml !== yaml) await queries.updateTable('template_versions').set({ yaml }).where('template_id', '=', id).where('version', '=', known.version).execute()
-      if (known?.digest === digest) continue
-      const version = (known?.version ?? 0) + 1
-      await queries.insertInto('templates').values({ template_id: id, company_id: null, name, version, updated_at: now })
-        .onConflict((conflict) => conflict.column('template_id').doUpdateSet({ name, version, updated_at: now })).execute()
-      await queries.insertInto('template_versions').values({
-        template_id: id, version, company_id: null, digest, source: JSON.stringify(source), schema: JSON.stringify(schema), sample: JSON.stringify(sample), yaml, created_at: now, published_at: now
-      }).execute()
-      changed++
-    }
-    return changed
-  })
-}
-
-/** The versions of the templates that a company may use or has used: the shared ones and its own. */
-function ofCompany (queries: Kysely<Tables>, companyId: number | null) {
-  return queries.selectFrom('templates')
-    .innerJoin('template_versions', 'template_versions.template_id', 'templates.template_id')
-    .select(['templates.template_id', 'templates.company_id', 'name', 'template_versions.version', 'digest', 'schema', 'sample', 'template_versions.created_at'])
-    .where((where) => where.or([where('templates.company_id', 'is not distinct from', companyId), where('templates.company_id', 'is', null)]))
-}
-
-function present (queries: Kysely<Tables>, companyId: number | null) {
-  return ofCompany(queries, companyId).select('source').whereRef('template_versions.version', '=', 'templates.version').where('removed_at', 'is', null)
-}
-
-/** The versions that a company may see, with what is said of them. */
-function managed (queries: Kysely<Tables>, companyId: number) {
-  return ofCompany(queries, companyId).where('removed_at', 'is', null)
-    .select(['yaml', 'template_versions.user_id', 'published_at', 'templates.version as present', latest.as('latest'), withoutPictures])
-}
-
-type TemplateRow = Pick<Selectable<Tables['templates']>, 'template_id' | 'company_id' | 'name'>
-  & Pick<Selectable<Tables['template_versions']>, 'version' | 'digest' | 'source' | 'schema' | 'sample' | 'created_at'>
-type RecordRow = TemplateRow & Pick<Selectable<Tables['template_versions']>, 'yaml' | 'user_id' | 'published_at'> & { present: number | null, latest: number }
-
-function templateOf (row: TemplateRow): StoredTemplate {
-  return {
-    id: row.template_id,
-    companyId: row.company_id,
-    name: row.name,
-    version: row.version,
-    digest: row.digest,
-    source: row.source,
-    schema: row.schema,
-    sample: row.sample,
-    updatedAt: row.created_at
-  }
-}
-
-function recordOf (row: RecordRow): TemplateRecord {
-  return { ...templateOf(row), yaml: row.yaml, present: row.present, latest: row.latest, publishedAt: row.published_at, userId: row.user_id }
 }
