@@ -20,7 +20,6 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
     config: { errors: ['validation_failed', 'conflict'] },
     schema: { tags: ['Platform'], summary: 'Makes a company with its first credits and its first admin (operators).', body: NewCompanyBody, response: { 201: CompanyView } }
   }, async (request, reply) => {
-    requirePerson(request.actor)
     requireRole(request.actor, 'operator')
     requirePerson(request.actor)
     return reply.code(201).send(await companies.create(authorOf(request), request.body))

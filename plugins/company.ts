@@ -22,7 +22,6 @@ export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySett
       response: { 200: SettingsView }
     }
   }, (request) => {
-    requirePerson(request.actor)
     requireRole(request.actor, 'admin', 'operator')
     requirePerson(request.actor)
     return settings.change({ actor: request.actor, author: authorOf(request) }, request.body)

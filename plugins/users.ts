@@ -20,7 +20,6 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     config: { errors: ['validation_failed', 'conflict'] },
     schema: { tags: ['Users'], summary: 'Makes a user of the company (admins). Nobody gives a role above their own.', body: NewUserBody, response: { 201: UserView } }
   }, async (request, reply) => {
-    requirePerson(request.actor)
     requireRole(request.actor, 'admin', 'operator')
     requirePerson(request.actor)
     return reply.code(201).send(await users.create({ actor: request.actor, author: authorOf(request) }, request.body))
@@ -45,7 +44,6 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     }
   }, async (request) => {
     const { actor, params, body } = request
-    requirePerson(actor)
     requireRole(actor, 'admin', 'operator')
     requirePerson(actor)
     return await users.change({ actor, author: authorOf(request) }, idIn(params), body) ?? nobody(params)
