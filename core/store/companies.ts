@@ -96,11 +96,12 @@ export type SettingsChange = { addresses?: readonly string[], notifyUrl?: string
 export async function updateSettings (database: Database, companyId: number, change: SettingsChange, signature: Signature): Promise<void> {
   const { addresses, notifyUrl, lowCredit } = change
   await database.company(companyId, async (queries) => {
+    // First: a dispatch that has the credits waits for nothing that this could have.
+    if (lowCredit !== undefined) await queries.updateTable('credits').set({ low_credit: lowCredit }).where('company_id', '=', companyId).execute()
     await queries.updateTable('companies').set((company) => ({
       addresses: addresses === undefined ? company.ref('addresses') : [...addresses],
       ...(notifyUrl === undefined ? {} : { notify_url: notifyUrl })
     })).where('company_id', '=', companyId).execute()
-    if (lowCredit !== undefined) await queries.updateTable('credits').set({ low_credit: lowCredit }).where('company_id', '=', companyId).execute()
     await note(queries, companyId, 'settings.changed', { fields: Object.keys(change), ...(addresses === undefined ? {} : { addresses }) }, signature)
   })
 }

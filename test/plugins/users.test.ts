@@ -181,6 +181,16 @@ await t.test('a change changes what it names and nothing else; one that names no
   for (const body of [{}, { rank: 'admin' }, { role: 'root' }, { services: ['fax'] }, { services: ['sms', 'sms'] }, { email: 'no address' }, { disabled: 'yes' }]) isError(t, await change(admin, id, body), 'validation_error', JSON.stringify(body))
 })
 
+await t.test('changes of the same user at once wait for each other', async (t) => {
+  const { admin } = await founded('at-once')
+  const second = await made(admin, { role: 'admin' })
+  const session = bearer(await tokenOf(second.login))
+  const answers = await Promise.all(Array.from({ length: 24 }, (_, index) => index % 2 === 0
+    ? change(admin, second.id, { email: `at-once-${index}@users.example.com` })
+    : send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} }, ...session }, null)))
+  t.strictSame([...new Set(answers.map(({ status }) => status))], [200])
+})
+
 await t.test('none of it was a fault of the service, and no password is in its log', (t) => {
   hasNoFault(t, service)
   t.notMatch(service.log.join('\n'), /good password|another good one/)

@@ -6,14 +6,15 @@ export async function up (db: Kysely<unknown>): Promise<void> {
 }
 
 // Who did what to which thing of a company: `user_id` is null for the operator at the command line, who has neither an
-// address nor a request. `company_id` is whose the thing is, `user_company_id` whose the user is.
+// address nor a request. `company_id` is whose the thing is, `user_company_id` whose the user is. No reference holds the users:
+// they are never removed, and an entry that waited for one who is just being changed could wait for ever.
 const audit = `
 create table audit (
   audit_id bigint generated always as identity primary key,
   company_id integer not null references companies,
-  user_id integer references users,
-  user_company_id integer references companies,
-  impersonator_id integer references users,
+  user_id integer,
+  user_company_id integer,
+  impersonator_id integer,
   key_id text,
   action text not null,
   object_kind text not null,
