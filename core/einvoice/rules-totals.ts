@@ -36,8 +36,19 @@ function isRound (value: Decimal | undefined): boolean {
   return value?.eq(cents(value)) !== false
 }
 
+/** Validators of CII sum up in binary floats, which hold cents exactly up to 9 × 10^13. */
+const most = '1e12'
+const tooLarge = 'An amount is below 10^12: beyond, validators cannot sum it up exactly.'
+
+function isSmall (value: Decimal | undefined): boolean {
+  return value?.abs().lt(most) !== false
+}
+
 /** What no sum can be made of. */
 const measures: readonly Rule[] = [
+  ruleOfLines('amount_out_of_range', '/total', tooLarge, ({ net, price, quantity }) => [net, price, quantity].every(isSmall)),
+  ruleOfEach('amount_out_of_range', tooLarge, ({ invoice }) => [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)], ({ at }) => `${at}/amount`, ({ amount: given, base }) => isSmall(given) && isSmall(base)),
+  ...(['prepaidAmount', 'roundingAmount', 'taxCurrencyAmount'] as const).map((field) => rule('amount_out_of_range', `/${field}`, tooLarge, ({ data }) => isSmall(amount(data, field)))),
   ruleOfLines('PEPPOL-EN16931-R121', '/priceQuantity', 'A price is for more than 0 (BT-149).', ({ priceQuantity }) => priceQuantity?.gt(0) !== false),
   ruleOfLines('PEPPOL-EN16931-R046', '/grossPrice', 'The price is the gross price less the discount (BT-146).', ({ price, grossPrice, priceDiscount }) => price === undefined || grossPrice === undefined || priceDiscount === undefined || grossPrice.sub(priceDiscount).eq(price)),
   ruleOfEach('PEPPOL-EN16931-R005', 'The currency of VAT accounting is another one than the invoice\'s, or left out (BT-6).', ({ invoice }) => [invoice], () => '/taxCurrency', ({ taxCurrency, currency }) => taxCurrency !== currency),

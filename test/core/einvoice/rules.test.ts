@@ -138,6 +138,10 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['PEPPOL-EN16931-R005 /taxCurrency', { taxCurrency: 'EUR', taxCurrencyAmount: 4 }],
   ['PEPPOL-EN16931-R055 /taxCurrencyAmount', { taxCurrency: 'USD', taxCurrencyAmount: -4 }],
 
+  ['amount_out_of_range /lines/0/total', line({ quantity: '1000000000000' })],
+  ['amount_out_of_range /charges/0/amount', { charges: [{ ...allowance, amount: '1000000000000' }] }],
+  ['amount_out_of_range /prepaidAmount', { prepaidAmount: '-1000000000000' }],
+
   ['BR-CL-01 /type', { type: 999 }, 'CII'],
   ['BR-CL-04 /currency', { currency: 'XYZ' }],
   ['BR-CL-05 /taxCurrency', { taxCurrency: 'XYZ', taxCurrencyAmount: 1 }],
