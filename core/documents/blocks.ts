@@ -12,7 +12,8 @@ const Color = Type.String({ pattern: '^(text|accent|muted|#[0-9a-fA-F]{6})$', de
 /** `#rrggbb`. */
 export const Hex = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: '#rrggbb' })
 
-export const Align = Type.Enum(['left', 'center', 'right'])
+/** `start` is where a line of the language begins: left, or right in Arabic and Hebrew; `end` is the other side. */
+export const Align = Type.Enum(['start', 'center', 'end', 'left', 'right'])
 export type Align = Static<typeof Align>
 
 /** Millimetres on the page. */
@@ -59,12 +60,16 @@ export type Column = Static<typeof Column>
 const Total = Type.Object({ label: Prose, strong: Type.Optional(Type.Boolean()), if: If, ...Content }, closed)
 export type Total = Static<typeof Total>
 
-/** The name of a loop's variable. */
-const Name = Type.String({ pattern: '^[a-z][A-Za-z0-9]{0,40}$', description: 'a name of letters and digits, beginning with a lowercase letter' })
+/** The name of a loop's variable, or of a text. */
+export const Name = Type.String({ pattern: '^[a-z][A-Za-z0-9]{0,40}$', description: 'a name of letters and digits, beginning with a lowercase letter' })
+
+/** Groups of rows: one for each item of a list, with a heading over the rows and totals under them. */
+const Groups = Type.Object({ each: Expression, as: Name, heading: Prose, totals: Type.Optional(Type.Array(Total, { maxItems: 30 })) }, closed)
 
 export const Table = Type.Object({
   each: Expression,
   as: Name,
+  groups: Type.Optional(Groups),
   columns: Type.Array(Column, { minItems: 1, maxItems: 30 }),
   totals: Type.Optional(Type.Array(Total, { maxItems: 30 }))
 }, closed)
@@ -80,6 +85,26 @@ export const Image = Type.Object({
   align: Type.Optional(Align)
 }, closed)
 export type Image = Static<typeof Image>
+
+/**
+ * A code for machines: what it holds is an expression, named by its symbology, or the payment of the invoice (`epc`, a QR
+ * code of the European Payments Council). The size in millimetres; `alt` says in words what it is.
+ */
+export const Code = Type.Object({
+  qr: Type.Optional(Expression),
+  code128: Type.Optional(Expression),
+  ean13: Type.Optional(Expression),
+  epc: Type.Optional(Type.Literal(true)),
+  alt: Type.Optional(Prose),
+  width: Type.Optional(Distance),
+  height: Type.Optional(Distance),
+  align: Type.Optional(Align)
+}, closed)
+export type Code = Static<typeof Code>
+
+/** The windows of envelopes that an address may stand behind. */
+export const AddressWindow = Type.Enum(['din-5008-a', 'din-5008-b', 'fr'])
+export type AddressWindow = Static<typeof AddressWindow>
 
 const Rule = Type.Object({ color: Type.Optional(Color), thickness: Type.Optional(Type.Number({ minimum: 0.1, maximum: 20 })) }, closed)
 
@@ -98,6 +123,9 @@ export type Signature = Static<typeof Signature>
 
 const Blocks = Type.Array(Type.Ref('Block'), { maxItems: 1000 })
 
+/** Who a letter goes to, behind the window of an envelope, with the sender in small type above; `beside` stands on the other side of the page. */
+const Address = Type.Object({ window: AddressWindow, text: Prose, sender: Type.Optional(Prose), beside: Type.Optional(Blocks) }, closed)
+
 /** One block of a template: an object with the one key that names its kind, beside `then`, `else`, `as` and `do`. */
 export const Block = Type.Cyclic({
   Block: Type.Union([
@@ -113,13 +141,16 @@ export const Block = Type.Cyclic({
     Type.Object({ keyValues: KeyValues }, closed),
     Type.Object({ table: Table }, closed),
     Type.Object({ image: Image }, closed),
+    Type.Object({ code: Code }, closed),
+    Type.Object({ group: Blocks }, closed),
+    Type.Object({ address: Address }, closed),
     Type.Object({ button: Button }, closed),
     Type.Object({ signature: Signature }, closed),
     Type.Object({ spacer: Distance }, closed),
     Type.Object({ pageBreak: Type.Literal(true) }, closed),
     Type.Object({ rule: Rule }, closed),
     Type.Object({ if: Expression, then: Blocks, else: Type.Optional(Blocks) }, closed),
-    Type.Object({ each: Expression, as: Name, do: Blocks }, closed)
+    Type.Object({ each: Expression, as: Name, pageBreak: Type.Optional(Type.Boolean()), do: Blocks }, closed)
   ])
 }, 'Block')
 export type Block = Static<typeof Block>

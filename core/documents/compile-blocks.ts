@@ -1,10 +1,11 @@
 import type { Block, KeyValues } from './blocks.ts'
 import { compileCell } from './cell.ts'
+import { compileCode } from './compile-code.ts'
 import { compileCondition } from './condition.ts'
 import { compileImage, type Assets } from './compile-image.ts'
 import { compileButton, compileSignature } from './compile-marks.ts'
 import { compileTable } from './compile-table.ts'
-import type { ResolvedBlock, ResolvedStyle } from './document.ts'
+import type { ResolvedBlock, ResolvedStyle, Run } from './document.ts'
 import { limits } from './limits.ts'
 import { compileLoop } from './loop.ts'
 import { compileProse } from './prose.ts'
@@ -29,6 +30,11 @@ export function compileBlocks (blocks: readonly Block[], site: Site, setting: Se
   return (scope, out) => {
     for (const block of compiled) block(scope, out)
   }
+}
+
+/** Compiles blocks that stand inside of another one, where no block has a place of its own on the page. */
+function compileInside (blocks: readonly Block[], site: Site, setting: Setting): CompiledBlock {
+  return compileBlocks(blocks, { ...site, isInside: true }, setting)
 }
 
 /** The blocks that these blocks come to. */
@@ -59,6 +65,9 @@ function compileLeaf (block: Leaf, site: Site, setting: Setting): Resolve {
   if ('keyValues' in block) return compileKeyValues(block.keyValues, below(site, 'keyValues'))
   if ('table' in block) return compileTable(block.table, below(site, 'table'))
   if ('image' in block) return compileImage(block.image, below(site, 'image'), setting.assets)
+  if ('code' in block) return compileCode(block.code, below(site, 'code'))
+  if ('group' in block) return compileGroup(block.group, below(site, 'group'), setting)
+  if ('address' in block) return compileAddress(block.address, below(site, 'address'), setting)
   if ('button' in block) return compileButton(block.button, below(site, 'button'))
   if ('signature' in block) return compileSignature(block.signature, below(site, 'signature'))
   if ('spacer' in block) return always({ kind: 'spacer', height: points(block.spacer) })
@@ -80,8 +89,19 @@ function compileIf (block: Extract<Block, { if: string }>, site: Site, setting: 
 function compileEach (block: Extract<Block, { each: string }>, site: Site, setting: Setting): CompiledBlock {
   const { turns, inside } = compileLoop(block, site)
   const blocks = compileBlocks(block.do, below(inside, 'do'), setting)
+  if (block.pageBreak !== true) {
+    return (scope, out) => {
+      for (const turn of turns(scope)) blocks(turn, out)
+    }
+  }
   return (scope, out) => {
-    for (const turn of turns(scope)) blocks(turn, out)
+    let isFirst = true
+    for (const turn of turns(scope)) {
+      const made = resolveBlocks(blocks, turn)
+      if (made.length > 0 && !isFirst) out.push({ kind: 'pageBreak' })
+      isFirst &&= made.length === 0
+      for (const block of made) out.push(block)
+    }
   }
 }
 
@@ -98,7 +118,7 @@ function compileHeading (source: TextSource, site: Site, setting: Setting): Reso
 
 /** A paragraph that comes out empty is left out. */
 function compileText (source: TextSource, site: Site, { style }: Setting): Resolve {
-  const { text, align = 'left', color = 'text', size } = typeof source === 'string' ? { text: source } : source
+  const { text, align = 'start', color = 'text', size } = typeof source === 'string' ? { text: source } : source
   const prose = compileProse(text, typeof source === 'string' ? site : below(site, 'text'))
   const look = { align, color: colorOf(color, style), ...(size === undefined ? {} : { size }) }
   return (scope) => {
@@ -108,7 +128,7 @@ function compileText (source: TextSource, site: Site, { style }: Setting): Resol
 }
 
 function compileColumns (source: Extract<Leaf, { columns: unknown }>['columns'], site: Site, setting: Setting): Resolve {
-  const columns = source.items.map((item, index) => ({ width: item.width ?? 1, blocks: compileBlocks(item.do, below(site, 'items', index, 'do'), setting) }))
+  const columns = source.items.map((item, index) => ({ width: item.width ?? 1, blocks: compileInside(item.do, below(site, 'items', index, 'do'), setting) }))
   const gap = points(source.gap ?? 5)
   const height = points(source.height ?? 0)
   return (scope) => ({ kind: 'columns', gap, height, columns: columns.map(({ width, blocks }) => ({ width, blocks: resolveBlocks(blocks, scope) })) })
@@ -123,4 +143,33 @@ function compileKeyValues (source: KeyValues, site: Site): Resolve {
     const shown = entries.filter(({ holds }) => holds(scope)).map(({ label, cell }) => ({ label: label(scope), cell: cell(scope) }))
     return shown.length === 0 ? undefined : { kind: 'keyValues', labels: source.labels ?? 1, values: source.values ?? 1, entries: shown }
   }
+}
+
+function compileGroup (source: readonly Block[], site: Site, setting: Setting): Resolve {
+  const blocks = compileInside(source, site, setting)
+  return (scope) => {
+    const inside = resolveBlocks(blocks, scope)
+    return inside.length === 0 ? undefined : { kind: 'group', blocks: inside }
+  }
+}
+
+/** An address stands in the body, not inside of other blocks: its place is the page's, and not the text's. */
+function compileAddress (source: Extract<Leaf, { address: unknown }>['address'], site: Site, setting: Setting): Resolve {
+  if (site.pageFields || site.isInside) fault(site, 'An address stands directly in the body: behind a window, its place is a place on the page.')
+  const text = compileProse(source.text, below(site, 'text'))
+  const sender = compileProse(source.sender ?? '', below(site, 'sender'))
+  const beside = compileInside(source.beside ?? [], below(site, 'beside'), setting)
+  return (scope) => ({ kind: 'address', window: source.window, lines: linesOf(text(scope)), sender: sender(scope), beside: resolveBlocks(beside, scope) })
+}
+
+/** Runs cut at their line breaks. */
+function linesOf (runs: readonly Run[]): Run[][] {
+  const lines: Run[][] = [[]]
+  for (const run of runs) {
+    for (const [index, text] of ('text' in run ? run.text : '').split('\n').entries()) {
+      if (index > 0) lines.push([])
+      if (text !== '') lines.at(-1)?.push({ ...run, text })
+    }
+  }
+  return lines.filter((line) => line.length > 0)
 }

@@ -3,7 +3,7 @@ import type { Image } from './blocks.ts'
 import type { ImageBlock, ImageData } from './document.ts'
 import { renderError } from './errors.ts'
 import { compileExpression } from './expression.ts'
-import { readImage } from './image.ts'
+import { readImage } from './image/read.ts'
 import { compileProse, plainText } from './prose.ts'
 import type { Scope } from './scope.ts'
 import { below, fault, type Site } from './site.ts'
@@ -24,7 +24,7 @@ export function readAssets (source: Readonly<Record<string, string>>, site: Site
 
 /** Compiles a picture: an asset of the template, or a data URI of the data; one that the data do not have is left out. */
 export function compileImage (source: Image, site: Site, assets: Assets): (scope: Scope) => ImageBlock | undefined {
-  const { asset, value, alt = '', align = 'left', width, height } = source
+  const { asset, value, alt = '', align = 'start', width, height } = source
   const size = { ...(width === undefined ? {} : { width: points(width) }), ...(height === undefined ? {} : { height: points(height) }) }
   if ((asset === undefined) === (value === undefined)) fault(site, 'Expected either "asset" (a name of "assets") or "value" (an expression that gives a data URI).')
   const picture = value === undefined ? compileAsset(asset ?? '', below(site, 'asset'), assets) : compileValue(value, below(site, 'value'))

@@ -1,7 +1,7 @@
 import type { Align, Column, Table, Total } from './blocks.ts'
 import { compileCell } from './cell.ts'
 import { compileCondition } from './condition.ts'
-import type { Cell, ResolvedColumn, ResolvedTotal, Run, TableBlock } from './document.ts'
+import type { Cell, ResolvedColumn, ResolvedTotal, Run, TableBlock, TableSection } from './document.ts'
 import { compileLoop } from './loop.ts'
 import { compileProse } from './prose.ts'
 import type { Scope } from './scope.ts'
@@ -13,7 +13,7 @@ type CompiledTotal = When & { label: (scope: Scope) => Run[], strong: boolean, c
 
 /** Compiles a table: a row for each item of its list, the columns and totals whose `if` holds. Without any column it is left out. */
 export function compileTable (table: Table, site: Site): (scope: Scope) => TableBlock | undefined {
-  const { turns, inside } = compileLoop(table, site)
+  const { sections, inside } = compileSections(table, site)
   const columns = table.columns.map((column, index) => compileColumn(column, below(site, 'columns', index), below(inside, 'columns', index)))
   const totals = (table.totals ?? []).map((total, index) => compileTotal(total, below(site, 'totals', index)))
   return (scope) => {
@@ -22,10 +22,39 @@ export function compileTable (table: Table, site: Site): (scope: Scope) => Table
     return {
       kind: 'table',
       columns: shown.map(({ header, width, align }): ResolvedColumn => ({ header: header(scope), width, align })),
-      rows: Array.from(turns(scope), (turn) => shown.map(({ cell }) => cell(turn))),
-      totals: totals.filter(({ holds }) => holds(scope)).map(({ label, cell, strong }): ResolvedTotal => ({ label: label(scope), cell: cell(scope), strong }))
+      sections: Array.from(sections(scope), ({ heading, turns, totals }): TableSection => ({
+        heading,
+        rows: Array.from(turns, (turn) => shown.map(({ cell }) => cell(turn))),
+        totals
+      })),
+      totals: resolveTotals(totals, scope)
     }
   }
+}
+
+type Section = { heading: Run[], turns: Iterable<Scope>, totals: ResolvedTotal[] }
+type Sections = { sections: (scope: Scope) => Iterable<Section>, inside: Site }
+
+/** The sections of a table: one for each group, or a single one; `inside` is where the cells of the rows are read. */
+function compileSections ({ groups, ...table }: Table, site: Site): Sections {
+  if (groups === undefined) {
+    const { turns, inside } = compileLoop(table, site)
+    return { inside, sections: (scope) => [{ heading: [], turns: turns(scope), totals: [] }] }
+  }
+  const outer = compileLoop(groups, below(site, 'groups'))
+  const heading = compileProse(groups.heading, below(outer.inside, 'heading'))
+  const totals = (groups.totals ?? []).map((total, index) => compileTotal(total, below(outer.inside, 'totals', index)))
+  const { turns, inside } = compileLoop(table, { ...outer.inside, at: site.at })
+  return {
+    inside,
+    * sections (scope) {
+      for (const turn of outer.turns(scope)) yield { heading: heading(turn), turns: turns(turn), totals: resolveTotals(totals, turn) }
+    }
+  }
+}
+
+function resolveTotals (totals: readonly CompiledTotal[], scope: Scope): ResolvedTotal[] {
+  return totals.filter(({ holds }) => holds(scope)).map(({ label, cell, strong }) => ({ label: label(scope), cell: cell(scope), strong }))
 }
 
 /** `outside` is where the header and the condition are read, `inside` where the cells are. */
@@ -34,7 +63,7 @@ function compileColumn (column: Column, outside: Site, inside: Site): CompiledCo
     holds: compileCondition(column.if, below(outside, 'if')),
     header: compileProse(column.header, below(outside, 'header')),
     width: column.width ?? 1,
-    align: column.align ?? (column.type === 'money' || column.type === 'number' || column.type === 'percent' ? 'right' : 'left'),
+    align: column.align ?? (column.type === 'money' || column.type === 'number' || column.type === 'percent' ? 'end' : 'start'),
     cell: compileCell(column, inside)
   }
 }

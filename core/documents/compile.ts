@@ -1,12 +1,13 @@
 import { compileBlocks, resolveBlocks } from './compile-blocks.ts'
 import { readAssets } from './compile-image.ts'
 import type { ResolvedDocument } from './document.ts'
-import { renderError, TemplateError } from './errors.ts'
+import { renderError, TemplateError, type Fault } from './errors.ts'
+import { compileLanguage } from './language.ts'
 import type { TemplateSource } from './model.ts'
 import { compileProse, plainText } from './prose.ts'
 import { isRecord } from './records.ts'
 import { newScope, type Scope } from './scope.ts'
-import { below, fault, type Site } from './site.ts'
+import { below, type Site } from './site.ts'
 import { pageOf, styleOf } from './style.ts'
 import { noUses, type Read, type Uses } from './uses.ts'
 import { isCurrency } from './values.ts'
@@ -22,44 +23,50 @@ export type CompiledTemplate = {
 
 /** Compiles a template, for every output format. A TemplateError lists all its faults, as JSON pointers into template.yaml. */
 export function compileTemplate (source: TemplateSource): CompiledTemplate {
-  const site: Site = { at: '', names: {}, pageFields: false, depth: 0, uses: noUses(), reads: [], faults: [] }
-  const locale = readLocale(source.locale, below(site, 'locale'))
-  const resolve = compileDocument(source, locale, site)
-  if (site.faults.length > 0) throw new TemplateError(site.faults)
+  const site: Site = { at: '', names: {}, texts: source.texts ?? {}, pageFields: false, isInside: false, depth: 0, uses: noUses(), reads: [], faults: [] }
+  const resolve = compileDocument(source, site)
+  if (site.faults.length > 0) throw new TemplateError(distinct(site.faults))
   return {
     uses: site.uses,
     reads: site.reads,
     resolve (data) {
       if (!isRecord(data)) throw renderError('', 'type', 'The data of a template are an object.')
-      return resolve(newScope(data, locale))
+      return resolve(newScope(data))
     }
   }
 }
 
-function compileDocument (source: TemplateSource, locale: string, site: Site): (scope: Scope) => ResolvedDocument {
+function compileDocument (source: TemplateSource, site: Site): (scope: Scope) => ResolvedDocument {
   const style = styleOf(source.style ?? {})
   const page = pageOf(source.page ?? {})
   const setting = { style, assets: readAssets(source.assets ?? {}, below(site, 'assets')) }
   const edge = { ...site, pageFields: true }
+  const language = compileLanguage(source.locale, site)
   const title = compileText(source.title ?? source.name, below(site, 'title'))
   const author = compileText(source.author ?? '', below(site, 'author'))
   const preheader = compileText(source.preheader ?? '', below(site, 'preheader'))
+  const watermark = compileText(source.watermark ?? '', below(site, 'watermark'))
   const currency = compileCurrency(source.currency ?? 'EUR', below(site, 'currency'))
   const header = compileBlocks(source.header ?? [], below(edge, 'header'), setting)
+  const firstHeader = compileBlocks(source.firstHeader ?? [], below(edge, 'firstHeader'), setting)
   const footer = compileBlocks(source.footer ?? [], below(edge, 'footer'), setting)
   const body = compileBlocks(source.body, below(site, 'body'), setting)
   return (start) => {
-    const scope = { ...start, currency: currency(start) }
+    const spoken = language(start)
+    const scope = { ...spoken, currency: currency(spoken) }
+    const word = watermark(scope)
     return {
       title: title(scope),
       author: author(scope),
       preheader: preheader(scope),
-      locale,
+      locale: scope.locale,
       page,
       style,
       header: resolveBlocks(header, scope),
       footer: resolveBlocks(footer, scope),
-      body: resolveBlocks(body, scope)
+      body: resolveBlocks(body, scope),
+      ...(source.firstHeader === undefined ? {} : { firstHeader: resolveBlocks(firstHeader, scope) }),
+      ...(word === '' ? {} : { watermark: word })
     }
   }
 }
@@ -78,13 +85,7 @@ function compileCurrency (text: string, site: Site): (scope: Scope) => string {
   }
 }
 
-/** The locale in its canonical form. */
-function readLocale (tag: string, site: Site): string {
-  try {
-    return new Intl.Locale(tag).toString()
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    fault(site, `"${tag}" is no language tag (BCP 47), such as en-GB.`)
-    return 'en'
-  }
+/** Prose in several languages may have the same fault in each. */
+function distinct (faults: readonly Fault[]): Fault[] {
+  return [...new Map(faults.map((fault) => [`${fault.path} ${fault.message}`, fault])).values()]
 }

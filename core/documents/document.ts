@@ -1,4 +1,4 @@
-import type { Align } from './blocks.ts'
+import type { AddressWindow, Align } from './blocks.ts'
 
 /**
  * What a template and its data become before any output format is chosen: no expressions, no conditions, no loops.
@@ -14,8 +14,12 @@ export type ResolvedDocument = {
   page: PageBox
   style: ResolvedStyle
   header: ResolvedBlock[]
+  /** The header of the first page, where it has one of its own. */
+  firstHeader?: ResolvedBlock[]
   footer: ResolvedBlock[]
   body: ResolvedBlock[]
+  /** A word across every page, such as DRAFT. */
+  watermark?: string
 }
 
 /** Points. */
@@ -45,11 +49,29 @@ export type Cell =
 export type TextBlock = { runs: Run[], align: Align, color: string, size?: number }
 export type ResolvedColumn = { header: Run[], width: number, align: Align }
 export type ResolvedTotal = { label: Run[], cell: Cell, strong: boolean }
-export type TableBlock = { kind: 'table', columns: ResolvedColumn[], rows: Cell[][], totals: ResolvedTotal[] }
+/** Rows with a heading over them, across all columns, and totals under them; a table without groups is one section without either. */
+export type TableSection = { heading: Run[], rows: Cell[][], totals: ResolvedTotal[] }
+export type TableBlock = { kind: 'table', columns: ResolvedColumn[], sections: TableSection[], totals: ResolvedTotal[] }
 export type ImageBlock = { kind: 'image', image: ImageData, alt: string, width?: number, height?: number, align: Align }
 /** `height` is the least one. */
 export type ColumnsBlock = { kind: 'columns', gap: number, height: number, columns: { width: number, blocks: ResolvedBlock[] }[] }
 export type KeyValuesBlock = { kind: 'keyValues', labels: number, values: number, entries: { label: Run[], cell: Cell }[] }
+
+/**
+ * A code for machines, of this size with its quiet zone; `label` is what it holds, for people to read under it, '' for
+ * nothing. Formats without vectors take its picture: {@link import('./code/picture.ts').pictureOf}.
+ */
+export type CodeBlock = { kind: 'code', symbology: Symbology, modules: Modules, width: number, height: number, align: Align, alt: string, label: string }
+export type Symbology = 'qr' | 'code128' | 'ean13'
+/** Dark rectangles on a light ground of `columns` by `rows` modules, its quiet zone included. */
+export type Modules = { columns: number, rows: number, dark: readonly Rectangle[] }
+export type Rectangle = { x: number, y: number, width: number, height: number }
+
+/** Blocks that stay on one page while a page can hold them. */
+export type GroupBlock = { kind: 'group', blocks: ResolvedBlock[] }
+
+/** A recipient, line by line, behind the window of an envelope; `sender` is one line in small type above; `beside` stands on the other side of the page. */
+export type AddressBlock = { kind: 'address', window: AddressWindow, lines: Run[][], sender: Run[], beside: ResolvedBlock[] }
 
 /** `url` is a safe one: see {@link import('./links.ts').linkOf}. */
 export type ButtonBlock = { kind: 'button', text: string, url: string }
@@ -64,6 +86,9 @@ export type ResolvedBlock =
   | KeyValuesBlock
   | TableBlock
   | ImageBlock
+  | CodeBlock
+  | GroupBlock
+  | AddressBlock
   | ButtonBlock
   | SignatureBlock
   | { kind: 'spacer', height: number }

@@ -1,4 +1,6 @@
+import { directionOf } from './direction.ts'
 import type { ResolvedBlock, ResolvedDocument } from './document.ts'
+import { opening } from './flow.ts'
 import { layoutTable, stack } from './html/blocks.ts'
 import { element, serialize, type Element, type Node } from './html/element.ts'
 import { createPictures, type InlinePart } from './html/pictures.ts'
@@ -23,18 +25,20 @@ const edge = 32
 export function renderHtml (document: ResolvedDocument): Html {
   const pictures = createPictures()
   const { style, locale } = document
-  const tree = page(document, { style, locale, pictures })
+  const tree = page(document, { style, locale, direction: directionOf(locale), pictures })
   return { html: `<!doctype html>\n${joined(serialize(tree))}`, text: renderAlternative(document), inline: pictures.all() }
 }
 
-function page ({ title, locale, preheader, header, body, footer, style }: ResolvedDocument, setting: Setting): Element {
-  const blocks = [...spaced(header, 'after'), ...body, ...spaced(footer, 'before')]
+function page (document: ResolvedDocument, setting: Setting): Element {
+  const { title, locale, preheader, body, footer, style } = document
+  const above = opening(document)
+  const blocks = [...spaced(above, 'after'), ...body, ...spaced(footer, 'before')]
   const content = element('td', { bgcolor: '#ffffff', style: { background: '#ffffff', 'border-top': `4px solid ${style.accent}`, padding: `${edge - 4}px ${edge}px ${edge}px` } }, stack(blocks, widest - 2 * edge, setting))
   const paper = element('table', { ...layoutTable, width: widest, style: { width: '100%', 'max-width': widest } }, [element('tr', {}, [content])])
   const canvas = element('table', { ...layoutTable, bgcolor: '#eef1f4', style: { background: '#eef1f4' } }, [
     element('tr', {}, [element('td', { align: 'center', style: { padding: '24px 8px' } }, [paper])])
   ])
-  return element('html', { lang: locale }, [
+  return element('html', { lang: locale, ...(setting.direction === 'rtl' ? { dir: 'rtl' } : {}) }, [
     element('head', {}, [
       element('meta', { charset: 'utf-8' }),
       element('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),

@@ -2,7 +2,7 @@ import { pointer } from '../contract/json.ts'
 import { compileExpression } from './expression.ts'
 import { renderError } from './errors.ts'
 import { spend, withVariable, type Scope } from './scope.ts'
-import { below, fault, type Site } from './site.ts'
+import { below, fault, hasTexts, type Site } from './site.ts'
 
 /** The turns of a loop: one scope for each item of its list. */
 export type Loop = { readonly turns: (scope: Scope) => Iterable<Scope>, readonly inside: Site }
@@ -11,6 +11,7 @@ export type Loop = { readonly turns: (scope: Scope) => Iterable<Scope>, readonly
 export function compileLoop ({ each, as }: { each: string, as: string }, site: Site): Loop {
   const list = compileExpression(each, below(site, 'each'), 'list')
   if (as === 'page' || as === 'pages') fault(below(site, 'as'), `"${as}" is kept for page numbers: choose another name.`)
+  if (as === 't' && hasTexts(site)) fault(below(site, 'as'), '"t" is kept for the texts of the template: choose another name.')
   const inside: Site = { ...site, names: { ...site.names, [as]: list.source } }
   return {
     inside,

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Block, Hex, Prose, TypeSize } from './blocks.ts'
+import { Block, Hex, Name, Prose, TypeSize } from './blocks.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -21,6 +21,9 @@ const Style = Type.Object({
   muted: Type.Optional(Hex)
 }, closed)
 
+/** The words of a template by language (BCP 47) and name, read as `{{ t.name }}` in the language of the document. */
+const Texts = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' }), Type.Record(Name, Prose))
+
 /**
  * The model of template.yaml, for every output format. Distances on the page are millimetres, sizes of type and
  * thicknesses of rules are points, widths of columns are shares.
@@ -32,15 +35,18 @@ export const TemplateSource = Type.Object({
   service: Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file']),
   documentType: Type.Optional(Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'])),
   vocabulary: Type.Optional(Type.Literal('invoice')),
-  locale: Type.String({ minLength: 2, maxLength: 35, description: 'a BCP 47 language tag, such as en-GB' }),
+  locale: Type.String({ minLength: 2, maxLength: 200, description: 'a BCP 47 language tag, such as en-GB, or text with an expression that gives one' }),
+  texts: Type.Optional(Texts),
   currency: Type.Optional(Prose),
   title: Type.Optional(Prose),
   author: Type.Optional(Prose),
   preheader: Type.Optional(Prose),
+  watermark: Type.Optional(Prose),
   page: Type.Optional(Page),
   style: Type.Optional(Style),
   assets: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z][A-Za-z0-9-]{0,40}$' }), Type.String({ minLength: 1 }))),
   header: Type.Optional(Type.Array(Block, { maxItems: 100 })),
+  firstHeader: Type.Optional(Type.Array(Block, { maxItems: 100 })),
   footer: Type.Optional(Type.Array(Block, { maxItems: 100 })),
   body: Type.Array(Block, { minItems: 1, maxItems: 1000 })
 }, closed)

@@ -1,6 +1,6 @@
 import { finished } from 'node:stream/promises'
 import PDFDocument from 'pdfkit'
-import type { ResolvedDocument } from './document.ts'
+import type { ImageData, ResolvedDocument } from './document.ts'
 import type { Face } from './layout/fonts.ts'
 import { layOutPages } from './layout/pages.ts'
 import type { SignaturePlace, Surface } from './layout/surface.ts'
@@ -50,6 +50,8 @@ function open ({ title, author, locale, page }: ResolvedDocument, now: Date): PD
 
 /** The page that was added last. Its colours are written when they change. */
 function surfaceOf (pdf: PDFKit.PDFDocument): Omit<Surface, 'signature'> {
+  // A picture of a header is put into the file once, and not once for each page.
+  const pictures = new Map<ImageData, PDFKit.Mixins.ImageSrc>()
   let fill = ''
   let stroke = ''
   return {
@@ -67,13 +69,36 @@ function surfaceOf (pdf: PDFKit.PDFDocument): Omit<Surface, 'signature'> {
       stroke = color
       pdf.moveTo(x, y).lineTo(x + width, y).lineWidth(thickness).stroke()
     },
-    image ({ bytes }, x, y, width, height) {
-      pdf.image(Buffer.from(bytes), x, y, { width, height })
+    image (image, x, y, width, height) {
+      const opened = pictures.get(image) ?? openImage(pdf, image)
+      pictures.set(image, opened)
+      pdf.image(opened, x, y, { width, height })
+    },
+    modules ({ columns, rows, dark }, x, y, width, height) {
+      fill = ''
+      const [module, row] = [width / columns, height / rows]
+      // White behind it: a scanner needs the light ground, whatever else is painted there.
+      pdf.rect(x, y, width, height).fill('#ffffff')
+      // One path for all: bars that touch must not show a seam between them.
+      for (const bar of dark) pdf.rect(x + bar.x * module, y + bar.y * row, bar.width * module, bar.height * row)
+      pdf.fill('#000000')
+    },
+    rotated (degrees, x, y, draw) {
+      pdf.save().rotate(degrees, { origin: [x, y] })
+      draw()
+      pdf.restore()
+      fill = ''
+      stroke = ''
     },
     link (x, y, width, height, url) {
       pdf.link(x, y, width, height, url)
     }
   }
+}
+
+/** The picture as pdfkit keeps it; its types do not know that it can be had without being drawn. */
+function openImage (pdf: PDFKit.PDFDocument, { bytes }: ImageData): PDFKit.Mixins.ImageSrc {
+  return (pdf as PDFKit.PDFDocument & { openImage: (bytes: Buffer) => PDFKit.Mixins.ImageSrc }).openImage(Buffer.from(bytes))
 }
 
 /** pdfkit takes any object that lays text out as a font; its types know only the bytes of a font file. */

@@ -15,6 +15,21 @@ const needsLiquid = /\{%|\{\{-|-\}\}/
 /** Compiles text with `{{ expressions }}`, Liquid tags and inline markup; what the data hold is never read as markup. */
 export function compileProse (text: string, site: Site): Prose {
   const source = text.trimEnd()
+  const languages = Object.entries(site.texts)
+  if (languages.length === 0 || source.search(word) === -1) return compileText(source, site)
+  const compiled = new Map(languages.map(([language, words]) => [language, compileText(withWords(source, words), site)]))
+  return (scope) => compiled.get(scope.language)?.(scope) ?? []
+}
+
+/** A word of the template's texts, alone in its braces. */
+const word = /\{\{\s*t\.([A-Za-z_]\w*)\s*\}\}/g
+
+/** Words are prose themselves: they are put in before anything is compiled. Unknown ones are left for the compiler to find. */
+function withWords (source: string, words: Readonly<Record<string, string>>): string {
+  return source.replace(word, (output, name: string) => Object.hasOwn(words, name) ? words[name] ?? '' : output)
+}
+
+function compileText (source: string, site: Site): Prose {
   return needsLiquid.test(source) ? compileTags(source, site) : compileOutputs(source, site)
 }
 

@@ -1,6 +1,6 @@
 import { pointer } from '../contract/json.ts'
 import type { CompiledTemplate } from './compile.ts'
-import type { FontFamily, ResolvedDocument } from './document.ts'
+import type { ResolvedDocument } from './document.ts'
 import { renderDocx } from './docx.ts'
 import { RenderError, renderError } from './errors.ts'
 import { fileOf } from './file-formats.ts'
@@ -8,6 +8,7 @@ import { renderHtml } from './html.ts'
 import type { Format, Rendered, RenderJob, Results } from './job.ts'
 import { facesFor } from './layout/fonts.ts'
 import { nameOf, unshowable, UnshowableText } from './layout/shape.ts'
+import { packageFor, wideLanguage } from './layout/wide.ts'
 import { renderPdf } from './pdf.ts'
 import { isRecord } from './records.ts'
 import { withSigners } from './signers.ts'
@@ -36,23 +37,25 @@ async function makePdf (document: ResolvedDocument, data: unknown, now: Date): P
     const { bytes, ...facts } = await renderPdf(document, now)
     return { ...fileOf('pdf', bytes), ...facts }
   } catch (error) {
-    throw error instanceof UnshowableText ? unshowableData(error, data, document.style.font) : error
+    throw error instanceof UnshowableText ? unshowableData(error, data, document) : error
   }
 }
 
 /** The places of characters that cannot be shown; of the template itself when the data have none. */
-function unshowableData (error: UnshowableText, data: unknown, font: FontFamily): RenderError {
-  const faces = facesFor(font, {})
+function unshowableData (error: UnshowableText, data: unknown, { style, locale }: ResolvedDocument): RenderError {
+  const faces = facesFor(style.font, {}, wideLanguage(locale))
   const problems = textsOf(data, '').flatMap(({ text, at }) => {
     const characters = unshowable(text, faces)
-    return characters.length === 0 ? [] : [{ path: at, code: 'unsupported_characters', message: sentence(characters) }]
+    return characters.length === 0 ? [] : [{ path: at, code: 'unsupported_characters', message: sentence(characters, locale) }]
   })
-  return problems.length > 0 ? new RenderError(problems.slice(0, 100), { cause: error }) : renderError('', 'unsupported_characters', sentence(error.characters), error)
+  return problems.length > 0 ? new RenderError(problems.slice(0, 100), { cause: error }) : renderError('', 'unsupported_characters', sentence(error.characters, locale), error)
 }
 
-function sentence (characters: readonly string[]): string {
+function sentence (characters: readonly string[], locale: string): string {
   const named = characters.slice(0, 20).map(nameOf).join(', ')
-  return `The PDF cannot show ${named}${characters.length > 20 ? ', …' : ''}: its fonts have Latin, Greek and Cyrillic letters, and text runs from left to right.`
+  const missing = packageFor(characters, locale)
+  const remedy = missing === undefined ? 'its fonts have Latin, Greek, Cyrillic, Arabic and Hebrew letters' : `install the fonts for them with the package ${missing}`
+  return `The PDF cannot show ${named}${characters.length > 20 ? ', …' : ''}: ${remedy}.`
 }
 
 function textsOf (value: unknown, at: string): { text: string, at: string }[] {

@@ -7,7 +7,7 @@ type Schema = Readonly<Record<string, unknown>>
 
 /** The paths of a template that the schema of its data does not know, or that go through what is not a list. */
 export function schemaFaults (schema: Schema, reads: readonly Read[]): Fault[] {
-  return reads.flatMap(({ path, as, at }) => {
+  return distinct(reads).flatMap(({ path, as, at }) => {
     const found = follow(schema, path)
     if ('unknown' in found) return [{ path: at, message: `The schema of the data has no "${path.join('.')}"${didYouMean(found.unknown, found.known)}.` }]
     const types = found.schemas.map((node) => node['type'])
@@ -54,4 +54,9 @@ const scalars: readonly unknown[] = ['string', 'number', 'integer', 'boolean', '
 function fieldsOf (node: Schema): Schema | undefined {
   if (isRecord(node['properties'])) return node['properties']
   return scalars.includes(node['type']) ? {} : undefined
+}
+
+/** Prose in several languages reads its paths once in each. */
+function distinct (reads: readonly Read[]): Read[] {
+  return [...new Map(reads.map((read) => [`${read.at} ${read.as} ${read.path.join('.')}`, read])).values()]
 }

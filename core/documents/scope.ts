@@ -11,6 +11,8 @@ export type Scope = {
   readonly variables: Readonly<Record<string, Variable>>
   readonly locale: string
   readonly currency: string
+  /** The language of the template's texts that the document is in; '' without texts. */
+  readonly language: string
   readonly budget: Budget
 }
 type Variable = { value: unknown, at: string }
@@ -18,8 +20,9 @@ type Variable = { value: unknown, at: string }
 /** What the document may still use up. */
 export type Budget = { characters: number, blocks: number }
 
-export function newScope (data: Record<string, unknown>, locale: string): Scope {
-  return { data, variables: {}, locale, currency: 'EUR', budget: { characters: limits.characters, blocks: limits.blocks } }
+/** The scope in which a document begins: without a language of its own until its locale is known. */
+export function newScope (data: Record<string, unknown>): Scope {
+  return { data, variables: {}, locale: 'en', currency: 'EUR', language: '', budget: { characters: limits.characters, blocks: limits.blocks } }
 }
 
 /** The scope of one turn of a loop. */

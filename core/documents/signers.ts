@@ -17,6 +17,8 @@ export function withSigners (document: ResolvedDocument, names: readonly string[
 function labelled (blocks: readonly ResolvedBlock[], names: readonly string[], placed: Set<number>): ResolvedBlock[] {
   return blocks.map((block) => {
     if (block.kind === 'columns') return { ...block, columns: block.columns.map((column) => ({ ...column, blocks: labelled(column.blocks, names, placed) })) }
+    if (block.kind === 'group') return { ...block, blocks: labelled(block.blocks, names, placed) }
+    if (block.kind === 'address') return { ...block, beside: labelled(block.beside, names, placed) }
     if (block.kind !== 'signature') return block
     const name = names[block.signer - 1]
     if (name === undefined) throw renderError('', 'unknown_signer', `The template has a place for signer ${block.signer} to sign; the request has ${names.length} ${names.length === 1 ? 'signer' : 'signers'}.`)

@@ -1,4 +1,5 @@
 import type { ResolvedDocument } from './document.ts'
+import { opening } from './flow.ts'
 import { joined } from './output.ts'
 import { withPlainSpaces } from './text/inline.ts'
 import { mailLines } from './text/mail.ts'
@@ -8,13 +9,15 @@ import { messageLines } from './text/message.ts'
 const lineWidth = 74
 
 /** The plain-text alternative of a mail: header, body and footer, broken into lines. A RenderError when it is too large. */
-export function renderAlternative ({ header, body, footer, locale }: ResolvedDocument): string {
-  return joined(ended(mailLines([...header, ...body, ...footer], lineWidth, locale)))
+export function renderAlternative (document: ResolvedDocument): string {
+  const { body, footer, locale } = document
+  return joined(ended(mailLines([...opening(document), ...body, ...footer], lineWidth, locale)))
 }
 
-/** The text of a message, such as an SMS: the body, each paragraph on a line of its own, however long. A RenderError when it is too large. */
-export function renderText ({ body, locale }: ResolvedDocument): string {
-  return joined(ended(messageLines(body, locale))).trimEnd()
+/** The text of a message, such as an SMS: the watermark and the body, each paragraph on a line of its own, however long. A RenderError when it is too large. */
+export function renderText (document: ResolvedDocument): string {
+  const blocks = [...opening({ ...document, header: [], firstHeader: [] }), ...document.body]
+  return joined(ended(messageLines(blocks, document.locale))).trimEnd()
 }
 
 function * ended (lines: Iterable<string>): Generator<string> {

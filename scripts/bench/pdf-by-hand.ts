@@ -17,7 +17,7 @@ export function plainFonts (): Fonts {
 
 /** The fonts of the block model, with their memory of layouts and their own subsets. */
 export function ourFonts (): Fonts {
-  const font = (bold: boolean): object => facesFor('sans', { bold })[0]?.font ?? {}
+  const font = (bold: boolean): object => facesFor('sans', { bold }).first.font
   return { regular: font(false), bold: font(true) }
 }
 

@@ -1,4 +1,7 @@
-import type { ButtonBlock, ColumnsBlock, ImageBlock, ResolvedBlock, SignatureBlock, TextBlock } from '../document.ts'
+import { pictureOf } from '../code/picture.ts'
+import { sideOf } from '../direction.ts'
+import type { ButtonBlock, CodeBlock, ColumnsBlock, ImageBlock, ResolvedBlock, SignatureBlock, TextBlock } from '../document.ts'
+import { inFlow } from '../flow.ts'
 import { linkOf } from '../links.ts'
 import { headingSize } from '../style.ts'
 import { element, type Element, type Node } from './element.ts'
@@ -27,11 +30,14 @@ function distance (block: ResolvedBlock, last: ResolvedBlock | undefined, { styl
 function blockOf (block: ResolvedBlock, width: number, setting: Setting): Node[] {
   switch (block.kind) {
     case 'heading': return [heading(block, setting)]
-    case 'paragraph': return [element('p', { style: { margin: 0, ...typeface(setting, block), 'text-align': block.align } }, inline(block.runs, setting))]
+    case 'paragraph': return [element('p', { style: { margin: 0, ...typeface(setting, block), 'text-align': sideOf(block.align, setting.direction) } }, inline(block.runs, setting))]
     case 'columns': return [columns(block, width, setting)]
     case 'keyValues': return [keyValues(block, setting)]
     case 'table': return [table(block, setting)]
     case 'image': return [image(block, width, setting)]
+    case 'code': return [code(block, width, setting)]
+    case 'group': return stack(block.blocks, width, setting)
+    case 'address': return stack(inFlow(block, setting.style), width, setting)
     case 'button': return [button(block, setting)]
     case 'signature': return [signature(block, width, setting)]
     case 'spacer': return [room(pixels(block.height))]
@@ -42,7 +48,7 @@ function blockOf (block: ResolvedBlock, width: number, setting: Setting): Node[]
 
 function heading (block: TextBlock & { level: number }, setting: Setting): Element {
   const size = block.size ?? headingSize(block.level, setting.style)
-  const style = { margin: 0, ...typeface(setting, { size, color: block.color }), 'line-height': pixels(size * 1.25), 'font-weight': 'bold', 'text-align': block.align }
+  const style = { margin: 0, ...typeface(setting, { size, color: block.color }), 'line-height': pixels(size * 1.25), 'font-weight': 'bold', 'text-align': sideOf(block.align, setting.direction) }
   return element(block.level === 1 ? 'h1' : block.level === 2 ? 'h2' : 'h3', { style }, inline(block.runs, setting))
 }
 
@@ -58,12 +64,21 @@ function columns ({ columns, gap, height }: ColumnsBlock, width: number, setting
 }
 
 /** A picture is as wide as asked for, or as its pixels; never wider than its column. */
-function image ({ image, alt, align, ...size }: ImageBlock, columnWidth: number, { pictures }: Setting): Element {
+function image ({ image, alt, align, ...size }: Omit<ImageBlock, 'kind'>, columnWidth: number, { pictures, direction }: Setting): Element {
   const ratio = image.width / image.height
   const asked = size.width === undefined ? size.height === undefined ? image.width : pixels(size.height) * ratio : pixels(size.width)
   const width = Math.max(1, Math.round(Math.min(asked, columnWidth)))
   const style = { display: 'inline-block', width, 'max-width': '100%', height: 'auto', border: 0 }
-  return element('div', { style: { 'text-align': align } }, [element('img', { src: `cid:${pictures.add(image).cid}`, width, alt, style })])
+  return element('div', { style: { 'text-align': sideOf(align, direction) } }, [element('img', { src: `cid:${pictures.add(image).cid}`, width, alt, style })])
+}
+
+/** A code is a picture, and what it says to people stands under it. */
+function code (block: CodeBlock, columnWidth: number, setting: Setting): Element {
+  const { alt, align, width, label } = block
+  const picture = image({ image: pictureOf(block), alt: alt === '' ? label : alt, align, width }, columnWidth, setting)
+  if (label === '') return picture
+  const small = typeface(setting, { size: setting.style.size * 0.9 })
+  return element('div', { style: { 'text-align': sideOf(align, setting.direction) } }, [picture, element('p', { style: { margin: 0, ...small } }, inline([{ text: label }], setting))])
 }
 
 function button ({ text, url }: ButtonBlock, setting: Setting): Element {

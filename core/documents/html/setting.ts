@@ -1,9 +1,10 @@
+import type { Direction } from '../direction.ts'
 import type { FontFamily, ResolvedStyle } from '../document.ts'
 import type { Css } from './element.ts'
 import type { Pictures } from './pictures.ts'
 
 /** What all blocks of an HTML document share. */
-export type Setting = { style: ResolvedStyle, locale: string, pictures: Pictures }
+export type Setting = { style: ResolvedStyle, locale: string, direction: Direction, pictures: Pictures }
 
 /** Fonts that the systems of readers have. */
 const fonts: Record<FontFamily, string> = {

@@ -1,5 +1,6 @@
 import type { Align } from '../blocks.ts'
-import type { Cell, KeyValuesBlock, ResolvedTotal, TableBlock } from '../document.ts'
+import { sideOf } from '../direction.ts'
+import type { Cell, KeyValuesBlock, ResolvedTotal, Run, TableBlock, TableSection } from '../document.ts'
 import { formatCell } from '../format.ts'
 import { element, type Css, type Element, type Node, type Tag } from './element.ts'
 import { inline } from './inline.ts'
@@ -12,7 +13,7 @@ const hairline = '1px solid #d5dbe1'
 export function table (block: TableBlock, setting: Setting): Element {
   return element('table', { width: '100%', cellpadding: 0, cellspacing: 0, border: 0, style: { width: '100%', 'border-collapse': 'collapse' } }, [
     element('thead', {}, [headerRow(block, setting)]),
-    element('tbody', {}, bodyRows(block, setting)),
+    ...block.sections.map((section) => element('tbody', {}, sectionRows(section, block, setting))),
     element('tfoot', {}, block.totals.map((total) => totalRow(total, block, setting)))
   ])
 }
@@ -28,26 +29,34 @@ function headerRow (block: TableBlock, setting: Setting): Element {
   const total = block.columns.reduce((sum, { width }) => sum + width, 0)
   return element('tr', {}, block.columns.map(({ header, width, align }, index) => {
     const share = `${Math.round(width / total * 100)}%`
-    return cellOf('th', { scope: 'col', width: share, ...spanOf(block) }, inline(header, setting), { ...look, 'text-align': align, ...padding(index) })
+    return cellOf('th', { scope: 'col', width: share, ...spanOf(block) }, inline(header, setting), { ...look, 'text-align': sideOf(align, setting.direction), ...padding(index, setting) })
   }))
 }
 
-function * bodyRows (block: TableBlock, setting: Setting): Generator<Element> {
+function * sectionRows (section: TableSection, block: TableBlock, setting: Setting): Generator<Element> {
   const type = typeface(setting)
-  for (const row of block.rows) {
+  if (section.heading.length > 0) yield headingRow(section.heading, block, setting)
+  for (const row of section.rows) {
     yield element('tr', {}, row.map((cell, index) => {
-      const look = { ...type, ...valueLook(cell, block.columns[index]?.align ?? 'left'), 'vertical-align': 'top', 'border-bottom': hairline, ...padding(index) }
+      const look = { ...type, ...valueLook(cell, block.columns[index]?.align ?? 'start', setting), 'vertical-align': 'top', 'border-bottom': hairline, ...padding(index, setting) }
       return cellOf('td', spanOf(block), inline(formatCell(cell, setting.locale), setting), look)
     }))
   }
+  for (const total of section.totals) yield totalRow(total, block, setting)
+}
+
+/** The heading of a group stands over all columns. */
+function headingRow (heading: readonly Run[], { columns }: TableBlock, setting: Setting): Element {
+  const look = { ...typeface(setting), 'font-weight': 'bold', 'text-align': sideOf('start', setting.direction), 'border-bottom': hairline, padding: '12px 0 4px' }
+  return element('tr', {}, [cellOf('th', { scope: 'rowgroup', colspan: Math.max(2, columns.length) }, inline(heading, setting), look)])
 }
 
 function totalRow ({ label, cell, strong }: ResolvedTotal, { columns }: TableBlock, setting: Setting): Element {
   const { style } = setting
   const look = { ...typeface(setting, { size: style.size * (strong ? 1.15 : 1) }), 'font-weight': strong ? 'bold' : 'normal' }
   return element('tr', {}, [
-    cellOf('td', { colspan: Math.max(1, columns.length - 1) }, inline(label, setting), { ...look, 'text-align': 'right', ...padding(0) }),
-    cellOf('td', {}, inline(formatCell(cell, setting.locale), setting), { ...look, ...valueLook(cell, columns.at(-1)?.align ?? 'right'), ...padding(1) })
+    cellOf('td', { colspan: Math.max(1, columns.length - 1) }, inline(label, setting), { ...look, 'text-align': sideOf('end', setting.direction), ...padding(0, setting) }),
+    cellOf('td', {}, inline(formatCell(cell, setting.locale), setting), { ...look, ...valueLook(cell, columns.at(-1)?.align ?? 'end', setting), ...padding(1, setting) })
   ])
 }
 
@@ -66,11 +75,13 @@ function cellOf (tag: Extract<Tag, 'td' | 'th'>, attributes: Record<string, stri
   return element(tag, { ...attributes, style }, children)
 }
 
-function padding (column: number): Css {
-  return { padding: column === 0 ? '6px 0' : '6px 0 6px 12px' }
+/** Room between a column and the one before it. */
+function padding (column: number, { direction }: Setting): Css {
+  const [left, right] = column === 0 ? [0, 0] : direction === 'ltr' ? [12, 0] : [0, 12]
+  return { padding: `6px ${right}px 6px ${left}px` }
 }
 
 /** A number or a date never breaks. */
-function valueLook (cell: Cell, align: Align): Css {
-  return { 'text-align': align, ...(cell.type === 'text' ? {} : { 'white-space': 'nowrap' }) }
+function valueLook (cell: Cell, align: Align, { direction }: Setting): Css {
+  return { 'text-align': sideOf(align, direction), ...(cell.type === 'text' ? {} : { 'white-space': 'nowrap' }) }
 }

@@ -33,6 +33,11 @@ export function kept (box: Box): Box {
   return { ...box, keep: true }
 }
 
+/** A box that stays on one page while a page can hold it. */
+export function whole (box: Box): Box {
+  return { ...box, cut: (room, page) => box.height <= page ? undefined : box.cut?.(room, page) }
+}
+
 /** The box moved to the right. */
 export function shifted (box: Box, by: number): Box {
   return { ...box, paint: (surface, x, y) => { box.paint(surface, x + by, y) } }

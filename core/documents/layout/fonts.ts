@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { basename } from 'node:path'
 import { create, type Font, type GlyphRun } from 'fontkit'
 import type { Emphasis, FontFamily } from '../document.ts'
 import { remember } from '../memory.ts'
 import { subsetter, type Subset } from './subset.ts'
+import { wideFonts, type WideLanguage } from './wide.ts'
 
 /** One font file, read once per process. Sizes are in thousandths of the size of the type. */
 export type Face = {
-  /** The PostScript name, which is also its name in the PDF. */
+  /** The name of its file. */
   readonly name: string
   /** The font as pdfkit takes it; its layouts are remembered across documents. */
   readonly font: Font
@@ -29,43 +31,66 @@ const files: Record<FontFamily, readonly [regular: string, bold: string, italic:
 /** Layouts of words that are remembered for each face: about a kilobyte each. */
 const rememberedLayouts = 5000
 
-const faces = new Map<string, Face>()
-const chains = new Map<string, readonly Face[]>()
+/** The faces to try for a text, in their order; those further back are read from their files when they are first asked for. */
+export type Faces = Iterable<Face> & { readonly first: Face }
 
-/** The faces to try for a text, in this order: its own, then the ones that have more characters. */
-export function facesFor (family: FontFamily, { bold = false, italic = false }: Emphasis): readonly Face[] {
+const faces = new Map<string, Face>()
+const chains = new Map<string, Faces>()
+
+/** The faces for a text: its own, the ones that have more characters, and the wide ones that are installed, those of a language first. */
+export function facesFor (family: FontFamily, { bold = false, italic = false }: Emphasis, language: WideLanguage = 'ja'): Faces {
   const index = (bold ? 1 : 0) + (italic ? 2 : 0)
-  const key = family + String(index)
+  const key = `${family} ${index} ${language}`
   const known = chains.get(key)
   if (known !== undefined) return known
-  const names = [files[family][index], files.sans[bold ? 1 : 0], files.sans[0]]
-  const chain = [...new Set(names)].map((name) => faceNamed(name ?? 'DejaVuSans'))
+  const names = new Set([files[family][index], files.sans[bold ? 1 : 0], files.sans[0]].map((name) => name ?? 'DejaVuSans'))
+  const chain = chainOf([...names].map((name) => `dejavu-fonts-ttf/ttf/${name}.ttf`), () => wideFonts(language, bold))
   chains.set(key, chain)
   return chain
 }
 
-function faceNamed (name: string): Face {
-  const face = faces.get(name) ?? load(name)
-  faces.set(name, face)
+function chainOf (paths: readonly string[], more: () => readonly string[]): Faces {
+  return {
+    first: faceAt(paths[0] ?? ''),
+    * [Symbol.iterator] () {
+      for (const path of paths) yield faceAt(path)
+      for (const path of more()) yield faceAt(path)
+    }
+  }
+}
+
+/** A face by its file inside of a package. */
+function faceAt (path: string): Face {
+  const face = faces.get(path) ?? load(path)
+  faces.set(path, face)
   return face
 }
 
-function load (name: string): Face {
-  const path = createRequire(import.meta.url).resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)
-  const file = readFileSync(path)
+function load (path: string): Face {
+  const file = readFileSync(createRequire(import.meta.url).resolve(path))
   const parsed = create(file)
   if (!('layout' in parsed)) throw new TypeError(`${path} is a collection of fonts; expected one font.`)
-  const layout = remember(rememberedLayouts, (text) => parsed.layout(text))
+  const layout = remember(rememberedLayouts, (text) => layoutOf(parsed, text))
   const characters = new Set(parsed.characterSet)
   const scale = 1000 / parsed.unitsPerEm
   return {
-    name,
+    name: basename(path, '.ttf'),
     font: forPdf(parsed, layout, subsetter(file)),
     ascent: parsed.ascent * scale,
     descent: parsed.descent * scale,
     space: layout(' ').advanceWidth * scale,
     has: (codePoint) => characters.has(codePoint),
     advance: (text) => layout(text).advanceWidth * scale
+  }
+}
+
+/** fontkit fails on a mark whose letter has no anchor for it (read in 2.0.4); such a word is set without moving its marks to their letters. */
+function layoutOf (font: Font, text: string): GlyphRun {
+  try {
+    return font.layout(text)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return font.layout(text, { mark: false, mkmk: false })
   }
 }
 

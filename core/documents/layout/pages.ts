@@ -1,10 +1,13 @@
-import type { ResolvedDocument } from '../document.ts'
+import { directionOf } from '../direction.ts'
+import type { PageBox, ResolvedBlock, ResolvedDocument } from '../document.ts'
 import { renderError } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { layOut } from './blocks.ts'
+import { layOut, layOutBody } from './blocks.ts'
 import { nothing, type Box, type Cut } from './box.ts'
 import type { Setting } from './setting.ts'
 import type { Surface } from './surface.ts'
+import { watermark } from './watermark.ts'
+import { wideLanguage } from './wide.ts'
 
 /** A page ready to be painted. */
 export type Page = { paint: (surface: Surface) => void }
@@ -16,39 +19,65 @@ const leastBody = 72
 
 /** Lays a document out on pages. A RenderError when there are too many, or when header and footer leave no room. */
 export function layOutPages (document: ResolvedDocument): Page[] {
-  const { page, style, locale, header, footer, body } = document
-  const width = page.width - page.left - page.right
-  const setting: Setting = { style, locale, pageHeight: page.height - page.top - page.bottom, numbers: { page: 1, pages: 1 } }
-  const headerHeight = edgeHeight(layOut(header, width, setting))
-  const footerHeight = edgeHeight(layOut(footer, width, setting))
-  const room = setting.pageHeight - headerHeight - footerHeight
-  if (width < leastBody || room < leastBody) throw renderError('', 'no_room', 'The margins, header and footer of the template leave no room for the body.')
-  const bodies = paginate(layOut(body, width, { ...setting, pageHeight: room }), room)
-  return bodies.map((box, index) => {
-    const numbers = { page: index + 1, pages: bodies.length }
-    return {
-      paint (surface) {
-        layOut(header, width, { ...setting, numbers }).paint(surface, page.left, page.top)
-        box.paint(surface, page.left, page.top + headerHeight)
-        const bottom = layOut(footer, width, { ...setting, numbers })
-        bottom.paint(surface, page.left, page.height - page.bottom - bottom.height)
-      }
+  const { page, body, footer } = document
+  const setting = settingOf(document)
+  const footerHeight = edgeHeight(layOut(footer, widthOf(page), setting))
+  const tops = { first: page.top + edgeHeight(layOut(headerOf(document, 1), widthOf(page), setting)), later: page.top + edgeHeight(layOut(headerOf(document, 2), widthOf(page), setting)) }
+  const bottom = page.height - page.bottom - footerHeight
+  const room = { first: bottom - tops.first, later: bottom - tops.later }
+  const least = Math.min(room.first, room.later)
+  if (widthOf(page) < leastBody || least < leastBody) throw renderError('', 'no_room', 'The margins, header and footer of the template leave no room for the body.')
+  const bodies = paginate(layOutBody(body, page, tops, { ...setting, pageHeight: least }), room)
+  const under = document.watermark === undefined ? () => undefined : watermark(document.watermark, page, setting)
+  return bodies.map((box, index) => ({
+    paint (surface) {
+      under(surface)
+      paintPage(document, box, { ...setting, numbers: { page: index + 1, pages: bodies.length } }, surface, index === 0 ? tops.first : tops.later)
     }
-  })
+  }))
+}
+
+function paintPage (document: ResolvedDocument, body: Box, setting: Setting, surface: Surface, top: number): void {
+  const { page, footer } = document
+  layOut(headerOf(document, setting.numbers.page), widthOf(page), setting).paint(surface, page.left, page.top)
+  body.paint(surface, page.left, top)
+  const bottom = layOut(footer, widthOf(page), setting)
+  bottom.paint(surface, page.left, page.height - page.bottom - bottom.height)
+}
+
+function settingOf ({ page, style, locale }: ResolvedDocument): Setting {
+  return { style, locale, direction: directionOf(locale), wide: wideLanguage(locale), pageHeight: page.height - page.top - page.bottom, numbers: { page: 1, pages: 1 } }
+}
+
+function headerOf ({ header, firstHeader }: ResolvedDocument, page: number): ResolvedBlock[] {
+  return page === 1 ? firstHeader ?? header : header
+}
+
+function widthOf ({ width, left, right }: PageBox): number {
+  return width - left - right
 }
 
 function edgeHeight (edge: Box): number {
   return edge.height === 0 ? 0 : edge.height + edgeGap
 }
 
-/** Cuts the body into pages of a height (points). */
-function paginate (body: Box, height: number): Box[] {
+/** Points on the first page and on the ones after it. */
+type Room = { first: number, later: number }
+
+/** A page that is left empty. */
+const blank: Box = { ...nothing }
+
+/** Cuts the body into pages. */
+function paginate (body: Box, room: Room): Box[] {
   const pages: Box[] = []
   let left: Box | undefined = body
   while (left !== undefined) {
-    const [now, later]: Cut = left.height <= height ? [left, undefined] : left.cut?.(height, height) ?? [left, undefined]
+    const height = pages.length === 0 ? room.first : room.later
+    const cut: Cut | undefined = left.height <= height ? [left, undefined] : left.cut?.(height, room.later)
+    // What fits on no page stands on one by itself; on a first page with less room than the others, the next one may hold it.
+    const [now, later]: Cut = cut ?? (height < room.later ? [blank, left] : [left, undefined])
     // A page break at the very start leaves nothing before it.
-    if (now.height > 0) pages.push(now)
+    if (now.height > 0 || now === blank) pages.push(now)
     if (pages.length > limits.pages) throw renderError('', 'too_large', `The document has more than ${limits.pages} pages.`)
     left = later
   }

@@ -1,13 +1,15 @@
+import type { Direction } from '../direction.ts'
 import type { PageField, ResolvedStyle, Run } from '../document.ts'
 import { formatNumber } from '../format.ts'
+import type { WideLanguage } from './wide.ts'
 import type { Typography } from './words.ts'
 
 /** What layout needs besides the blocks: `pageHeight` in points; `numbers` stand for the page fields of headers and footers. */
-export type Setting = { style: ResolvedStyle, locale: string, pageHeight: number, numbers: Readonly<Record<PageField, number>> }
+export type Setting = { style: ResolvedStyle, locale: string, direction: Direction, wide: WideLanguage, pageHeight: number, numbers: Readonly<Record<PageField, number>> }
 
 /** The document's type, in another size or colour. */
-export function typography ({ style }: Setting, { size = style.size, color = style.text }: { size?: number, color?: string }): Typography {
-  return { font: style.font, size, lineHeight: style.lineHeight, color, linkColor: style.accent, bold: false }
+export function typography ({ style, wide, direction }: Setting, { size = style.size, color = style.text }: { size?: number, color?: string }): Typography {
+  return { font: style.font, size, lineHeight: style.lineHeight, color, linkColor: style.accent, bold: false, wide, direction }
 }
 
 /** The runs with the numbers of pages in their places. */

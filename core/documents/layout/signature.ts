@@ -11,7 +11,7 @@ export function signature (block: SignatureBlock, columnWidth: number, setting: 
   const { signer, height } = block
   const { style } = setting
   const width = Math.min(block.width, columnWidth)
-  const label = text(numbered(block.label, setting), typography(setting, { color: style.muted, size: style.size * 0.9 }), width, 'left')
+  const label = text(numbered(block.label, setting), typography(setting, { color: style.muted, size: style.size * 0.9 }), width, 'start')
   return {
     height: height + labelGap + label.height,
     paint (surface, x, y) {

@@ -1,4 +1,4 @@
-import type { ImageData } from '../document.ts'
+import type { ImageData, Modules } from '../document.ts'
 import type { Face } from './fonts.ts'
 
 /** What layout draws on: one page, in points from its top left corner. */
@@ -8,6 +8,10 @@ export type Surface = {
   /** A horizontal line whose middle is at `y`. */
   readonly rule: (x: number, y: number, width: number, thickness: number, color: string) => void
   readonly image: (image: ImageData, x: number, y: number, width: number, height: number) => void
+  /** Dark modules on a light ground. */
+  readonly modules: (modules: Modules, x: number, y: number, width: number, height: number) => void
+  /** What `draw` paints, turned clockwise by degrees around a point. */
+  readonly rotated: (degrees: number, x: number, y: number, draw: () => void) => void
   /** Makes a rectangle a link. */
   readonly link: (x: number, y: number, width: number, height: number, url: string) => void
   /** Notes where a signer signs; it draws nothing. */

@@ -1,4 +1,5 @@
 import type { Align } from '../blocks.ts'
+import { sideOf, type Direction } from '../direction.ts'
 import type { Run } from '../document.ts'
 import type { Box } from './box.ts'
 import { facesFor } from './fonts.ts'
@@ -28,7 +29,7 @@ function linesBox (lines: readonly Line[], setting: Setting): Box {
     paint (surface, x, y) {
       const baseline = y + baselineOf(setting.type)
       for (const [index, line] of lines.entries()) {
-        const left = x + indent(line, setting)
+        const left = x + indentOf(line.width, setting.width, setting.align, directionOf(line, setting))
         for (const piece of line.pieces) {
           surface.text(piece, left + piece.x, baseline + index * lineHeight)
           if (piece.link !== undefined) surface.link(left + piece.x, y + index * lineHeight, piece.width, lineHeight, piece.link)
@@ -42,13 +43,20 @@ function linesBox (lines: readonly Line[], setting: Setting): Box {
   }
 }
 
-function indent (line: Line, { width, align }: Setting): number {
-  if (align === 'left') return 0
-  return align === 'right' ? width - line.width : (width - line.width) / 2
+/** In a document from left to right each paragraph begins at its own side; in one from right to left all do at the right. */
+function directionOf ({ base }: Line, { type }: Setting): Direction {
+  return type.direction === 'rtl' ? 'rtl' : base
+}
+
+/** The distance from the left of a column to something in it (points). */
+export function indentOf (width: number, columnWidth: number, align: Align, direction: Direction): number {
+  const side = sideOf(align, direction)
+  if (side === 'left') return 0
+  return (columnWidth - width) / (side === 'right' ? 1 : 2)
 }
 
 /** The type stands in the middle of its line. */
 function baselineOf ({ font, size, lineHeight }: Typography): number {
-  const { ascent = 0, descent = 0 } = facesFor(font, {})[0] ?? {}
+  const { ascent, descent } = facesFor(font, {}).first
   return size * (lineHeight + (ascent + descent) / 1000) / 2
 }

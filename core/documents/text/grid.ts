@@ -1,4 +1,5 @@
 import type { Align } from '../blocks.ts'
+import { sideOf } from '../direction.ts'
 import { lengthOf, wordsOf, wrap } from './wrap.ts'
 
 /** Spaces between two columns. */
@@ -42,7 +43,8 @@ export function gridRow (row: Row, widths: readonly number[], aligns: readonly A
 
 function padded (text: string, width: number, align: Align): string {
   const free = Math.max(0, width - lengthOf(text))
-  const before = align === 'left' ? 0 : align === 'right' ? free : Math.floor(free / 2)
+  const side = sideOf(align, 'ltr')
+  const before = side === 'left' ? 0 : side === 'right' ? free : Math.floor(free / 2)
   return ' '.repeat(before) + text + ' '.repeat(free - before)
 }
 

@@ -1,4 +1,4 @@
-import type { ButtonBlock, Cell, Run } from '../document.ts'
+import type { ButtonBlock, Cell, CodeBlock, Run } from '../document.ts'
 import { formatCell } from '../format.ts'
 import { linkOf } from '../links.ts'
 import { readable } from '../output.ts'
@@ -29,6 +29,11 @@ export function plainCell (cell: Cell, locale: string): string {
 export function labelled (label: string, value: string): string {
   const name = label === '' || label.endsWith(':') ? label : `${label}:`
   return `${name} ${value}`.trim()
+}
+
+/** What a code says in words: what it is and, of a barcode, what it holds. */
+export function codeWords ({ alt, label }: CodeBlock): string[] {
+  return [alt === '' ? '' : `[${alt}]`, readable(label)].filter((words) => words !== '')
 }
 
 /** The text of a button as a link. */

@@ -1,5 +1,5 @@
-import type { ResolvedBlock, TextBlock } from '../document.ts'
-import { linked, plain } from './inline.ts'
+import type { AddressBlock, ResolvedBlock, TextBlock } from '../document.ts'
+import { codeWords, linked, plain } from './inline.ts'
 import { keyValues, table } from './table.ts'
 import { lengthOf, wrap } from './wrap.ts'
 
@@ -25,12 +25,24 @@ function blockLines (block: ResolvedBlock, width: number, locale: string): Itera
     case 'keyValues': return keyValues(block, width, locale)
     case 'table': return table(block, width, locale)
     case 'image': return block.alt === '' ? [] : wrap(`[${block.alt}]`, width)
+    case 'code': return codeWords(block).flatMap((words) => wrap(words, width))
+    case 'group': return mailLines(block.blocks, width, locale)
+    case 'address': return address(block, width, locale)
     case 'button': return wrap(plain(linked(block), locale), width)
     case 'signature': return ['_'.repeat(40), ...wrap(plain(block.label, locale), width)]
     case 'pageBreak':
     case 'rule': return ['-'.repeat(width)]
     case 'spacer': return []
   }
+}
+
+/** The sender, the recipient, and what stood beside them, below each other. */
+function * address ({ sender, lines, beside }: AddressBlock, width: number, locale: string): Generator<string> {
+  if (sender.length > 0) yield * wrap(plain(sender, locale), width)
+  for (const line of lines) yield * wrap(plain(line, locale), width)
+  if (beside.length === 0) return
+  yield ''
+  yield * mailLines(beside, width, locale)
 }
 
 /** Lines under the headings of level 1 and 2. */

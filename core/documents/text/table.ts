@@ -1,5 +1,4 @@
-import type { Align } from '../blocks.ts'
-import type { KeyValuesBlock, TableBlock } from '../document.ts'
+import type { KeyValuesBlock, ResolvedTotal, TableBlock } from '../document.ts'
 import { columnWidths, gap, gridRow } from './grid.ts'
 import { labelled, plain, plainCell } from './inline.ts'
 import { lengthOf, wrap } from './wrap.ts'
@@ -7,28 +6,36 @@ import { lengthOf, wrap } from './wrap.ts'
 /** A table in aligned columns, the totals under the last; one line for each cell where the columns do not fit side by side. */
 export function * table (block: TableBlock, width: number, locale: string): Generator<string> {
   const headers = block.columns.map(({ header }) => plain(header, locale))
-  const rows = block.rows.map((row) => row.map((cell) => plainCell(cell, locale)))
-  const totals = block.totals.map(({ label, cell }) => [plain(label, locale), plainCell(cell, locale)] as const)
-  const widths = columnWidths([headers, ...rows], width)
+  const sections = block.sections.map(({ heading, rows, totals }) => ({ heading: plain(heading, locale), rows: rows.map((row) => row.map((cell) => plainCell(cell, locale))), totals }))
+  const widths = columnWidths([headers, ...sections.flatMap(({ rows }) => rows)], width)
   const length = widths === undefined ? 0 : widths.reduce((sum, own) => sum + own + gap, -gap)
-  if (widths === undefined) yield * list(headers, rows, width)
-  else yield * aligned(headers, rows, widths, block.columns.map(({ align }) => align))
-  for (const [label, value] of totals) yield * total(label, value, length, width)
+  const aligns = block.columns.map(({ align }) => align)
+  if (widths !== undefined) yield * gridRow(headers, widths, aligns)
+  else if (sections.every(({ rows }) => rows.length === 0)) yield * wrap(headers.join(', '), width)
+  for (const { heading, rows, totals } of sections) {
+    if (widths !== undefined) yield ruleOf(widths)
+    if (heading !== '') yield * wrap(heading, width)
+    if (widths === undefined) yield * list(headers, rows, width)
+    else for (const row of rows) yield * gridRow(row, widths, aligns)
+    yield * totalLines(totals, length, width, locale)
+  }
+  if (widths !== undefined) yield '-'.repeat(length)
+  yield * totalLines(block.totals, length, width, locale)
 }
 
-function * aligned (headers: readonly string[], rows: readonly string[][], widths: readonly number[], aligns: readonly Align[]): Generator<string> {
-  yield * gridRow(headers, widths, aligns)
-  yield widths.map((width) => '-'.repeat(width)).join(' '.repeat(gap))
-  for (const row of rows) yield * gridRow(row, widths, aligns)
-  yield '-'.repeat(widths.reduce((sum, width) => sum + width + gap, -gap))
+function ruleOf (widths: readonly number[]): string {
+  return widths.map((width) => '-'.repeat(width)).join(' '.repeat(gap))
 }
 
 function * list (headers: readonly string[], rows: readonly string[][], width: number): Generator<string> {
-  if (rows.length === 0) yield * wrap(headers.join(', '), width)
   for (const row of rows) {
     for (const [index, cell] of row.entries()) yield * wrap(labelled(headers[index] ?? '', cell), width)
     yield ''
   }
+}
+
+function totalLines (totals: readonly ResolvedTotal[], length: number, width: number, locale: string): string[] {
+  return totals.flatMap(({ label, cell }) => total(plain(label, locale), plainCell(cell, locale), length, width))
 }
 
 /** A total ends where the table ends, while it fits on one line there. */

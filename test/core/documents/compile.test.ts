@@ -56,7 +56,7 @@ void t.test('values keep their type until a format prints them', (t) => {
   ]
   const [table] = resolve([{ table: { each: 'list', as: 'x', columns } }], { list: [{ text: 'T', money: '0.0125', number: '12345678901234567890.125', rate: 5.5, day: '2026-03-14T23:30:00Z' }] }, { currency: 'USD', locale: 'fr-FR' })
   if (table?.kind !== 'table') throw new TypeError('expected a table')
-  t.same(table.rows, [[
+  t.same(table.sections[0]?.rows, [[
     { type: 'text', runs: [{ text: 'T' }] },
     { type: 'money', value: '0.0125', currency: 'USD', digits: 4 },
     { type: 'number', value: '12345678901234567890.125' },
@@ -64,9 +64,9 @@ void t.test('values keep their type until a format prints them', (t) => {
     { type: 'date', value: '2026-03-14T23:30:00Z' },
     { type: 'empty' }
   ]])
-  const texts = table.rows[0]?.map((cell) => formatCell(cell, 'fr-FR').map((run) => 'text' in run ? run.text.replaceAll(/\s/g, ' ') : '').join(''))
+  const texts = table.sections[0]?.rows[0]?.map((cell) => formatCell(cell, 'fr-FR').map((run) => 'text' in run ? run.text.replaceAll(/\s/g, ' ') : '').join(''))
   t.same(texts, ['T', '0,0125 $US', '12 345 678 901 234 567 890,125', '5,5 %', '14 mars 2026', ''])
-  t.same(table.columns.map(({ align }) => align), ['left', 'right', 'right', 'right', 'left', 'right'], 'numbers stand at the right')
+  t.same(table.columns.map(({ align }) => align), ['start', 'end', 'end', 'end', 'start', 'end'], 'numbers end where their column ends')
   t.end()
 })
 

@@ -93,6 +93,14 @@ void t.test('an amount wider than its column becomes smaller, and never breaks',
   t.ok((amount?.right ?? 0) - (amount?.x ?? 0) <= 121)
 })
 
+void t.test('labels of totals have room, however wide the last column is', async (t) => {
+  for (const widths of [[1, 1], [1, 5], [3]]) {
+    const columns = widths.map((width) => ({ header: 'Amount', value: 'line.amount', type: 'money' as const, width }))
+    const texts = (await pagesOf(await pdfOf([{ table: { ...table.table, columns, totals: [{ label: 'Net amount', value: '1', type: 'money' }] } }], lines(1)))).flat()
+    t.ok(texts.some(({ text }) => text === 'Net amount'), String(widths))
+  }
+})
+
 void t.test('headers and footers know their page and the number of pages', async (t) => {
   const pages = await pagesOf(await pdfOf([table], lines(120), { footer: [{ paragraph: 'Page {{ page }} of {{ pages }}' }], header: [{ paragraph: '**{{ page }}**/{{ pages }}' }] }))
   for (const [index, page] of pages.entries()) {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Cell, ResolvedBlock, ResolvedDocument, Run } from '../../../core/documents/document.ts'
+import type { AddressBlock, Cell, ResolvedBlock, ResolvedDocument, ResolvedTotal, Run } from '../../../core/documents/document.ts'
 import { formatCell } from '../../../core/documents/format.ts'
 
 /** A document with this body. */
@@ -29,7 +29,8 @@ const link = fc.constantFrom('https://example.com/a?b=c&d', 'mailto:a@b.example'
 const emphasis = { bold: fc.constant(true), italic: fc.constant(true), link }
 const run: fc.Arbitrary<Run> = fc.record({ text, ...emphasis }, { requiredKeys: ['text'] })
 const runs = fc.array(run, { minLength: 1, maxLength: 4 })
-const align = fc.constantFrom('left', 'center', 'right')
+const maybeRuns = fc.array(run, { maxLength: 2 })
+const align = fc.constantFrom('start', 'center', 'end', 'left', 'right')
 const cell: fc.Arbitrary<Cell> = fc.oneof(
   fc.constant({ type: 'empty' } as const),
   fc.record({ type: fc.constant('text'), runs }),
@@ -38,11 +39,12 @@ const cell: fc.Arbitrary<Cell> = fc.oneof(
   fc.record({ type: fc.constant('date'), value: fc.constantFrom('2026-03-14', '1999-12-31T23:00:00Z') })
 )
 const textBlock = { runs, align, color: fc.constant('#222222') }
+const totals = fc.array(fc.record({ label: runs, cell, strong: fc.boolean() }), { maxLength: 2 })
 const table = fc.integer({ min: 1, max: 6 }).chain((count) => fc.record({
   kind: fc.constant('table'),
   columns: fc.array(fc.record({ header: runs, width: fc.integer({ min: 1, max: 5 }), align }), { minLength: count, maxLength: count }),
-  rows: fc.array(fc.array(cell, { minLength: count, maxLength: count }), { maxLength: 4 }),
-  totals: fc.array(fc.record({ label: runs, cell, strong: fc.boolean() }), { maxLength: 2 })
+  sections: fc.array(fc.record({ heading: maybeRuns, rows: fc.array(fc.array(cell, { minLength: count, maxLength: count }), { maxLength: 4 }), totals }), { minLength: 1, maxLength: 2 }),
+  totals
 }))
 
 const { block } = fc.letrec<{ block: ResolvedBlock }>((tie) => ({
@@ -51,6 +53,9 @@ const { block } = fc.letrec<{ block: ResolvedBlock }>((tie) => ({
     fc.record({ kind: fc.constant('heading'), level: fc.integer({ min: 1, max: 3 }), ...textBlock }),
     fc.record({ kind: fc.constant('keyValues'), labels: fc.constant(1), values: fc.constant(2), entries: fc.array(fc.record({ label: runs, cell }), { minLength: 1, maxLength: 3 }) }),
     table,
+    fc.record({ kind: fc.constant('code'), symbology: fc.constant('code128'), modules: fc.constant({ columns: 3, rows: 1, dark: [{ x: 1, y: 0, width: 1, height: 1 }] }), width: fc.constant(60), height: fc.constant(20), align, alt: text, label: fc.oneof(fc.constant(''), text) }),
+    fc.record({ kind: fc.constant('group'), blocks: fc.array(tie('block'), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ kind: fc.constant('address'), window: fc.constantFrom('din-5008-a', 'din-5008-b', 'fr'), lines: fc.array(runs, { maxLength: 3 }), sender: maybeRuns, beside: fc.array(tie('block'), { maxLength: 2 }) }),
     fc.record({ kind: fc.constant('button'), text, url: link }),
     fc.record({ kind: fc.constant('signature'), signer: fc.constant(1), label: runs, width: fc.constant(100), height: fc.constant(50) }),
     fc.constantFrom<ResolvedBlock>({ kind: 'spacer', height: 10 }, { kind: 'pageBreak' }, { kind: 'rule', color: '#333333', thickness: 1 }),
@@ -72,12 +77,25 @@ export function textsOf (blocks: readonly ResolvedBlock[]): string[] {
       case 'paragraph': return runTexts(block.runs)
       case 'columns': return block.columns.flatMap((column) => textsOf(column.blocks))
       case 'keyValues': return block.entries.flatMap(({ label, cell }) => [...runTexts(label), ...cellTexts(cell)])
-      case 'table': return [...block.columns.flatMap(({ header }) => runTexts(header)), ...block.rows.flat().flatMap(cellTexts), ...block.totals.flatMap(({ label, cell }) => [...runTexts(label), ...cellTexts(cell)])]
+      case 'table': return [...block.columns.flatMap(({ header }) => runTexts(header)), ...block.sections.flatMap(({ heading, rows, totals }) => [...runTexts(heading), ...rows.flat().flatMap(cellTexts), ...totalTexts(totals)]), ...totalTexts(block.totals)]
+      case 'code': return [block.label]
+      case 'group': return textsOf(block.blocks)
+      case 'address': return addressTexts(block)
       case 'button': return [block.text]
       case 'signature': return runTexts(block.label)
       default: return []
     }
   })
+}
+
+/** What stands beside a window at the right comes first. */
+function addressTexts ({ window, sender, lines, beside }: AddressBlock): string[] {
+  const address = [...runTexts(sender), ...lines.flatMap(runTexts)]
+  return window === 'fr' ? [...textsOf(beside), ...address] : [...address, ...textsOf(beside)]
+}
+
+function totalTexts (totals: readonly ResolvedTotal[]): string[] {
+  return totals.flatMap(({ label, cell }) => [...runTexts(label), ...cellTexts(cell)])
 }
 
 function runTexts (runs: readonly Run[]): string[] {
