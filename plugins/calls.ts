@@ -6,6 +6,8 @@ import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerial
 import { Type, type TSchema } from 'typebox'
 
 const validationErrors = ['template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing'] as const
+/** The answer of a validation that has no time: a company's own template waits for its turn to be asked. */
+const late = ['provider_unavailable', 'timeout'] as const
 /** What a client can cause by a dispatch. */
 export const dispatchErrors = [
   ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error', 'distant_service_error',
@@ -38,7 +40,7 @@ export function dispatching (documentation: { summary: string, [name: string]: u
 export function validating (url: string, documentation: Readonly<Record<string, unknown>>, errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
-    config: { errors: [...validationErrors, ...errors], validates: true, limit: 'validation' as const, testable: true },
+    config: { errors: [...validationErrors, ...late, ...errors], validates: true, limit: 'validation' as const, testable: true },
     schema: {
       tags: ['Dispatch'],
       summary: `Validates the body of POST ${url}: no provider is contacted, nothing is rendered or charged.`,
