@@ -11,7 +11,7 @@ import {
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
-import type { Limiters } from './limits.ts'
+import type { Limiters } from './rate-limits.ts'
 import { createSimulatedVendor, type SimulatedVendor } from './simulated-vendor.ts'
 
 /** Every part of the service, by the name under which the container has it. */

@@ -2,7 +2,7 @@ import { chainFault, DispatchError, errorTable, isServiceName, serviceNames, did
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { identify } from './headers.ts'
-import { budgetHeaders } from './limits.ts'
+import { budgetHeaders } from './rate-limits.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -6,8 +6,9 @@ import { sentenceOf } from './failure.ts'
 assertNode()
 // Only now: what they import, an older Node cannot even link.
 const { operator } = await import('./commands/operator.ts')
+const { tokens } = await import('./commands/tokens.ts')
 
-const commands: Readonly<Record<string, Command>> = { operator }
+const commands: Readonly<Record<string, Command>> = { operator, tokens }
 
 const usage = `npm run dispatch -- <command>\n\n${Object.values(commands).map(({ summary }) => `  ${summary}`).join('\n')}`
 
