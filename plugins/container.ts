@@ -13,8 +13,8 @@ import {
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
-import type { Limiters } from './limits.ts'
 import { openKeyring } from './master-keys.ts'
+import type { Limiters } from './rate-limits.ts'
 import { createSimulatedVendor, type SimulatedVendor } from './simulated-vendor.ts'
 import { transportLimits, type TransportLimits } from './transport-limits.ts'
 

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { identify } from './headers.ts'
 import { httpsRequired, type WayOf } from './https.ts'
-import { budgetHeaders } from './limits.ts'
+import { budgetHeaders } from './rate-limits.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

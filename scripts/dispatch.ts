@@ -7,8 +7,9 @@ assertNode()
 // Only now: what they import, an older Node cannot even link.
 const { keys } = await import('./commands/keys.ts')
 const { operator } = await import('./commands/operator.ts')
+const { tokens } = await import('./commands/tokens.ts')
 
-const commands: Readonly<Record<string, Command>> = { operator, keys }
+const commands: Readonly<Record<string, Command>> = { operator, keys, tokens }
 
 const usage = `npm run dispatch -- <command>\n\n${Object.values(commands).map(({ summary }) => `  ${summary}`).join('\n')}`
 

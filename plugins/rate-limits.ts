@@ -23,7 +23,7 @@ export const limitsPlugin = plugin<{ limiters: Limiters }>((app, { limiters }, d
     reply.headers(budgetHeaders(budget))
   })
   done()
-}, { name: 'limits', fastify: '5.x', dependencies: ['authentication'] })
+}, { name: 'rate-limits', fastify: '5.x', dependencies: ['authentication'] })
 
 const ofUser = ({ actor }: FastifyRequest): string => String(actor.userId)
 const countedAs: Record<keyof Limiters, (request: FastifyRequest) => string> = { auth: ({ ip }) => clientOf(ip), dispatch: ofUser, validation: ofUser }
