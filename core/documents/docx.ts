@@ -1,3 +1,4 @@
+import { directionOf } from './direction.ts'
 import type { ResolvedDocument } from './document.ts'
 import { stack } from './docx/blocks.ts'
 import { edgeParts, edgesOf } from './docx/edges.ts'
@@ -18,12 +19,13 @@ import { limits } from './limits.ts'
 export function renderDocx (document: ResolvedDocument, now: Date): Uint8Array<ArrayBuffer> {
   const media = createMedia()
   const edges = edgesOf(document)
-  const relations = createRelations(media, ['styles', 'settings', ...edges.map(({ name }) => name)].map((name) => ({ type: relationType(name), target: `${name}.xml` })))
+  const parts = [...(['styles', 'settings'] as const).map((name) => ({ name, kind: name })), ...edges]
+  const relations = createRelations(media, parts.map(({ name, kind }) => ({ type: relationType(kind), target: `${name}.xml` })))
   const text = joined(partPieces(documentPieces(document)), limits.markup)
   return zip({
     ...packageParts(document, now, 'word/document.xml', {
       'word/document.xml': 'officedocument.wordprocessingml.document.main+xml',
-      ...Object.fromEntries(['styles', 'settings', ...edges.map(({ name }) => name)].map((name) => [`word/${name}.xml`, `officedocument.wordprocessingml.${name}+xml`]))
+      ...Object.fromEntries(parts.map(({ name, kind }) => [`word/${name}.xml`, `officedocument.wordprocessingml.${kind}+xml`]))
     }),
     'word/document.xml': text,
     'word/_rels/document.xml.rels': relationships(relations.all()),
@@ -38,8 +40,9 @@ export function renderDocx (document: ResolvedDocument, now: Date): Uint8Array<A
     const [open, close] = around('w:body')
     yield start
     yield open
-    yield * stack(body, page.width - page.left - page.right, 'body', { style, locale, paragraph: 'Normal', media, relations })
-    yield sectionOf(page, edges.map(({ name }) => ({ name, id: relations.id(`${name}.xml`) })))
+    const direction = directionOf(locale)
+    yield * stack(body, page.width - page.left - page.right, 'body', { style, locale, direction, paragraph: 'Normal', media, relations })
+    yield sectionOf(page, edges.map((edge) => ({ ...edge, id: relations.id(`${edge.name}.xml`) })), direction)
     yield close
     yield end
   }

@@ -1,4 +1,6 @@
+import { directionOf } from './direction.ts'
 import type { ResolvedBlock, ResolvedDocument, Run } from './document.ts'
+import { opening } from './flow.ts'
 import { limits } from './limits.ts'
 import { packageParts, relationships, relationType } from './office/package.ts'
 import { element, none, part, partPieces, text } from './office/xml.ts'
@@ -20,9 +22,11 @@ import { plain } from './text/inline.ts'
 export function renderXlsx (document: ResolvedDocument, now: Date): Uint8Array<ArrayBuffer> {
   const { page, style, locale } = document
   const styles = createStyles(style)
-  const [header, footer] = [printed(document.header), printed(document.footer)]
-  const parts = split([...header.rest, ...between(header.rest), ...document.body, ...between(footer.rest), ...footer.rest])
-  const sheets = parts.map((own) => createSheet(own, { page, header: header.code, footer: footer.code }, { style, locale, styles, columns: widthsOf(own.table, page) }))
+  const direction = directionOf(locale)
+  const [header, footer] = [printed(document.header, direction), printed(document.footer, direction)]
+  const top = opening({ ...document, header: header.rest })
+  const parts = split([...top, ...between(top), ...document.body, ...between(footer.rest), ...footer.rest], style)
+  const sheets = parts.map((own) => createSheet(own, { page, header: header.code, footer: footer.code }, { style, locale, direction, styles, columns: widthsOf(own.table, page) }))
   const paths = sheets.map((_sheet, index) => `worksheets/sheet${index + 1}.xml`)
   const written = sheets.map(({ pieces }, index) => [`xl/${paths[index] ?? ''}`, joined(partPieces(pieces), limits.markup)] as const)
   return zip({

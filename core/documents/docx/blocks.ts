@@ -1,11 +1,13 @@
-import type { ButtonBlock, ColumnsBlock, ImageBlock, KeyValuesBlock, ResolvedBlock, ResolvedStyle, SignatureBlock, TextBlock } from '../document.ts'
+import { pictureOf } from '../code/picture.ts'
+import type { ButtonBlock, CodeBlock, ColumnsBlock, ImageBlock, KeyValuesBlock, ResolvedBlock, ResolvedStyle, SignatureBlock, TextBlock } from '../document.ts'
+import { inFlow } from '../flow.ts'
 import { shares } from '../layout/widths.ts'
-import { none, type Xml } from '../office/xml.ts'
+import { all, none, type Xml } from '../office/xml.ts'
 import { headingSize } from '../style.ts'
 import { flow, usual, type Item, type Place } from './flow.ts'
 import { paragraph, type Paragraph } from './paragraph.ts'
 import { picture } from './picture.ts'
-import { runs, type Look } from './runs.ts'
+import { lineBreak, runs, type Look } from './runs.ts'
 import type { Setting, StyleId } from './setting.ts'
 import { layoutTable } from './grid.ts'
 import { table, valueCell } from './table.ts'
@@ -16,10 +18,20 @@ export function stack (blocks: readonly ResolvedBlock[], width: number, place: P
 }
 
 function * items (blocks: readonly ResolvedBlock[], width: number, setting: Setting): Generator<Item> {
-  for (const block of blocks) yield itemOf(block, width, setting)
+  for (const block of blocks) {
+    if (block.kind === 'group') yield * group(block.blocks, width, setting)
+    else if (block.kind === 'address') yield * items(inFlow(block, setting.style), width, setting)
+    else yield itemOf(block, width, setting)
+  }
 }
 
-function itemOf (block: ResolvedBlock, width: number, setting: Setting): Item {
+/** Each stays with the next one. */
+function * group (blocks: readonly ResolvedBlock[], width: number, setting: Setting): Generator<Item> {
+  for (const item of items(blocks.slice(0, -1), width, { ...setting, keepNext: true })) yield 'paragraph' in item ? { paragraph: { ...item.paragraph, keepNext: true } } : item
+  yield * items(blocks.slice(-1), width, setting)
+}
+
+function itemOf (block: Exclude<ResolvedBlock, { kind: 'group' | 'address' }>, width: number, setting: Setting): Item {
   switch (block.kind) {
     case 'heading': return { paragraph: heading(block, setting) }
     case 'paragraph': return { paragraph: textParagraph(block, setting.paragraph, setting.style.size, setting) }
@@ -27,6 +39,7 @@ function itemOf (block: ResolvedBlock, width: number, setting: Setting): Item {
     case 'keyValues': return { table: keyValues(block, width, setting) }
     case 'table': return { table: table(block, width, setting) }
     case 'image': return { paragraph: image(block, width, setting) }
+    case 'code': return { paragraph: code(block, width, setting) }
     case 'button': return { paragraph: button(block, setting) }
     case 'signature': return { paragraph: signature(block, width, setting) }
     case 'rule': return { paragraph: { style: setting.paragraph, content: none, height: 1, border: { side: 'bottom', ...block } } }
@@ -69,24 +82,31 @@ function signature ({ label, width, height }: SignatureBlock, columnWidth: numbe
 }
 
 function columns (block: ColumnsBlock, width: number, setting: Setting): Iterable<Xml> {
-  const places = shares(block.columns, width, block.gap)
+  const places = shares(block.columns, width, block.gap, 'ltr')
   const cells = block.columns.map((column, index) => [...stack(column.blocks, places[index]?.width ?? width, 'cell', setting)])
-  return layoutTable(places, block.gap, [{ cells, height: block.height }])
+  return layoutTable(places, block.gap, [{ cells, height: block.height }], setting)
 }
 
 function keyValues (block: KeyValuesBlock, width: number, setting: Setting): Iterable<Xml> {
   const gap = setting.style.size
-  const places = shares([{ width: block.labels }, { width: block.values }], width, gap)
+  const places = shares([{ width: block.labels }, { width: block.values }], width, gap, 'ltr')
   return layoutTable(places, gap, block.entries.map(({ label, cell }) => ({
-    cells: [[paragraph({ style: 'Label', content: runs(label, {}, setting) })], [valueCell(cell, { style: 'TableText' }, setting)]]
-  })))
+    cells: [[paragraph({ style: 'Label', content: runs(label, {}, setting) }, setting)], [valueCell(cell, { style: 'TableText' }, setting)]]
+  })), setting)
 }
 
 /** A picture is as wide as asked for, or as its pixels at 96 to the inch; never wider than its column. */
-function image (block: ImageBlock, columnWidth: number, setting: Setting): Paragraph {
+function image (block: Omit<ImageBlock, 'kind'>, columnWidth: number, setting: Setting): Paragraph {
   const { image, align, alt } = block
   const ratio = image.width / image.height
   const asked = block.width ?? (block.height === undefined ? image.width * 72 / 96 : block.height * ratio)
   const width = Math.min(asked, columnWidth)
   return { style: setting.paragraph, content: picture(image, { width, height: width / ratio, alt }, setting), align }
+}
+
+/** A code is a picture, and what it says to people stands under it. */
+function code (block: CodeBlock, columnWidth: number, setting: Setting): Paragraph {
+  const { alt, align, width, label } = block
+  const shown = image({ image: pictureOf(block), alt: alt === '' ? label : alt, align, width }, columnWidth, setting)
+  return label === '' ? shown : { ...shown, content: all(shown.content, lineBreak, runs([{ text: label }], { size: setting.style.size * 0.9 }, setting)) }
 }

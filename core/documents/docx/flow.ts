@@ -28,19 +28,19 @@ export function * flow (items: Iterable<Item>, place: Place, setting: Setting): 
         yield * item.table
         above = undefined
       } else {
-        if (above !== undefined) yield paragraph(above)
+        if (above !== undefined) yield paragraph(above, setting)
         above = { ...item.paragraph, breakBefore, ...(room === undefined ? {} : { before: room + (item.paragraph.before ?? 0) }) }
       }
       [isFirst, room, breakBefore] = [false, undefined, false]
     }
   }
-  yield above === undefined ? empty({ height: room ?? 0 }, setting) : paragraph({ ...above, ...(room === undefined ? {} : { after: room }) })
+  yield above === undefined ? empty({ height: room ?? 0 }, setting) : paragraph({ ...above, ...(room === undefined ? {} : { after: room }) }, setting)
 }
 
 /** What ends above a table, with the distance to it. */
 function aboveTable (above: Paragraph | undefined, { distance, breakBefore, isFirst }: { distance: number, breakBefore: boolean, isFirst: boolean }, setting: Setting): Xml[] {
-  if (above !== undefined && !breakBefore) return [paragraph({ ...above, after: distance })]
-  const own = above === undefined ? [] : [paragraph(above)]
+  if (above !== undefined && !breakBefore) return [paragraph({ ...above, after: distance }, setting)]
+  const own = above === undefined ? [] : [paragraph(above, setting)]
   return isFirst && distance === 0 ? own : [...own, empty({ height: distance, breakBefore }, setting)]
 }
 
@@ -50,6 +50,6 @@ export function usual ({ style }: Pick<Setting, 'style'>): number {
 }
 
 /** A paragraph that nobody sees, as low as can be. */
-function empty ({ height, breakBefore = false }: { height: number, breakBefore?: boolean }, { paragraph: style }: Setting): Xml {
-  return paragraph({ style, content: none, before: 0, height: Math.max(1, height), breakBefore })
+function empty ({ height, breakBefore = false }: { height: number, breakBefore?: boolean }, setting: Setting): Xml {
+  return paragraph({ style: setting.paragraph, content: none, before: 0, height: Math.max(1, height), breakBefore }, setting)
 }

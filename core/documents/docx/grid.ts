@@ -1,14 +1,15 @@
 import type { Extent } from '../layout/widths.ts'
 import { around, element, none, type Xml } from '../office/xml.ts'
 import { twips } from './measure.ts'
+import type { Setting } from './setting.ts'
 
 /** A row of cells side by side, each its paragraphs; `height` (points) is the least one. */
 export type Row = { cells: readonly (readonly Xml[])[], height?: number }
 
 /** A table that is there for the layout only. The gap (points) is room at the left of every cell but the first. */
-export function * layoutTable (places: readonly Extent[], gap: number, rows: Iterable<Row>): Generator<Xml> {
+export function * layoutTable (places: readonly Extent[], gap: number, rows: Iterable<Row>, setting: Setting): Generator<Xml> {
   const widths = gridOf(places, gap)
-  const [start, end] = tableAround(widths)
+  const [start, end] = tableAround(widths, setting)
   yield start
   for (const { cells, height = 0 } of rows) {
     const least = height === 0 ? none : element('w:trHeight', { 'w:val': twips(height), 'w:hRule': 'atLeast' })
@@ -23,10 +24,11 @@ export function gridOf (places: readonly Extent[], gap: number): number[] {
 }
 
 /** What stands before and behind the rows of a table with these columns (points); `style` names one of the document's. */
-export function tableAround (widths: readonly number[], style?: string): [start: Xml, end: Xml] {
+export function tableAround (widths: readonly number[], { direction }: Setting, style?: string): [start: Xml, end: Xml] {
   const [start, end] = around('w:tbl', {})
   const properties = element('w:tblPr', {},
     style === undefined ? none : element('w:tblStyle', { 'w:val': style }),
+    direction === 'rtl' ? element('w:bidiVisual') : none,
     element('w:tblW', { 'w:w': twips(widths.reduce((sum, width) => sum + width, 0)), 'w:type': 'dxa' }),
     element('w:tblLayout', { 'w:type': 'fixed' }),
     style === undefined ? noMargins : none,

@@ -1,8 +1,9 @@
 import type { Align } from '../blocks.ts'
+import { sideOf } from '../direction.ts'
 import { element, none, type Xml } from '../office/xml.ts'
 import { border, type Stroke } from './border.ts'
 import { twips } from './measure.ts'
-import type { StyleId } from './setting.ts'
+import type { Setting, StyleId } from './setting.ts'
 
 /** A paragraph and how it differs from its style; distances in points. */
 export type Paragraph = {
@@ -30,14 +31,22 @@ const yes = (name: string, is: boolean | undefined): Xml => is === true ? elemen
 const distance = (points: number | undefined): number | undefined => points === undefined ? undefined : twips(Math.min(furthest, points))
 
 /** The paragraph as XML, its properties in the order of the schema (ECMA-376-1, CT_PPr). */
-export function paragraph ({ style, content, align = 'left', before, after, keepNext, breakBefore, border: edge, indentRight, height }: Paragraph): Xml {
+export function paragraph ({ style, content, align = 'start', before, after, keepNext, breakBefore, border: edge, indentRight, height }: Paragraph, setting: Setting): Xml {
+  const side = justification(align, setting)
   const isSpaced = before !== undefined || after !== undefined || height !== undefined
   return element('w:p', {}, element('w:pPr', {},
     element('w:pStyle', { 'w:val': style }),
-    yes('w:keepNext', keepNext),
+    yes('w:keepNext', keepNext === true || setting.keepNext === true),
     yes('w:pageBreakBefore', breakBefore),
     edge === undefined ? none : element('w:pBdr', {}, border(edge.side, edge, 1)),
+    yes('w:bidi', setting.direction === 'rtl'),
     isSpaced ? element('w:spacing', { 'w:before': distance(before), 'w:after': distance(after), 'w:line': distance(height), 'w:lineRule': height === undefined ? undefined : 'exact' }) : none,
     indentRight === undefined ? none : element('w:ind', { 'w:right': distance(indentRight) }),
-    align === 'left' ? none : element('w:jc', { 'w:val': align })), content)
+    side === undefined ? none : element('w:jc', { 'w:val': side })), content)
+}
+
+/** Where the text stands, unless it is where its direction begins: Word says left for the beginning and right for the end. */
+function justification (align: Align, { direction }: Setting): 'center' | 'right' | undefined {
+  if (align === 'center') return align
+  return sideOf(align, direction) === sideOf('start', direction) ? undefined : 'right'
 }

@@ -11,22 +11,22 @@ export type Look = { size?: number, color?: string, bold?: boolean }
 export function runs (runs: readonly Run[], look: Look, setting: Setting): Xml {
   return all(...runs.map((run) => {
     const href = run.link === undefined ? undefined : linkOf(run.link)
-    const properties = propertiesOf(run, look, href)
-    const content = 'text' in run ? piece(run.text, properties) : field(run.field, properties)
+    const content = 'text' in run ? piece(run.text, (isRtl) => propertiesOf(run, look, href, isRtl)) : field(run.field, propertiesOf(run, look, href))
     return href === undefined ? content : element('w:hyperlink', { 'r:id': setting.relations.link(href) }, content)
   }))
 }
 
 /** In the order of the schema (ECMA-376-1, CT_RPr). */
-function propertiesOf ({ bold, italic }: Run, look: Look, href: string | undefined): Xml {
+function propertiesOf ({ bold, italic }: Run, look: Look, href: string | undefined, isRtl = false): Xml {
   const isBold = bold === true || look.bold === true
-  if (!isBold && italic !== true && href === undefined && look.size === undefined && look.color === undefined) return none
+  if (!isBold && italic !== true && href === undefined && look.size === undefined && look.color === undefined && !isRtl) return none
   return element('w:rPr', {},
     href === undefined ? none : element('w:rStyle', { 'w:val': 'Hyperlink' }),
     isBold ? bolds : none,
     italic === true ? italics : none,
     look.color === undefined || href !== undefined ? none : element('w:color', { 'w:val': hex(look.color) }),
-    look.size === undefined ? none : sizes(look.size))
+    look.size === undefined ? none : sizes(look.size),
+    isRtl ? element('w:rtl') : none)
 }
 
 const bolds = all(element('w:b'), element('w:bCs'))
@@ -37,12 +37,22 @@ export function sizes (size: number): Xml {
   return all(element('w:sz', { 'w:val': halves(size) }), element('w:szCs', { 'w:val': halves(size) }))
 }
 
-const lineBreak = element('w:br')
+const breaking = element('w:br')
+/** A run that ends the line. */
+export const lineBreak = element('w:r', {}, breaking)
 
-function piece (content: string, properties: Xml): Xml {
-  if (!content.includes('\n') && !content.includes('\r')) return element('w:r', {}, properties, words(content))
-  const lines = content.split(/\r\n?|\n/)
-  return element('w:r', {}, properties, ...lines.flatMap((line, index) => index === 0 ? [words(line)] : [lineBreak, words(line)]))
+/** Words of scripts that run from right to left, with the spaces between them: Word wants to be told. */
+const rightToLeft = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+(?:\s+[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+)*)/u
+
+function piece (content: string, propertiesFor: (isRtl: boolean) => Xml): Xml {
+  if (!rightToLeft.test(content)) return element('w:r', {}, propertiesFor(false), lines(content))
+  // Split by what it captures, a text has that in every second place.
+  return all(...content.split(rightToLeft).map((part, index) => part === '' ? none : element('w:r', {}, propertiesFor(index % 2 === 1), lines(part))))
+}
+
+function lines (content: string): Xml {
+  if (!content.includes('\n') && !content.includes('\r')) return words(content)
+  return all(...content.split(/\r\n?|\n/).flatMap((line, index) => index === 0 ? [words(line)] : [breaking, words(line)]))
 }
 
 /** Spaces at the ends count only where it is said. */

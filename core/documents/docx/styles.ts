@@ -100,8 +100,13 @@ function named (name: string): Xml {
   return element('w:name', { 'w:val': name })
 }
 
-function fontsOf ({ font }: ResolvedStyle): Xml {
-  const name = fonts[font]
+/** The font of a document. */
+export function fontName ({ font }: ResolvedStyle): string {
+  return fonts[font]
+}
+
+function fontsOf (style: ResolvedStyle): Xml {
+  const name = fontName(style)
   return element('w:rFonts', { 'w:ascii': name, 'w:hAnsi': name, 'w:eastAsia': name, 'w:cs': name })
 }
 

@@ -1,6 +1,9 @@
-import type { Cell, ColumnsBlock, ImageBlock, KeyValuesBlock, ResolvedBlock, Run, SignatureBlock, TextBlock } from '../document.ts'
+import { sideOf } from '../direction.ts'
+import type { Cell, ColumnsBlock, KeyValuesBlock, ResolvedBlock, Run, SignatureBlock, TextBlock } from '../document.ts'
+import { inFlow } from '../flow.ts'
 import { formatCell } from '../format.ts'
 import { headingSize } from '../style.ts'
+import { codeWords } from '../text/inline.ts'
 import type { Line } from './cells.ts'
 import { sized, splitRange, type Range, type Setting } from './setting.ts'
 import type { Stroke } from './styles.ts'
@@ -26,7 +29,10 @@ function linesOfBlock (block: ResolvedBlock, range: Range, setting: Setting): Li
     case 'paragraph': return text(block, style.size, {}, range, setting)
     case 'columns': return columns(block, range, setting)
     case 'keyValues': return keyValues(block, range, setting)
-    case 'image': return image(block, range, setting)
+    case 'image': return block.alt === '' ? [] : notes([`[${block.alt}]`], range, setting)
+    case 'code': return notes(codeWords(block), range, setting)
+    case 'group': return linesOfBlocks(block.blocks, range, setting)
+    case 'address': return linesOfBlocks(inFlow(block, setting.style), range, setting)
     case 'button': return textLines(wordsOf([{ text: block.text, link: block.url }], setting.locale), { bold: true, color: style.accent }, range, setting)
     case 'signature': return signature(block, range, setting)
     case 'spacer': return block.height === 0 ? [] : [room(block.height)]
@@ -43,7 +49,7 @@ function room (height: number): Line {
 
 function text ({ runs, align, color, size: own }: TextBlock, size: number, look: { bold?: true }, range: Range, setting: Setting): Line[] {
   const asked = sized(own ?? size, setting)
-  return textLines(wordsOf(runs, setting.locale), { ...look, size: asked, color, ...(align === 'left' ? {} : { align }) }, range, setting)
+  return textLines(wordsOf(runs, setting.locale), { ...look, size: asked, color, ...(align === 'start' ? {} : { align: sideOf(align, setting.direction) }) }, range, setting)
 }
 
 /** Columns stand side by side where the sheet has columns enough for it, else below each other. */
@@ -81,12 +87,12 @@ function together (label: readonly Run[], cell: Cell, range: Range, setting: Set
 function valueLines (cell: Cell, range: Range, setting: Setting): Line[] {
   const number = typed(cell, setting.locale)
   if (number === undefined) return textLines(wordsOf(formatCell(cell, setting.locale), setting.locale), {}, range, setting)
-  return [{ cells: [{ column: range.from, span: range.to - range.from, style: setting.styles.of({ align: 'left', format: number.format }), value: { number: number.number } }], height: usualHeight }]
+  return [{ cells: [{ column: range.from, span: range.to - range.from, style: setting.styles.of({ align: sideOf('start', setting.direction), format: number.format }), value: { number: number.number } }], height: usualHeight }]
 }
 
-/** What the picture shows, in words. */
-function image ({ alt }: ImageBlock, range: Range, setting: Setting): Line[] {
-  return alt === '' ? [] : textLines(wordsOf([{ text: `[${alt}]`, italic: true }], setting.locale), { color: setting.style.muted }, range, setting)
+/** What pictures show, in words. */
+function notes (texts: readonly string[], range: Range, setting: Setting): Line[] {
+  return texts.flatMap((text) => textLines(wordsOf([{ text, italic: true }], setting.locale), { color: setting.style.muted }, range, setting))
 }
 
 /** Room to sign in, and the label under a line. */

@@ -1,4 +1,4 @@
-import type { Align } from '../blocks.ts'
+import { sideOf, type Direction } from '../direction.ts'
 import type { ResolvedBlock, Run } from '../document.ts'
 import { readable } from '../output.ts'
 
@@ -9,23 +9,25 @@ const longest = 255
 export type Printed = { code: string, rest: ResolvedBlock[] }
 
 /** Takes out the texts with the number of the page in them: it means nothing in a cell. Where they are too long to print they stay, and the number is 1. */
-export function printed (blocks: readonly ResolvedBlock[]): Printed {
-  const sections: Record<Align, string[]> = { left: [], center: [], right: [] }
-  const rest = without(blocks, sections)
+export function printed (blocks: readonly ResolvedBlock[], direction: Direction): Printed {
+  const sections: Sections = { left: [], center: [], right: [] }
+  const rest = without(blocks, sections, direction)
   const code = codeOf(sections)
   return code.length > longest ? { code: '', rest: [...blocks] } : { code, rest }
 }
 
-function without (blocks: readonly ResolvedBlock[], sections: Record<Align, string[]>): ResolvedBlock[] {
+type Sections = Record<ReturnType<typeof sideOf>, string[]>
+
+function without (blocks: readonly ResolvedBlock[], sections: Sections, direction: Direction): ResolvedBlock[] {
   return blocks.flatMap((block): ResolvedBlock[] => {
-    if (block.kind === 'columns') return [{ ...block, columns: block.columns.map((column) => ({ ...column, blocks: without(column.blocks, sections) })) }]
+    if (block.kind === 'columns') return [{ ...block, columns: block.columns.map((column) => ({ ...column, blocks: without(column.blocks, sections, direction) })) }]
     if ((block.kind !== 'paragraph' && block.kind !== 'heading') || !block.runs.some((run) => 'field' in run)) return [block]
-    sections[block.align].push(block.runs.map(codeOfRun).join(''))
+    sections[sideOf(block.align, direction)].push(block.runs.map(codeOfRun).join(''))
     return []
   })
 }
 
-function codeOf (sections: Record<Align, readonly string[]>): string {
+function codeOf (sections: Sections): string {
   const codes = { left: '&L', center: '&C', right: '&R' } as const
   return (['left', 'center', 'right'] as const).map((align) => sections[align].length === 0 ? '' : codes[align] + sections[align].join('\n')).join('')
 }

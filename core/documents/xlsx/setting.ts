@@ -1,8 +1,9 @@
+import type { Direction } from '../direction.ts'
 import type { ResolvedStyle } from '../document.ts'
 import { sheetSize, type Styles } from './styles.ts'
 
 /** What all cells of a sheet share. `columns`: the widths of its columns, in characters. */
-export type Setting = { style: ResolvedStyle, locale: string, styles: Styles, columns: readonly number[] }
+export type Setting = { style: ResolvedStyle, locale: string, direction: Direction, styles: Styles, columns: readonly number[] }
 
 /** Some columns beside each other: from one (from 0) up to another, which is not among them. */
 export type Range = { from: number, to: number }

@@ -7,7 +7,7 @@ import { namespace } from './namespaces.ts'
 import { createRows, type Rows } from './rows.ts'
 import type { Setting } from './setting.ts'
 import type { Part } from './split.ts'
-import { bodyRows, headerRows, totalRows } from './table.ts'
+import { bodyRows, headerRows } from './table.ts'
 import { usualHeight } from './text-lines.ts'
 
 /** How a sheet is printed: its paper, and the codes of its header and footer. */
@@ -17,6 +17,9 @@ export type Print = { page: PageBox, header: string, footer: string }
 export type Sheet = { pieces: Iterable<Xml>, titles?: Extent, relations: () => Relation[] }
 type Extent = { first: number, last: number }
 
+/** Room between a table and the text around it. */
+const room: Line = { cells: [], height: 6 }
+
 /** Rows that may stand still above a table's own: more would leave no room for these on a screen. */
 const mostFrozen = 20
 /** Links that a sheet can have; beyond, text keeps its words alone. */
@@ -25,25 +28,24 @@ const mostLinks = 65_530
 /** Lays out a sheet: text, a table, more text. */
 export function createSheet ({ above, table, below }: Part, print: Print, setting: Setting): Sheet {
   const range = { from: 0, to: setting.columns.length }
-  const start = linesOfBlocks(above, range, setting)
+  const text = linesOfBlocks(above, range, setting)
+  const start = table === undefined || text.length === 0 ? text : [...text, room]
   const headers = table === undefined ? [] : headerRows(table, setting)
   const header = { first: start.length + 1, last: start.length + headers.length }
   const rows = createRows()
   return {
-    ...(table !== undefined && isLong(header.last + table.rows.length, print) ? { titles: header } : {}),
+    ...(table !== undefined && isLong(header.last + table.sections.reduce((sum, section) => sum + section.rows.length, 0), print) ? { titles: header } : {}),
     relations: () => rows.links.slice(0, mostLinks).map(({ url }, index) => ({ id: `rId${index + 1}`, type: relationType('hyperlink'), target: url, external: true })),
-    pieces: worksheet(setting.columns, headers.length === 0 ? undefined : header.last, print, rows, data())
+    pieces: worksheet(setting, headers.length === 0 ? undefined : header.last, print, rows, data())
   }
 
   function * data (): Generator<Xml> {
     yield * written(start, rows)
     yield * written(headers, rows)
-    if (table !== undefined) {
-      const first = rows.count() + 1
-      yield * written(bodyRows(table, setting), rows)
-      yield * written(totalRows(table, { first, last: rows.count() }, setting), rows)
-    }
-    yield * written(linesOfBlocks(below, range, setting), rows)
+    if (table !== undefined) yield * written(bodyRows(table, rows.count() + 1, setting), rows)
+    const end = linesOfBlocks(below, range, setting)
+    if (table !== undefined && end.length > 0) yield * written([room], rows)
+    yield * written(end, rows)
   }
 }
 
@@ -57,12 +59,12 @@ function * written (lines: Iterable<Line>, rows: Rows): Generator<Xml> {
 }
 
 /** The parts of a sheet in the order of the schema (ECMA-376-1, CT_Worksheet). */
-function * worksheet (columns: readonly number[], header: number | undefined, print: Print, rows: Rows, data: Iterable<Xml>): Generator<Xml> {
+function * worksheet ({ columns, direction }: Setting, header: number | undefined, print: Print, rows: Rows, data: Iterable<Xml>): Generator<Xml> {
   const [start, end] = around('worksheet', { xmlns: namespace.main, 'xmlns:r': namespace.relations })
   const [open, close] = around('sheetData')
   yield start
   yield element('sheetPr', {}, element('pageSetUpPr', { fitToPage: 1 }))
-  yield element('sheetViews', {}, element('sheetView', { showGridLines: 0, workbookViewId: 0 }, header === undefined || header > mostFrozen ? none : frozen(header)))
+  yield element('sheetViews', {}, element('sheetView', { showGridLines: 0, rightToLeft: direction === 'rtl' ? 1 : undefined, workbookViewId: 0 }, header === undefined || header > mostFrozen ? none : frozen(header)))
   yield element('sheetFormatPr', { defaultRowHeight: usualHeight })
   yield element('cols', {}, ...columns.map((width, index) => element('col', { min: index + 1, max: index + 1, width: Math.round(width * 100) / 100, customWidth: 1 })))
   yield open

@@ -1,13 +1,14 @@
-import type { ResolvedBlock, TableBlock } from '../document.ts'
+import type { ResolvedBlock, ResolvedStyle, TableBlock } from '../document.ts'
+import { inFlow } from '../flow.ts'
 
 /** What stands on a sheet: the blocks above its table, and below it. */
 export type Part = { above: readonly ResolvedBlock[], table?: TableBlock, below: readonly ResolvedBlock[] }
 
 /** Blocks in parts with one table at most: text stands above the table that follows it, and what follows the last one below. */
-export function split (blocks: readonly ResolvedBlock[]): Part[] {
+export function split (blocks: readonly ResolvedBlock[], style: ResolvedStyle): Part[] {
   const parts: Part[] = []
   let above: ResolvedBlock[] = []
-  for (const block of blocks.flatMap(unnested)) {
+  for (const block of blocks.flatMap((block) => unnested(block, style))) {
     if (block.kind === 'table') {
       parts.push({ above, table: block, below: [] })
       above = []
@@ -19,9 +20,14 @@ export function split (blocks: readonly ResolvedBlock[]): Part[] {
   return last === undefined ? [{ above, below: [] }] : [...parts.slice(0, -1), { ...last, below: above }]
 }
 
-/** Columns with a table in them come apart: their blocks stand below each other. */
-function unnested (block: ResolvedBlock): ResolvedBlock[] {
-  if (block.kind !== 'columns') return [block]
-  const inside = block.columns.flatMap(({ blocks }) => blocks.flatMap(unnested))
+/** Blocks with a table in them come apart: what was in them stands below each other. */
+function unnested (block: ResolvedBlock, style: ResolvedStyle): ResolvedBlock[] {
+  const inside = insideOf(block, style).flatMap((inner) => unnested(inner, style))
   return inside.some(({ kind }) => kind === 'table') ? inside : [block]
+}
+
+function insideOf (block: ResolvedBlock, style: ResolvedStyle): readonly ResolvedBlock[] {
+  if (block.kind === 'columns') return block.columns.flatMap(({ blocks }) => blocks)
+  if (block.kind === 'address') return inFlow(block, style)
+  return block.kind === 'group' ? block.blocks : []
 }

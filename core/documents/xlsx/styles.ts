@@ -1,10 +1,10 @@
-import type { Align } from '../blocks.ts'
 import type { FontFamily, ResolvedStyle } from '../document.ts'
 import { element, none, part, type Xml } from '../office/xml.ts'
 import { namespace } from './namespaces.ts'
 
 /** How a cell looks. `size` in points, colours `#rrggbb`; `format` is one of numbers; `asText`: it stays text when it is written again. */
-export type Look = FontLook & { align?: Align, wrap?: boolean, top?: Stroke, bottom?: Stroke, format?: string, asText?: boolean }
+export type Look = FontLook & { align?: Side, wrap?: boolean, top?: Stroke, bottom?: Stroke, format?: string, asText?: boolean }
+export type Side = 'left' | 'center' | 'right'
 export type FontLook = { bold?: boolean, italic?: boolean, underline?: boolean, size?: number, color?: string }
 export type Stroke = { style: 'hair' | 'thin' | 'medium', color: string }
 

@@ -1,10 +1,11 @@
 import { Decimal } from 'decimal.js'
+import { sideOf } from '../direction.ts'
 import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock } from '../document.ts'
 import { formatCell } from '../format.ts'
 import { nameOf, textCell, type Line, type Placed } from './cells.ts'
 import { sized, type Setting } from './setting.ts'
 import { sheetSize, type Look, type Stroke } from './styles.ts'
-import { lineHeight, mostHeight, rowsIn, usualHeight } from './text-lines.ts'
+import { lineHeight, mostHeight, rowsIn, textLines, usualHeight } from './text-lines.ts'
 import { totalFormula, type Addend, type Summable } from './totals.ts'
 import { typed } from './values.ts'
 import { portions, wordsOf } from './words.ts'
@@ -16,13 +17,27 @@ const hairline: Stroke = { style: 'thin', color: '#d5dbe1' }
 export function headerRows ({ columns }: TableBlock, setting: Setting): Line[] {
   const { accent } = setting.style
   const look: Look = { bold: true, color: accent, wrap: true, bottom: { style: 'medium', color: accent } }
-  return rowsOf(columns.map(({ header }) => ({ type: 'text', runs: header })), (cell, column) => textCells(cell, column, { ...look, align: columns[column]?.align ?? 'left' }, setting))
+  return rowsOf(columns.map(({ header }) => ({ type: 'text', runs: header })), (cell, column) => textCells(cell, column, { ...look, align: sideOf(columns[column]?.align ?? 'start', setting.direction) }, setting))
 }
 
-/** A row for each row of the table, and more for what is longer than a cell. */
-export function * bodyRows ({ columns, rows }: TableBlock, setting: Setting): Generator<Line> {
+/** The rows of a table and its totals; `first` is the row of the sheet (from 1) where they begin. */
+export function * bodyRows ({ columns, sections, totals }: TableBlock, first: number, setting: Setting): Generator<Line> {
   const cellsOf = columns.map((column, index) => cellMaker(column, index, setting))
-  for (const row of rows) yield * rowsOf(row, (cell, column) => cellsOf[column]?.(cell) ?? [])
+  const ranges: string[] = []
+  let row = first
+  for (const section of sections) {
+    const heading = section.heading.length === 0 ? [] : textLines(wordsOf(section.heading, setting.locale), { bold: true }, { from: 0, to: columns.length }, setting)
+    const rows = section.rows.flatMap((cells) => rowsOf(cells, (cell, column) => cellsOf[column]?.(cell) ?? []))
+    const start = row + heading.length
+    const range = rows.length === 0 ? [] : [`${nameOf(columns.length - 1, start)}:${nameOf(columns.length - 1, start + rows.length - 1)}`]
+    const own = totalRows(section.totals, columns, { rows: section.rows, ranges: range }, start + rows.length, setting)
+    ranges.push(...range)
+    row = start + rows.length + own.length
+    yield * heading
+    yield * rows
+    yield * own
+  }
+  yield * totalRows(totals, columns, { rows: sections.flatMap(({ rows }) => rows), ranges }, row, setting)
 }
 
 /** What a cell becomes; `height` in points. */
@@ -48,7 +63,7 @@ function rowsOf (cells: readonly Cell[], contentsOf: (cell: Cell, column: number
 /** Makes the cells of a column; the looks of its numbers are found once. */
 function cellMaker ({ align }: ResolvedColumn, column: number, setting: Setting): (cell: Cell) => Content[] {
   const numberStyles = new Map<string, number>()
-  const look: Look = { align, bottom: hairline }
+  const look: Look = { align: sideOf(align, setting.direction), bottom: hairline }
   return (cell) => {
     const number = typed(cell, setting.locale)
     if (number === undefined) return textCells(cell, column, { ...look, wrap: true }, setting)
@@ -68,20 +83,21 @@ function textCells (cell: Cell, column: number, look: Look, { locale, styles, co
   })
 }
 
-/** Where the rows of a table stand in its sheet (from 1). */
-export type TablePlace = { first: number, last: number }
+/** Rows that totals may sum, and the cells of their last column. */
+type Summed = { rows: readonly (readonly Cell[])[], ranges: readonly string[] }
 
-/** The totals below the rows, their values under the last column: as formulas where these come to the same. */
-export function totalRows ({ columns, rows, totals }: TableBlock, { first, last }: TablePlace, setting: Setting): Line[] {
-  const column = columns.length - 1
-  const sum = totals.length === 0 ? undefined : sumOf(rows.map((row) => row[column] ?? { type: 'empty' }), setting.locale)
-  const range = `${nameOf(column, first)}:${nameOf(column, last)}`
+/** Ranges that a sum can have. */
+const mostRanges = 255
+
+/** Totals from a row of the sheet on, their values under the last column: as formulas where these come to the same. */
+function totalRows (totals: readonly ResolvedTotal[], columns: readonly ResolvedColumn[], { rows, ranges }: Summed, first: number, setting: Setting): Line[] {
+  const sum = totals.length === 0 || ranges.length > mostRanges ? undefined : sumOf(rows.map((row) => row[columns.length - 1] ?? { type: 'empty' }), setting.locale)
   const made: Line[] = []
   const above: Addend[] = []
   for (const total of totals) {
-    const name = nameOf(valueColumn(columns), last + 1 + made.length)
+    const name = nameOf(valueColumn(columns), first + made.length)
     const number = numberOf(total.cell, setting.locale)
-    const formula = number === undefined ? undefined : totalFormula(number, above, sum === undefined ? undefined : { range, sum })
+    const formula = number === undefined ? undefined : totalFormula(number, above, sum === undefined ? undefined : { range: ranges.join(), sum })
     if (number !== undefined) above.push({ name, ...number })
     made.push(...totalLines(total, columns, formula, setting))
   }
@@ -98,7 +114,7 @@ function totalLines ({ label, cell, strong }: ResolvedTotal, columns: readonly R
   const look: Look = strong ? { bold: true, size: sized(setting.style.size * 1.15, setting), top: { style: 'medium', color: setting.style.accent } } : {}
   const value = valueColumn(columns)
   const lines = rowsOf([{ type: 'text', runs: label }, cell], (part, index) => {
-    const own = { ...look, align: index === 0 ? 'right' as const : columns.at(-1)?.align ?? 'right' }
+    const own = { ...look, align: sideOf(index === 0 ? 'end' : columns.at(-1)?.align ?? 'end', setting.direction) }
     const number = typed(part, setting.locale)
     if (number === undefined) return textCells(part, value - 1 + index, own, setting)
     return [{ style: setting.styles.of({ ...own, format: number.format }), value: { number: number.number, ...(formula === undefined ? {} : { formula }) }, height: lineHeight(own.size ?? sheetSize) }]

@@ -1,3 +1,4 @@
+import { sideOf, type Direction } from '../direction.ts'
 import { textCell, type Line, type Placed } from './cells.ts'
 import { widthOf, type Range, type Setting } from './setting.ts'
 import { sheetSize, type Look } from './styles.ts'
@@ -20,14 +21,14 @@ export function textLines (words: Words, look: Look, range: Range, { styles, ...
   return linesOf(words).map((line) => {
     const rows = rowsIn(line, room)
     const cell = textCell(line, { ...look, ...(rows > 1 ? { wrap: true } : {}) }, styles)
-    return { cells: [{ ...cell, ...placeOf(range, look, rows) }], height: Math.min(mostHeight, rows * lineHeight(size)) }
+    return { cells: [{ ...cell, ...placeOf(range, look, rows, setting.direction) }], height: Math.min(mostHeight, rows * lineHeight(size)) }
   })
 }
 
 /** A single line runs over the empty cells beside it. */
-function placeOf ({ from, to }: Range, { align }: Look, rows: number): Pick<Placed, 'column' | 'span'> {
+function placeOf ({ from, to }: Range, { align }: Look, rows: number, direction: Direction): Pick<Placed, 'column' | 'span'> {
   if (rows > 1 || align === 'center') return { column: from, span: to - from }
-  return { column: align === 'right' ? to - 1 : from }
+  return { column: align === undefined || align === sideOf('start', direction) ? from : to - 1 }
 }
 
 /** How wide characters are, in digits (of Arial): narrow ones, wide ones, capitals, and those of East Asia; others are as wide as a digit. */

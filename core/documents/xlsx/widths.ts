@@ -11,9 +11,10 @@ const besides = 5
 export function widthsOf (table: TableBlock | undefined, { width, left, right }: PageBox): number[] {
   const room = (width - left - right) / digit
   if (table === undefined) return Array.from({ length: plainColumns }, () => room / plainColumns)
+  const rows = table.sections.flatMap((section) => section.rows)
   const total = table.columns.reduce((sum, column) => sum + column.width, 0)
-  const widths = table.columns.map((column, index) => Math.max(room * column.width / total, numbersWidth(table.rows.map((row) => row[index]))))
-  const totals = numbersWidth(table.totals.map(({ cell }) => cell))
+  const widths = table.columns.map((column, index) => Math.max(room * column.width / total, numbersWidth(rows.map((row) => row[index]))))
+  const totals = numbersWidth([...table.totals, ...table.sections.flatMap((section) => section.totals)].map(({ cell }) => cell))
   const last = widths.pop() ?? room
   return widths.length === 0 ? [last - totals, totals] : [...widths, Math.max(last, totals)]
 }
