@@ -30,7 +30,7 @@ await t.test('an e-invoice is dispatched as the file of its format, a Factur-X u
     [{ invoicing: { eInvoiceFormat: 'CII' } }, 'CII', 'application/xml', 'xml']
   ] as const) {
     const answer = await send(body(fields))
-    t.match(answer, { status: 200, body: { success: true, generatedDocument: { contentType, filename: `E-invoice-F-2026-0042.${extension}` } } }, format)
+    t.match(answer, { status: 200, body: { success: true, generatedDocument: { contentType, filename: `E-invoice-2026-0143.${extension}` } } }, format)
     const request = given.at(-1)
     t.match(request, { invoicing: { documentType: 'E_INVOICE', eInvoiceFormat: format }, document: { contentType, sha256: answer.body.generatedDocument.sha256 } }, format)
     const text = await download(answer.body.generatedDocument.id)
@@ -44,7 +44,7 @@ await t.test('a chain attaches and archives that very file', async (t) => {
   const { status, body: { generatedDocument } } = await send(chain, 'invoicing/email/upload')
   t.equal(status, 200)
   const [email, upload] = (await outbox()).slice(-2)
-  t.match(email.attachments, [{ contentType: 'application/xml', filename: 'E-invoice-F-2026-0042.xml', sha256: generatedDocument.sha256 }])
+  t.match(email.attachments, [{ contentType: 'application/xml', filename: 'E-invoice-2026-0143.xml', sha256: generatedDocument.sha256 }])
   t.match(upload.document, { contentType: 'application/xml', sha256: generatedDocument.sha256 })
 })
 

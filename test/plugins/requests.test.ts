@@ -216,7 +216,6 @@ await t.test('all 422 problems are told together', async (t) => {
   t.equal(answer.status, 422)
   t.equal(answer.body.error, 'validation_failed')
   t.same(told(answer).filter((problem) => !/ BR-/.test(problem)).sort(), [
-    '/documentType not_supported_by_provider',
     '/settings/includePaymentLink unknown_field',
     '/settings/paymentCollectionLabel too_short',
     '/template/data/bankDetails type',
