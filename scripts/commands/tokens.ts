@@ -1,6 +1,7 @@
-import { join } from 'node:path'
-import { createKeyring, createKeyStore, readMasterKey, rotateSigningKey } from '@dispatch/core'
+import { createKeyStore, rotateSigningKey } from '@dispatch/core'
 import { readConfig } from '../../plugins/config.ts'
+import { openKeyring } from '../../plugins/master-keys.ts'
+import { openDataDirectory } from '../data-directory.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 
@@ -17,8 +18,8 @@ export const tokens: Command = {
     const action = Object.entries(actions).find(([one]) => one === name)?.[1]
     if (action === undefined || rest.length > 0) throw new Error('It is "tokens rotate" or "tokens revoke", without anything behind it.')
     const config = readConfig(env)
-    const file = config.environment === 'production' ? {} : { file: join(config.dataDirectory, 'master.key') }
-    const keyring = createKeyring(await readMasterKey({ value: config.masterKey, ...file }))
+    openDataDirectory(config.dataDirectory)
+    const keyring = await openKeyring(config)
     await withDatabase(config, async (database) => {
       const kid = await rotateSigningKey({ store: createKeyStore(database), keyring, now: () => new Date() }, action.older)
       console.log(`Access tokens have the new key ${kid}: ${action.told}.`)
