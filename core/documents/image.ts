@@ -52,12 +52,22 @@ function inflates (data: Buffer, expected: number): boolean {
   }
 }
 
-/** The size in the frame header (SOF) of a baseline or progressive JPEG (ITU T.81, B.2.2). */
 function jpegSize (bytes: Buffer): Size | undefined {
+  const frame = frameHeader(bytes)
+  return frame === undefined ? undefined : { height: frame.readUInt16BE(5), width: frame.readUInt16BE(7) }
+}
+
+/** Whether a picture that was read has the four colours of print: a JPEG with four components. */
+export function isCmyk ({ format, bytes }: ImageData): boolean {
+  return format === 'jpeg' && frameHeader(Buffer.from(bytes))?.[9] === 4
+}
+
+/** The bytes from the frame header (SOF) of a baseline or progressive JPEG (ITU T.81, B.2.2). */
+function frameHeader (bytes: Buffer): Buffer | undefined {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return undefined
   for (let at = 2; at + 9 <= bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
     const marker = bytes.readUInt16BE(at)
-    if (marker >= 0xffc0 && marker <= 0xffc2) return { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) }
+    if (marker >= 0xffc0 && marker <= 0xffc2) return bytes.subarray(at)
     if (marker < 0xff00) return undefined
   }
   return undefined

@@ -2,6 +2,8 @@ import { finished } from 'node:stream/promises'
 import PDFDocument from 'pdfkit'
 import { archiveMetadata, invoiceMetadata } from './archive.ts'
 import type { ResolvedDocument } from './document.ts'
+import { renderError } from './errors.ts'
+import { isCmyk } from './image.ts'
 import type { Face } from './layout/fonts.ts'
 import { layOutPages } from './layout/pages.ts'
 import type { SignaturePlace, Surface } from './layout/surface.ts'
@@ -23,7 +25,7 @@ export async function renderPdf (document: ResolvedDocument, now: Date, archive?
   const pages = layOutPages(document)
   const pdf = archive === undefined ? open(document, now) : openArchive(document, now, archive)
   const bytes = collect(pdf)
-  const drawing = surfaceOf(pdf)
+  const drawing = archive === undefined ? surfaceOf(pdf) : inRgb(surfaceOf(pdf))
   const signatures: Signature[] = []
   for (const [index, page] of pages.entries()) {
     pdf.addPage()
@@ -96,6 +98,17 @@ function surfaceOf (pdf: PDFKit.PDFDocument): Omit<Surface, 'signature'> {
     },
     link (x, y, width, height, url) {
       pdf.link(x, y, width, height, url)
+    }
+  }
+}
+
+/** The colours of a PDF/A are those of its output intent, which is sRGB. */
+function inRgb<Drawing extends Pick<Surface, 'image'>> (drawing: Drawing): Drawing {
+  return {
+    ...drawing,
+    image (image, ...place) {
+      if (isCmyk(image)) throw renderError('', 'not_archival', 'A picture has the colours of print (CMYK), which a PDF/A of sRGB cannot have; save it as RGB.')
+      drawing.image(image, ...place)
     }
   }
 }
