@@ -1,7 +1,13 @@
 import { finished } from 'node:stream/promises'
 import PDFDocument from 'pdfkit'
 import { archiveMetadata, invoiceMetadata } from './archive.ts'
+<<<<<<< HEAD
 import type { ImageData, ResolvedDocument } from './document.ts'
+=======
+import type { ResolvedDocument } from './document.ts'
+import { renderError } from './errors.ts'
+import { isCmyk } from './image.ts'
+>>>>>>> einvoice
 import type { Face } from './layout/fonts.ts'
 import { layOutPages } from './layout/pages.ts'
 import type { SignaturePlace, Surface } from './layout/surface.ts'
@@ -23,8 +29,12 @@ export async function renderPdf (document: ResolvedDocument, now: Date, archive?
   const pages = layOutPages(document)
   const pdf = archive === undefined ? open(document, now) : openArchive(document, now, archive)
   const bytes = collect(pdf)
+<<<<<<< HEAD
   // A picture of a header is put into the file once, and not once for each page.
   const pictures: Pictures = new Map()
+=======
+  const drawing = archive === undefined ? surfaceOf(pdf) : inRgb(surfaceOf(pdf))
+>>>>>>> einvoice
   const signatures: Signature[] = []
   for (const [index, page] of pages.entries()) {
     pdf.addPage()
@@ -122,9 +132,21 @@ function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 
   }
 }
 
+<<<<<<< HEAD
 /** The picture as pdfkit keeps it; its types do not know that it can be had without being drawn. */
 function openImage (pdf: PDFKit.PDFDocument, { bytes }: ImageData): PDFKit.Mixins.ImageSrc {
   return (pdf as PDFKit.PDFDocument & { openImage: (bytes: Buffer) => PDFKit.Mixins.ImageSrc }).openImage(Buffer.from(bytes))
+=======
+/** The colours of a PDF/A are those of its output intent, which is sRGB. */
+function inRgb<Drawing extends Pick<Surface, 'image'>> (drawing: Drawing): Drawing {
+  return {
+    ...drawing,
+    image (image, ...place) {
+      if (isCmyk(image)) throw renderError('', 'not_archival', 'A picture has the colours of print (CMYK), which a PDF/A of sRGB cannot have; save it as RGB.')
+      drawing.image(image, ...place)
+    }
+  }
+>>>>>>> einvoice
 }
 
 /** pdfkit takes any object that lays text out as a font; its types know only the bytes of a font file. */

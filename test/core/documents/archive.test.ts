@@ -102,3 +102,13 @@ void t.test('a plain template makes a plain PDF', async (t) => {
   const { bytes } = await pdfOf(body, plain, titled)
   t.notMatch(read(bytes).text, /OutputIntents|xmpmeta/)
 })
+
+void t.test('a picture in the colours of print is refused where the file is to be archived', async (t) => {
+  const jpeg = Buffer.from('/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA=', 'base64')
+  const logo = (): string => `data:image/jpeg;base64,${jpeg.toString('base64')}`
+  const picture: TemplateSource['body'] = [{ image: { asset: 'logo', width: 40 } }]
+  await t.resolves(pdfOf(picture, {}, { archival: true, assets: { logo: logo() } }))
+  jpeg[jpeg.indexOf('ffc2', 'hex') + 9] = 4
+  await t.rejects(pdfOf(picture, {}, { archival: true, assets: { logo: logo() } }), /colours of print/)
+  await t.resolves(pdfOf(picture, {}, { assets: { logo: logo() } }), 'a plain PDF may have it')
+})
