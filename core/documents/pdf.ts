@@ -1,13 +1,9 @@
 import { finished } from 'node:stream/promises'
 import PDFDocument from 'pdfkit'
 import { archiveMetadata, invoiceMetadata } from './archive.ts'
-<<<<<<< HEAD
 import type { ImageData, ResolvedDocument } from './document.ts'
-=======
-import type { ResolvedDocument } from './document.ts'
 import { renderError } from './errors.ts'
-import { isCmyk } from './image.ts'
->>>>>>> einvoice
+import { isCmyk } from './image/jpeg.ts'
 import type { Face } from './layout/fonts.ts'
 import { layOutPages } from './layout/pages.ts'
 import type { SignaturePlace, Surface } from './layout/surface.ts'
@@ -29,16 +25,13 @@ export async function renderPdf (document: ResolvedDocument, now: Date, archive?
   const pages = layOutPages(document)
   const pdf = archive === undefined ? open(document, now) : openArchive(document, now, archive)
   const bytes = collect(pdf)
-<<<<<<< HEAD
   // A picture of a header is put into the file once, and not once for each page.
   const pictures: Pictures = new Map()
-=======
-  const drawing = archive === undefined ? surfaceOf(pdf) : inRgb(surfaceOf(pdf))
->>>>>>> einvoice
   const signatures: Signature[] = []
   for (const [index, page] of pages.entries()) {
     pdf.addPage()
-    page.paint({ ...surfaceOf(pdf, pictures), signature: (place) => { signatures.push({ page: index + 1, ...rounded(place) }) } })
+    const drawing = surfaceOf(pdf, pictures)
+    page.paint({ ...archive === undefined ? drawing : inRgb(drawing), signature: (place) => { signatures.push({ page: index + 1, ...rounded(place) }) } })
   }
   pdf.end()
   return { bytes: await bytes, pages: pages.length, signatures }
@@ -132,11 +125,11 @@ function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 
   }
 }
 
-<<<<<<< HEAD
 /** The picture as pdfkit keeps it; its types do not know that it can be had without being drawn. */
 function openImage (pdf: PDFKit.PDFDocument, { bytes }: ImageData): PDFKit.Mixins.ImageSrc {
   return (pdf as PDFKit.PDFDocument & { openImage: (bytes: Buffer) => PDFKit.Mixins.ImageSrc }).openImage(Buffer.from(bytes))
-=======
+}
+
 /** The colours of a PDF/A are those of its output intent, which is sRGB. */
 function inRgb<Drawing extends Pick<Surface, 'image'>> (drawing: Drawing): Drawing {
   return {
@@ -146,7 +139,6 @@ function inRgb<Drawing extends Pick<Surface, 'image'>> (drawing: Drawing): Drawi
       drawing.image(image, ...place)
     }
   }
->>>>>>> einvoice
 }
 
 /** pdfkit takes any object that lays text out as a font; its types know only the bytes of a font file. */
