@@ -92,18 +92,22 @@ const shortestRetention = 7
 
 type MasterKeys = Pick<Config, 'masterKey' | 'masterKeyFile' | 'previousMasterKey' | 'previousMasterKeyFile'>
 
+/** Each is given itself or by its file: of two that differ, nobody could say which one counts. */
 function masterKeysOf (env: NodeJS.ProcessEnv): MasterKeys {
+  const [masterKey, masterKeyFile] = [env['DISPATCH_MASTER_KEY'], env['DISPATCH_MASTER_KEY_FILE']]
+  const [previousMasterKey, previousMasterKeyFile] = [env['DISPATCH_MASTER_KEY_PREVIOUS'], env['DISPATCH_MASTER_KEY_PREVIOUS_FILE']]
+  if (masterKey !== undefined && masterKeyFile !== undefined) throw twice('DISPATCH_MASTER_KEY')
+  if (previousMasterKey !== undefined && previousMasterKeyFile !== undefined) throw twice('DISPATCH_MASTER_KEY_PREVIOUS')
   return {
-    ...masterKeyOf(env, 'DISPATCH_MASTER_KEY', 'masterKey', 'masterKeyFile'),
-    ...masterKeyOf(env, 'DISPATCH_MASTER_KEY_PREVIOUS', 'previousMasterKey', 'previousMasterKeyFile')
+    ...(masterKey === undefined ? {} : { masterKey }),
+    ...(masterKeyFile === undefined ? {} : { masterKeyFile: resolve(masterKeyFile) }),
+    ...(previousMasterKey === undefined ? {} : { previousMasterKey }),
+    ...(previousMasterKeyFile === undefined ? {} : { previousMasterKeyFile: resolve(previousMasterKeyFile) })
   }
 }
 
-/** The key itself or its file: of two that differ, nobody could say which one counts. */
-function masterKeyOf (env: NodeJS.ProcessEnv, name: string, value: keyof MasterKeys, file: keyof MasterKeys): MasterKeys {
-  const [key, path] = [env[name], env[`${name}_FILE`]]
-  if (key !== undefined && path !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set: leave one of them out.`)
-  return { ...(key === undefined ? {} : { [value]: key }), ...(path === undefined ? {} : { [file]: resolve(path) }) }
+function twice (name: string): ConfigError {
+  return new ConfigError(`${name} and ${name}_FILE are both set: leave one of them out.`)
 }
 
 function diskRootOf (path: string): string {

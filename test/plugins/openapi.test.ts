@@ -49,7 +49,7 @@ await t.test('routes need credentials, by Basic, Bearer or a key, but for the op
   t.strictSame(document.security, [{ basic: [] }, { bearer: [] }, { key: [] }])
   t.match(document.components.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
   const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ method, path }) => `${method} ${path}`)
-  t.strictSame(open.sort(), ['GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth'])
+  t.strictSame(open.sort(), ['GET /.well-known/security.txt', 'GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth'])
   t.end()
 })
 
@@ -110,7 +110,7 @@ await t.test('every example of a request is a valid one', async (t) => {
 await t.test('the answers fit their schemas', async (t) => {
   const sent = await service.send('POST', '/api/invoicing', { body: Object.values<any>(operations.find(({ path }) => path === '/api/invoicing')?.operation.requestBody.content['application/json']?.examples)[0].value })
   const paths: Record<string, string> = { '{id}': sent.body.dispatchId, '/templates/{id}': '/templates/1', '/users/{id}': '/users/2', '/companies/{id}': '/companies/2' }
-  for (const found of operations.filter(({ method, path }) => method === 'GET' && !/\{token\}|\{name\}|documents|livez|readyz|refresh/.test(path))) {
+  for (const found of operations.filter(({ method, path }) => method === 'GET' && !/\{token\}|\{name\}|documents|security|livez|readyz|refresh/.test(path))) {
     const path = Object.entries(paths).reverse().reduce((text, [from, to]) => text.replace(from, to), found.path)
     const { status, body } = await service.send('GET', path, {}, /^\/api\/v1\/(queue|companies)/.test(path) ? operator : admin)
     t.equal(status, 200, path)

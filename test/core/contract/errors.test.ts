@@ -12,7 +12,7 @@ await t.test('the words and statuses are those of the specification and the cont
     400: ['unsupported_version', 'validation_error'],
     401: ['unauthorized'],
     402: ['insufficient_credits'],
-    403: ['forbidden'],
+    403: ['forbidden', 'https_required'],
     404: ['not_found', 'template_not_found', 'unknown_chain', 'unknown_service'],
     409: ['conflict', 'document_expired', 'idempotency_in_progress'],
     413: ['payload_too_large'],
