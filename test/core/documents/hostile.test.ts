@@ -43,6 +43,18 @@ void t.test('one picture shown a thousand times is read once', async (t) => {
   t.equal(Buffer.from(bytes).toString('latin1').match(/\/Subtype \/Image/g)?.length, 1)
 })
 
+const long: [rule: string, text: string][] = [
+  ['of letters from right to left', 'אב (12) '.repeat(16_000)],
+  ['without a space', 'a☎'.repeat(65_000)],
+  ['of lines that turn around', '(א)[\n'.repeat(22_000)]
+]
+
+for (const [rule, text] of long) {
+  void t.test(`a text of more than a hundred thousand characters ${rule} becomes a document`, async (t) => {
+    t.ok((await pdfOf([{ paragraph: '{{ text }}' }, { keyValues: { entries: [{ label: 'x', text: 'x' }] } }], { text }, { style: { font: 'serif' } })).pages > 0)
+  })
+}
+
 void t.test('a watermark is a word, because it stands on every page', async (t) => {
   t.match(await problemsOf([{ paragraph: 'x' }], { text: 'x'.repeat(101) }, { watermark: '{{ text }}' }), [{ code: 'too_large', message: /at most 100 characters/ }])
 })
