@@ -51,8 +51,8 @@ async function make (name: string, directory: string): Promise<void> {
 async function checkAll (names: readonly string[]): Promise<void> {
   const given = names.length > 0 ? names : (await readdir(templates, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map((entry) => entry.name)
   for (const name of given) {
-    const faults = await check(folderOf(name))
-    console.log(faults.length === 0 ? `✓ ${name}` : `✗ ${name}\n${faults.map((fault) => `    ${fault}`).join('\n')}`)
+    const { faults, warnings } = await check(folderOf(name))
+    console.log([`${faults.length === 0 ? '✓' : '✗'} ${name}`, ...faults, ...warnings].join('\n    '))
     if (faults.length > 0) process.exitCode = 1
   }
 }

@@ -28,7 +28,7 @@ await t.test('a new template is valid as it is, and becomes a document in every 
   const parent = await directory(t)
   const folder = await scaffold({ name: 'visit-report', directory: parent, taken: templates })
   t.same((await readdir(folder)).sort(), ['README.md', 'sample.fr.json', 'sample.json', 'schema.json', 'template.yaml'])
-  t.same(await check(folder), [])
+  t.same(await check(folder), { faults: [], warnings: [] })
   const out = join(await directory(t), 'made')
   const files = await preview(folder, out, new Date('2026-03-14T09:30:00.000Z'))
   t.same(files.sort(), formats.flatMap((format) => [`sample.${format}`, `sample.fr.${format}`]).sort())
@@ -57,12 +57,17 @@ await t.test('a check tells mistakes by file, line and column, and what no block
     await writeFile(join(folder, file), text.replace(from, to))
   }
   await change('sample.fr.json', '"number"', '"extra": "x",\n  "number"')
-  t.same(await check(folder), ['sample.fr.json: no block shows /extra.'])
+  t.same(await check(folder), { faults: [], warnings: ['sample.fr.json: no block shows /extra.'] })
   await change('template.yaml', 'value: line.description', 'value: line.descriptoin')
-  t.match(await check(folder), [/template\.yaml:\d+:\d+ The schema of the data has no "lines\.descriptoin" \(did you mean "description"\?\)\.$/])
+  t.match(await check(folder), { faults: [/template\.yaml:\d+:\d+ The schema of the data has no "lines\.descriptoin" \(did you mean "description"\?\)\.$/] })
   await change('template.yaml', 'value: line.descriptoin', 'value: line.description')
   await change('sample.fr.json', '"N-1"', '7')
-  t.match(await check(folder), [/sample\.fr\.json \/number Expected string/])
+  t.match(await check(folder), { faults: [/sample\.fr\.json \/number Expected string/] })
+})
+
+await t.test('an e-invoice is made as Factur-X, UBL and CII besides', async (t) => {
+  const files = await preview(join(templates, 'e-invoice'), await directory(t), new Date('2026-03-14T09:30:00.000Z'))
+  t.same(files.filter((file) => /^sample\.(factur-x|ubl|cii)/.test(file)), ['sample.factur-x.pdf', 'sample.ubl.xml', 'sample.cii.xml'])
 })
 
 await t.test('on the console: what is made and where, what is wrong and how it is called', async (t) => {

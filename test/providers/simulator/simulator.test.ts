@@ -65,6 +65,16 @@ await t.test('with sendByEmail the document is sent, not only created', async (t
   t.match(await dispatch(invoice({ invoicing: { documentType: 'QUOTE', sendByEmail: true } }), contextOf('1')), { response: { status: 'sent', documentType: 'QUOTE' } })
 })
 
+for (const eInvoiceFormat of ['FACTUR_X', 'UBL', 'CII'] as const) {
+  await t.test(`an e-invoice as ${eInvoiceFormat} is taken once`, async (t) => {
+    const company = memoryState()
+    const request = invoice({ invoicing: { documentType: 'E_INVOICE', eInvoiceFormat } })
+    t.match(await dispatch(request, contextOf('1', company)), { outcome: 'accepted', response: { documentType: 'E_INVOICE', number: 'F-1' } })
+    t.match(await dispatch(request, contextOf('2', company)), { outcome: 'rejected', error: { code: 'duplicate_number' } })
+    t.match(company.entries.get('outbox:1'), { invoicing: { eInvoiceFormat } })
+  })
+}
+
 const payments: [string, CallContext['requestSettings'], string | undefined][] = [
   ['no payment link unless asked for', { paymentCollectionLabel: 'Rent' }, undefined],
   ['no payment link when refused', { includePaymentCollectionLink: false }, undefined],
