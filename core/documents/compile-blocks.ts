@@ -1,11 +1,11 @@
-import type { Block, KeyValues } from './blocks.ts'
-import { compileCell } from './cell.ts'
+import type { Block } from './blocks.ts'
 import { compileCode } from './compile-code.ts'
 import { compileCondition } from './condition.ts'
 import { compileImage, type Assets } from './compile-image.ts'
+import { compileHeading, compileKeyValues, compileText, linesOf } from './compile-text.ts'
 import { compileButton, compileSignature } from './compile-marks.ts'
 import { compileTable } from './compile-table.ts'
-import type { ResolvedBlock, ResolvedStyle, Run } from './document.ts'
+import type { ResolvedBlock, ResolvedStyle } from './document.ts'
 import { limits } from './limits.ts'
 import { compileLoop } from './loop.ts'
 import { compileProse } from './prose.ts'
@@ -59,8 +59,8 @@ type Leaf = Exclude<Block, { if: string } | { each: string }>
 type Resolve = (scope: Scope) => ResolvedBlock | undefined
 
 function compileLeaf (block: Leaf, site: Site, setting: Setting): Resolve {
-  if ('heading' in block) return compileHeading(block.heading, below(site, 'heading'), setting)
-  if ('paragraph' in block) return compileText(block.paragraph, below(site, 'paragraph'), setting)
+  if ('heading' in block) return compileHeading(block.heading, below(site, 'heading'), setting.style)
+  if ('paragraph' in block) return compileText(block.paragraph, below(site, 'paragraph'), setting.style)
   if ('columns' in block) return compileColumns(block.columns, below(site, 'columns'), setting)
   if ('keyValues' in block) return compileKeyValues(block.keyValues, below(site, 'keyValues'))
   if ('table' in block) return compileTable(block.table, below(site, 'table'))
@@ -105,44 +105,11 @@ function compileEach (block: Extract<Block, { each: string }>, site: Site, setti
   }
 }
 
-type TextSource = Extract<Leaf, { heading: unknown }>['heading'] | Extract<Leaf, { paragraph: unknown }>['paragraph']
-
-function compileHeading (source: TextSource, site: Site, setting: Setting): Resolve {
-  const level = typeof source === 'object' && 'level' in source ? source.level ?? 1 : 1
-  const text = compileText(source, site, setting)
-  return (scope) => {
-    const block = text(scope)
-    return block?.kind === 'paragraph' ? { ...block, kind: 'heading', level } : undefined
-  }
-}
-
-/** A paragraph that comes out empty is left out. */
-function compileText (source: TextSource, site: Site, { style }: Setting): Resolve {
-  const { text, align = 'start', color = 'text', size } = typeof source === 'string' ? { text: source } : source
-  const prose = compileProse(text, typeof source === 'string' ? site : below(site, 'text'))
-  const look = { align, color: colorOf(color, style), ...(size === undefined ? {} : { size }) }
-  return (scope) => {
-    const runs = prose(scope)
-    return runs.length === 0 ? undefined : { kind: 'paragraph', runs, ...look }
-  }
-}
-
 function compileColumns (source: Extract<Leaf, { columns: unknown }>['columns'], site: Site, setting: Setting): Resolve {
   const columns = source.items.map((item, index) => ({ width: item.width ?? 1, blocks: compileInside(item.do, below(site, 'items', index, 'do'), setting) }))
   const gap = points(source.gap ?? 5)
   const height = points(source.height ?? 0)
   return (scope) => ({ kind: 'columns', gap, height, columns: columns.map(({ width, blocks }) => ({ width, blocks: resolveBlocks(blocks, scope) })) })
-}
-
-function compileKeyValues (source: KeyValues, site: Site): Resolve {
-  const entries = source.entries.map((entry, index) => {
-    const place = below(site, 'entries', index)
-    return { holds: compileCondition(entry.if, below(place, 'if')), label: compileProse(entry.label, below(place, 'label')), cell: compileCell(entry, place) }
-  })
-  return (scope) => {
-    const shown = entries.filter(({ holds }) => holds(scope)).map(({ label, cell }) => ({ label: label(scope), cell: cell(scope) }))
-    return shown.length === 0 ? undefined : { kind: 'keyValues', labels: source.labels ?? 1, values: source.values ?? 1, entries: shown }
-  }
 }
 
 function compileGroup (source: readonly Block[], site: Site, setting: Setting): Resolve {
@@ -160,16 +127,4 @@ function compileAddress (source: Extract<Leaf, { address: unknown }>['address'],
   const sender = compileProse(source.sender ?? '', below(site, 'sender'))
   const beside = compileInside(source.beside ?? [], below(site, 'beside'), setting)
   return (scope) => ({ kind: 'address', window: source.window, lines: linesOf(text(scope)), sender: sender(scope), beside: resolveBlocks(beside, scope) })
-}
-
-/** Runs cut at their line breaks. */
-function linesOf (runs: readonly Run[]): Run[][] {
-  const lines: Run[][] = [[]]
-  for (const run of runs) {
-    for (const [index, text] of ('text' in run ? run.text : '').split('\n').entries()) {
-      if (index > 0) lines.push([])
-      if (text !== '') lines.at(-1)?.push({ ...run, text })
-    }
-  }
-  return lines.filter((line) => line.length > 0)
 }

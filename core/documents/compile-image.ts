@@ -5,7 +5,7 @@ import { renderError } from './errors.ts'
 import { compileExpression } from './expression.ts'
 import { readImage } from './image/read.ts'
 import { compileProse, plainText } from './prose.ts'
-import type { Scope } from './scope.ts'
+import { spend, type Scope } from './scope.ts'
 import { below, fault, type Site } from './site.ts'
 import { points } from './style.ts'
 
@@ -46,8 +46,18 @@ function compileValue (value: string, site: Site): (scope: Scope) => ImageData |
   return (scope) => {
     const uri = expression.find(scope)
     if (uri === undefined || uri === null || uri === '') return undefined
-    const image = typeof uri === 'string' ? readImage(uri) : 'Expected an image as a data URI (data:image/png;base64,…).'
+    const image = typeof uri === 'string' ? readOnce(uri, scope) : 'Expected an image as a data URI (data:image/png;base64,…).'
     if (typeof image === 'string') throw renderError(expression.pointer(scope), 'bad_image', image)
     return image
   }
+}
+
+/** A picture that the data show many times is read once, and stands in the file once. */
+function readOnce (uri: string, { pictures, ...scope }: Scope): ImageData | string {
+  const image = pictures.get(uri) ?? readImage(uri)
+  if (typeof image !== 'string' && !pictures.has(uri)) {
+    spend(scope, 'pixels', image.width * image.height)
+    pictures.set(uri, image)
+  }
+  return image
 }

@@ -3,6 +3,7 @@ import { readAssets } from './compile-image.ts'
 import type { ResolvedDocument } from './document.ts'
 import { renderError, TemplateError, type Fault } from './errors.ts'
 import { compileLanguage } from './language.ts'
+import { limits } from './limits.ts'
 import type { TemplateSource } from './model.ts'
 import { compileProse, plainText } from './prose.ts'
 import { isRecord } from './records.ts'
@@ -45,7 +46,7 @@ function compileDocument (source: TemplateSource, site: Site): (scope: Scope) =>
   const title = compileText(source.title ?? source.name, below(site, 'title'))
   const author = compileText(source.author ?? '', below(site, 'author'))
   const preheader = compileText(source.preheader ?? '', below(site, 'preheader'))
-  const watermark = compileText(source.watermark ?? '', below(site, 'watermark'))
+  const watermark = compileWatermark(source.watermark ?? '', below(site, 'watermark'))
   const currency = compileCurrency(source.currency ?? 'EUR', below(site, 'currency'))
   const header = compileBlocks(source.header ?? [], below(edge, 'header'), setting)
   const firstHeader = compileBlocks(source.firstHeader ?? [], below(edge, 'firstHeader'), setting)
@@ -74,6 +75,15 @@ function compileDocument (source: TemplateSource, site: Site): (scope: Scope) =>
 function compileText (text: string, site: Site): (scope: Scope) => string {
   const prose = compileProse(text, site)
   return (scope) => plainText(prose(scope))
+}
+
+function compileWatermark (text: string, site: Site): (scope: Scope) => string {
+  const watermark = compileText(text, site)
+  return (scope) => {
+    const word = watermark(scope)
+    if (word.length > limits.watermark) throw renderError('', 'too_large', `A watermark has at most ${limits.watermark} characters: it stands on every page.`)
+    return word
+  }
 }
 
 function compileCurrency (text: string, site: Site): (scope: Scope) => string {

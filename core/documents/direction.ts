@@ -8,6 +8,16 @@ export function sideOf (align: Align, direction: Direction): 'left' | 'center' |
   return (align === 'start') === (direction === 'ltr') ? 'left' : 'right'
 }
 
+const letters = /[\p{L}\u200e\u200f]/u
+const lettersFromTheRight = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\u200f]/u
+
+/** How a text is read, by its first letter (Unicode Annex 9, P2); undefined where it has none. */
+export function directionIn (text: string): Direction | undefined {
+  const first = letters.exec(text)?.[0]
+  if (first === undefined) return undefined
+  return lettersFromTheRight.test(first) ? 'rtl' : 'ltr'
+}
+
 /** ISO 15924. */
 const rightToLeft = new Set(['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', 'Syrc', 'Thaa'])
 

@@ -14,5 +14,11 @@ export const limits = {
   /** Bytes of one image. */
   imageBytes: 2 * 1024 * 1024,
   /** Width times height of one image. */
-  imagePixels: 4_000_000
+  imagePixels: 4_000_000,
+  /** Pixels of all images that the data of one document bring. */
+  pixels: 40_000_000,
+  /** Characters of a watermark: it stands on every page. */
+  watermark: 100,
+  /** Characters of a text of the template, once its words are put in. */
+  prose: 100_000
 } as const

@@ -1,6 +1,7 @@
 import type { Template } from 'liquidjs'
 import type { Run } from './document.ts'
 import { compileExpression, guarded, liquidContext, parseMessage, pathsOf, type Expression } from './expression.ts'
+import { limits } from './limits.ts'
 import { engine, textOf } from './liquid.ts'
 import { escapeMarkup, hasMarkup, pageMark, parseMarkup } from './markup.ts'
 import { pointerOf, spend, type Scope } from './scope.ts'
@@ -17,7 +18,7 @@ export function compileProse (text: string, site: Site): Prose {
   const source = text.trimEnd()
   const languages = Object.entries(site.texts)
   if (languages.length === 0 || source.search(word) === -1) return compileText(source, site)
-  const compiled = new Map(languages.map(([language, words]) => [language, compileText(withWords(source, words), site)]))
+  const compiled = new Map(languages.map(([language, words]) => [language, compileText(withWords(source, words, site), site)]))
   return (scope) => compiled.get(scope.language)?.(scope) ?? []
 }
 
@@ -25,8 +26,12 @@ export function compileProse (text: string, site: Site): Prose {
 const word = /\{\{\s*t\.([A-Za-z_]\w*)\s*\}\}/g
 
 /** Words are prose themselves: they are put in before anything is compiled. Unknown ones are left for the compiler to find. */
-function withWords (source: string, words: Readonly<Record<string, string>>): string {
-  return source.replace(word, (output, name: string) => Object.hasOwn(words, name) ? words[name] ?? '' : output)
+function withWords (source: string, words: Readonly<Record<string, string>>, site: Site): string {
+  const named = (name: string): string | undefined => Object.hasOwn(words, name) ? words[name] : undefined
+  const size = [...source.matchAll(word)].reduce((sum, [, name = '']) => sum + (named(name)?.length ?? 0), source.length)
+  if (size <= limits.prose) return source.replace(word, (output, name: string) => named(name) ?? output)
+  fault(site, `With its texts put in, this has more than ${limits.prose} characters.`)
+  return ''
 }
 
 function compileText (source: string, site: Site): Prose {

@@ -1,4 +1,5 @@
 import { pointer } from '../contract/json.ts'
+import type { ImageData } from './document.ts'
 import { renderError } from './errors.ts'
 import { limits } from './limits.ts'
 import { ownField } from './records.ts'
@@ -14,15 +15,17 @@ export type Scope = {
   /** The language of the template's texts that the document is in; '' without texts. */
   readonly language: string
   readonly budget: Budget
+  /** The pictures of the data by their data URIs, each read once. */
+  readonly pictures: Map<string, ImageData>
 }
 type Variable = { value: unknown, at: string }
 
 /** What the document may still use up. */
-export type Budget = { characters: number, blocks: number }
+export type Budget = { characters: number, blocks: number, pixels: number }
 
 /** The scope in which a document begins: without a language of its own until its locale is known. */
 export function newScope (data: Record<string, unknown>): Scope {
-  return { data, variables: {}, locale: 'en', currency: 'EUR', language: '', budget: { characters: limits.characters, blocks: limits.blocks } }
+  return { data, variables: {}, locale: 'en', currency: 'EUR', language: '', budget: { characters: limits.characters, blocks: limits.blocks, pixels: limits.pixels }, pictures: new Map() }
 }
 
 /** The scope of one turn of a loop. */
@@ -53,7 +56,7 @@ export function environment (scope: Scope): Record<string, unknown> {
 }
 
 /** Takes from the budget; a RenderError when nothing is left. */
-export function spend (scope: Scope, what: keyof Budget, amount: number): void {
+export function spend (scope: Pick<Scope, 'budget'>, what: keyof Budget, amount: number): void {
   scope.budget[what] -= amount
   if (scope.budget[what] < 0) throw renderError('', 'too_large', `The document has more than ${limits[what]} ${what}.`)
 }

@@ -5,6 +5,7 @@ import { compileTemplate } from '../../core/documents/compile.ts'
 import { readTemplateFolder } from '../../core/documents/folder.ts'
 import { render } from '../../core/documents/render.ts'
 import { createRenderer } from '../../core/documents/renderer.ts'
+import { hasPeers, peers } from './pdf-peers.ts'
 import { invoiceByHand, invoiceOf, ourFonts, plainFonts, type Fonts, type Invoice } from './pdf-by-hand.ts'
 
 /**
@@ -27,8 +28,15 @@ async function printSpeed (): Promise<void> {
   const contestants = { 'block model': ours, 'by hand, font parsed once': byHand(plainFonts()), 'by hand, with our font memory too': byHand(ourFonts()) }
   console.table(await compare(contestants, 12, 400))
   console.table(await compare(contestants, manyLines, 12))
+  if (hasPeers()) console.table(await compare({ 'block model': ours, ...withoutPages(await peers()) }, 12, 60))
+  else console.log('pdfmake and @react-pdf/renderer are left out: npm install --prefix scripts/bench --ignore-scripts brings them.')
   console.table(await poolSpeed())
   console.log(`1,500 lines: ${execFileSync(process.execPath, [import.meta.filename, 'memory'], { encoding: 'utf8' }).trim()}`)
+}
+
+/** The peers tell no number of pages. */
+function withoutPages (makers: Awaited<ReturnType<typeof peers>>): Record<string, (data: Invoice) => Promise<number>> {
+  return Object.fromEntries(Object.entries(makers).map(([name, make]) => [name, async (data) => (await make(data)).length > 0 ? 1 : 0]))
 }
 
 type Row = { pages: number, ms: number, 'documents/s': number, 'block model is': string }

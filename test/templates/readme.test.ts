@@ -27,7 +27,7 @@ for (const [index, { text, whole }] of examples.entries()) {
 }
 
 void t.test('the guide shows every block', (t) => {
-  const blocks = ['heading', 'paragraph', 'columns', 'keyValues', 'table', 'image', 'button', 'signature', 'spacer', 'pageBreak', 'rule', 'if', 'each']
+  const blocks = ['heading', 'paragraph', 'columns', 'keyValues', 'table', 'image', 'code', 'group', 'address', 'button', 'signature', 'spacer', 'pageBreak', 'rule', 'if', 'each']
   const used = examples.flatMap(({ text, whole }) => {
     const value: unknown = parse(text)
     const list: unknown = whole && isRecord(value) ? value['body'] : value

@@ -1,8 +1,9 @@
 import { pictureOf } from '../code/picture.ts'
-import { sideOf } from '../direction.ts'
+import { directionIn, sideOf } from '../direction.ts'
 import type { ButtonBlock, CodeBlock, ColumnsBlock, ImageBlock, ResolvedBlock, SignatureBlock, TextBlock } from '../document.ts'
 import { inFlow } from '../flow.ts'
 import { linkOf } from '../links.ts'
+import { plainText } from '../prose.ts'
 import { headingSize } from '../style.ts'
 import { element, type Element, type Node } from './element.ts'
 import { inline } from './inline.ts'
@@ -30,7 +31,7 @@ function distance (block: ResolvedBlock, last: ResolvedBlock | undefined, { styl
 function blockOf (block: ResolvedBlock, width: number, setting: Setting): Node[] {
   switch (block.kind) {
     case 'heading': return [heading(block, setting)]
-    case 'paragraph': return [element('p', { style: { margin: 0, ...typeface(setting, block), 'text-align': sideOf(block.align, setting.direction) } }, inline(block.runs, setting))]
+    case 'paragraph': return [paragraph(block, setting)]
     case 'columns': return [columns(block, width, setting)]
     case 'keyValues': return [keyValues(block, setting)]
     case 'table': return [table(block, setting)]
@@ -46,10 +47,22 @@ function blockOf (block: ResolvedBlock, width: number, setting: Setting): Node[]
   }
 }
 
+function paragraph (block: TextBlock, setting: Setting): Element {
+  const { attributes, side } = turned(block, setting)
+  return element('p', { ...attributes, style: { margin: 0, ...typeface(setting, block), 'text-align': side } }, inline(block.runs, setting))
+}
+
+/** A text that is read the other way than the document says so, and begins at its own side. */
+function turned ({ runs, align }: TextBlock, { direction }: Setting): { attributes: Record<string, string>, side: string } {
+  const own = directionIn(plainText(runs)) ?? direction
+  return { attributes: own === direction ? {} : { dir: own }, side: sideOf(align, direction === 'rtl' ? 'rtl' : own) }
+}
+
 function heading (block: TextBlock & { level: number }, setting: Setting): Element {
   const size = block.size ?? headingSize(block.level, setting.style)
-  const style = { margin: 0, ...typeface(setting, { size, color: block.color }), 'line-height': pixels(size * 1.25), 'font-weight': 'bold', 'text-align': sideOf(block.align, setting.direction) }
-  return element(block.level === 1 ? 'h1' : block.level === 2 ? 'h2' : 'h3', { style }, inline(block.runs, setting))
+  const { attributes, side } = turned(block, setting)
+  const style = { margin: 0, ...typeface(setting, { size, color: block.color }), 'line-height': pixels(size * 1.25), 'font-weight': 'bold', 'text-align': side }
+  return element(block.level === 1 ? 'h1' : block.level === 2 ? 'h2' : 'h3', { ...attributes, style }, inline(block.runs, setting))
 }
 
 function columns ({ columns, gap, height }: ColumnsBlock, width: number, setting: Setting): Element {

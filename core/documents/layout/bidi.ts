@@ -1,5 +1,5 @@
 import bidiFactory from 'bidi-js'
-import type { Direction } from '../direction.ts'
+import { directionIn, type Direction } from '../direction.ts'
 import type { Run } from '../document.ts'
 import { charactersOf } from './breaks.ts'
 import { tidy } from './tidy.ts'
@@ -39,17 +39,12 @@ function levelsOf (text: string, direction: Direction): { levels: number[], base
   const bases: Direction[] = []
   for (const paragraph of text.split(/(?<=\n)/)) {
     const base = directionIn(paragraph) ?? direction
-    levels.push(...bidi.getEmbeddingLevels(paragraph, base).levels)
-    bases.push(...Array.from(paragraph, (character) => Array.from(character.split(''), () => base)).flat())
+    for (const level of bidi.getEmbeddingLevels(paragraph, base).levels) {
+      levels.push(level)
+      bases.push(base)
+    }
   }
   return { levels, bases }
-}
-
-/** The direction of the first letter that has one. */
-function directionIn (text: string): Direction | undefined {
-  const first = /[\p{L}\u200e\u200f]/u.exec(text)?.[0]
-  if (first === undefined) return undefined
-  return first === '\u200f' || rightToLeft.test(first) ? 'rtl' : 'ltr'
 }
 
 /** The stretches of equal level between two places. */
@@ -75,8 +70,8 @@ export function asFontTakes (word: string): string {
 
 /** Items from left to right: from the highest level down, whatever stands on it or above it is turned around (Annex 9, L2). */
 export function visualOrder<T extends { level: number }> (items: readonly T[]): readonly T[] {
+  if (items.every(({ level }) => level === 0)) return items
   const highest = items.reduce((most, { level }) => Math.max(most, level), 0)
-  if (highest === 0) return items
   let ordered = [...items]
   for (let level = highest; level > 0; level--) {
     ordered = groups(ordered, level).flatMap((group) => (group[0]?.level ?? 0) >= level ? group.reverse() : group)

@@ -3,7 +3,8 @@ const hyphens = /(?<=[\p{L}\p{N}][-–—/])(?=\p{L})/u
 
 /** The letters and signs of Chinese and Japanese, which know no spaces: a line may break between any two of them. */
 const wide = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3001-\\u303f\\uff01-\\uff60'
-const wideLetter = new RegExp(`[${wide}]`, 'u')
+/** They all stand behind the letters of other languages; to ask for the script itself takes longer. */
+const farBehind = /[\u2e80-\uffff]/
 
 /** Signs that no line begins with, and that no line ends with (JLREQ, 3.1.7 and 3.1.8). */
 const closing = '、。，．・：；？！）」』】〕〉》”’ーぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ々)\\]},.!?:;'
@@ -13,7 +14,7 @@ const betweenWide = new RegExp(`(?<=[${wide}])(?<![${opening}])(?![${closing}])|
 
 /** The parts of a word between which a line may break. */
 export function partsOf (word: string): string[] {
-  return word.split(wideLetter.test(word) ? betweenWide : hyphens)
+  return word.split(farBehind.test(word) ? betweenWide : hyphens)
 }
 
 /** Where an address or a number is best broken that is too long for a line. */

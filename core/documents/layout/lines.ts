@@ -50,7 +50,7 @@ function append (line: Reading, { atoms, width, base }: Unit, space: Space): voi
   if (line.items.length === 0) line.base = base
   else if (space.width > 0) line.items.push(space)
   line.width += width + (line.items.length === 0 ? 0 : space.width)
-  line.items.push(...atoms)
+  for (const atom of atoms) line.items.push(atom)
 }
 
 /** The items from left to right, those that look alike as one piece. */

@@ -127,7 +127,7 @@ const wrongTemplates: [rule: string, body: TemplateSource['body'], more: Partial
   ['a tag that renders another template', [{ paragraph: '{% render "x" %}' }], {}, '/body/0/paragraph', /render/],
   ['a cell with text and value', [{ keyValues: { entries: [{ label: 'a', text: 'x', value: 'x' }] } }], {}, '/body/0/keyValues/entries/0', /either "text"/],
   ['a picture from nowhere', [{ image: {} }], {}, '/body/0/image', /either "asset"/],
-  ['an unknown asset', [{ image: { asset: 'lgo' } }], { assets: { logo: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==' } }, '/body/0/image/asset', /did you mean "logo"/],
+  ['an unknown asset', [{ image: { asset: 'lgo' } }], { assets: { logo: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC' } }, '/body/0/image/asset', /did you mean "logo"/],
   ['a locale that is none', [{ paragraph: 'x' }], { locale: 'not a locale' }, '/locale', /BCP 47/],
   ['a loop variable that is kept for page numbers', [{ each: 'a', as: 'page', do: [] }], {}, '/body/0/as', /kept for page numbers/]
 ]

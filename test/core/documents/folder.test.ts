@@ -6,7 +6,7 @@ import { readTemplateFolder } from '../../../core/documents/folder.ts'
 
 const yaml = 'id: 7\nname: Letter\nservice: postal\nlocale: en\nbody:\n  - paragraph: Dear {{ name }}\n'
 const schema = { type: 'object', required: ['name'], properties: { name: { type: 'string' }, lines: { type: 'array', items: { $ref: '#/$defs/line' } } }, $defs: { line: { type: 'object', properties: { description: { type: 'string' } } } } }
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC', 'base64')
 
 type Files = { yaml?: string, schema?: unknown, sample?: unknown, 'logo.png'?: Buffer }
 

@@ -1,11 +1,19 @@
 import { fileURLToPath } from 'node:url'
+import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { compileTemplate } from '../../../core/documents/compile.ts'
 import { RenderError, TemplateError } from '../../../core/documents/errors.ts'
 import { readTemplateFolder } from '../../../core/documents/folder.ts'
 import type { TemplateSource } from '../../../core/documents/model.ts'
+import { chunk, fileOf } from './png-support.ts'
 import { faultsOf, made, pdfOf, problemsOf, templateOf, wordsOf } from './support.ts'
+
+/** A picture of as many pixels as may be, of a grey; it has a few hundred bytes. */
+function hugePicture (grey: number): string {
+  const header = { type: 0, depth: 1, width: 2000, height: 2000 } as const
+  return `data:image/png;base64,${fileOf(header, [chunk('IDAT', deflateSync(Buffer.alloc(251 * 2000))), chunk('tEXt', Buffer.from([grey]))]).toString('base64')}`
+}
 
 const bounded: [rule: string, body: TemplateSource['body'], data: object][] = [
   ['a loop over billions', [{ paragraph: '{% for a in (1..9999999999) %}x{% endfor %}' }], {}],
@@ -13,6 +21,10 @@ const bounded: [rule: string, body: TemplateSource['body'], data: object][] = [
   ['a text that doubles itself', [{ paragraph: `{% assign a = "xxxxxxxxxx" %}${'{% assign a = a | append: a %}'.repeat(30)}{{ a }}` }], {}],
   ['more text than a document may have', [{ each: 'list', as: 'i', do: [{ paragraph: '{{ text }}' }] }], { list: Array.from({ length: 6000 }, () => 1), text: 'x'.repeat(1000) }],
   ['more rows than a document may have', [{ each: 'list', as: 'a', do: [{ each: 'list', as: 'b', do: [{ paragraph: 'x' }] }] }], { list: Array.from({ length: 400 }, () => 1) }],
+  ['groups of rows that multiply', [{ table: { groups: { each: 'list', as: 'a', heading: 'x' }, each: 'list', as: 'b', columns: [{ header: 'x', text: 'x' }] } }], { list: Array.from({ length: 400 }, () => 1) }],
+  ['page breaks that multiply', [{ each: 'list', as: 'a', do: [{ each: 'list', as: 'b', pageBreak: true, do: [{ paragraph: 'x' }] }] }], { list: Array.from({ length: 60 }, () => 1) }],
+  ['codes without end', [{ each: 'list', as: 'a', do: [{ code: { code128: 'text' } }] }], { list: Array.from({ length: 100_001 }, () => 1), text: 'x' }],
+  ['pictures without end', [{ each: 'list', as: 'a', do: [{ image: { value: 'a' } }] }], { list: Array.from({ length: 11 }, (_, index) => hugePicture(index)) }],
   ['more pages than a document may have', [{ each: 'list', as: 'a', do: [{ paragraph: 'x' }, { pageBreak: true }] }], { list: Array.from({ length: 3000 }, () => 1) }]
 ]
 
@@ -24,6 +36,40 @@ for (const [rule, body, data] of bounded) {
 
 void t.test('header and footer that leave no room end in an error', async (t) => {
   t.match(await problemsOf([{ paragraph: 'x' }], {}, { header: Array.from({ length: 60 }, () => ({ paragraph: 'x' })) }), [{ code: 'no_room' }])
+})
+
+void t.test('one picture shown a thousand times is read once', async (t) => {
+  const { bytes } = await pdfOf([{ each: 'list', as: 'a', do: [{ image: { value: 'picture', height: 2 } }] }], { list: Array.from({ length: 1000 }, () => 1), picture: hugePicture(1) })
+  t.equal(Buffer.from(bytes).toString('latin1').match(/\/Subtype \/Image/g)?.length, 1)
+})
+
+const long: [rule: string, text: string][] = [
+  ['of letters from right to left', 'אב (12) '.repeat(16_000)],
+  ['without a space', 'a☎'.repeat(65_000)],
+  ['of lines that turn around', '(א)[\n'.repeat(22_000)]
+]
+
+for (const [rule, text] of long) {
+  void t.test(`a text of more than a hundred thousand characters ${rule} becomes a document`, async (t) => {
+    t.ok((await pdfOf([{ paragraph: '{{ text }}' }, { keyValues: { entries: [{ label: 'x', text: 'x' }] } }], { text }, { style: { font: 'serif' } })).pages > 0)
+  })
+}
+
+void t.test('a watermark is a word, because it stands on every page', async (t) => {
+  t.match(await problemsOf([{ paragraph: 'x' }], { text: 'x'.repeat(101) }, { watermark: '{{ text }}' }), [{ code: 'too_large', message: /at most 100 characters/ }])
+})
+
+void t.test('texts of a template do not multiply: they are put in once, and bounded', (t) => {
+  const texts = { en: { a: '{{ t.b }}{{ t.b }}', b: 'x'.repeat(10_000) } }
+  t.same(faultsOf([{ paragraph: '{{ t.a }}' }], { texts }), [], 'what a text shows of another is shown as it stands')
+  t.match(faultsOf([{ paragraph: '{{ t.b }}'.repeat(11) }], { texts }), [{ path: '/body/0/paragraph', message: /more than 100000 characters/ }])
+  t.end()
+})
+
+void t.test('texts have no prototype either', (t) => {
+  const texts = { en: { a: 'x' } }
+  for (const path of ['t.constructor', 't.__proto__', 't["toString"]', 't[number]', 't.constructor.name | upcase']) t.match(faultsOf([{ paragraph: `{{ ${path} }}` }], { texts }), [{ path: '/body/0/paragraph', message: /"texts" has no/ }], path)
+  t.end()
 })
 
 void t.test('neither templates nor data reach a prototype or a function', async (t) => {

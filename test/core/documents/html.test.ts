@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { renderHtml } from '../../../core/documents/html.ts'
+import type { TemplateSource } from '../../../core/documents/model.ts'
 import { readable } from '../../../core/documents/output.ts'
 import { elementsOf, textIn } from './html-support.ts'
 import { compiled, made, problemsOf } from './support.ts'
 import { anyDocument, documentOf, textsOf, wordsIn } from './trees.ts'
 
-const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC'
 
 /** Text that would do harm if any of it were read as HTML. */
 const hostile = [
@@ -51,6 +52,7 @@ function harms (html: string, parts: readonly { cid: string }[]): string[] {
 function allowed (name: string): RegExp {
   if (name === 'href') return /^(https?:\/\/|mailto:|tel:)[^\s"<>]*$/i
   if (name === 'style') return /^(?!.*(url|expression|import|@|\/\*))[^{}<>\\]*$/i
+  if (name === 'dir') return /^(ltr|rtl)$/
   if (name === 'alt') return /^/
   return /^(bgcolor|border|cellpadding|cellspacing|charset|colspan|content|height|lang|name|role|scope|valign|align|width)$/.test(name) ? /^[\w#%. ,=-]*$/ : /(?!)/
 }
@@ -180,3 +182,11 @@ function contrastOf (one: string, other: string): number {
   const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
   return (high + 0.05) / (low + 0.05)
 }
+
+void t.test('a paragraph that is read from right to left says so, and a document in such a language is so as a whole', async (t) => {
+  const body: TemplateSource['body'] = [{ paragraph: 'שלום!' }, { heading: 'Latin' }, { table: { each: 'lines', as: 'line', columns: [{ header: 'a', value: 'line' }, { header: 'b', value: 'line', type: 'number' }] } }]
+  const look = async (locale: string): Promise<unknown> => elementsOf((await made('html', compiled(body, { locale }), { lines: [1] })).html)
+    .filter(({ tag }) => ['html', 'p', 'h1', 'td', 'th'].includes(tag)).map(({ tag, attributes }) => [tag, attributes['dir'], /text-align:(\w+)/.exec(attributes['style'] ?? '')?.[1]] as const).filter(([, dir, side]) => dir !== undefined || side !== undefined)
+  t.same(await look('en'), [['p', 'rtl', 'right'], ['h1', undefined, 'left'], ['th', undefined, 'left'], ['th', undefined, 'right'], ['td', undefined, 'left'], ['td', undefined, 'right']])
+  t.same(await look('he'), [['html', 'rtl', undefined], ['p', undefined, 'right'], ['h1', 'ltr', 'right'], ['th', undefined, 'right'], ['th', undefined, 'left'], ['td', undefined, 'right'], ['td', undefined, 'left']])
+})

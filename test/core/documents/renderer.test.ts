@@ -34,12 +34,12 @@ void t.test('documents are made in a thread, and come with their facts', async (
 
 void t.test('every format is made in a thread, and answers in its own shape', async (t) => {
   const renderer = start(t, {})
-  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-  const { template, data, now } = job('a', [{ paragraph: 'مرحبا {{ n }}' }, { image: { value: 'logo' } }, { signature: { signer: 1 } }], { n: 5, logo: `data:image/png;base64,${png}` })
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC'
+  const { template, data, now } = job('a', [{ paragraph: 'चालान {{ n }}' }, { image: { value: 'logo' } }, { signature: { signer: 1 } }], { n: 5, logo: `data:image/png;base64,${png}` })
   const mail = await renderer.render({ template, data, now, format: 'html', signers: ['Ada'] })
-  t.match(mail, { title: 'T 5', html: /<p [^>]*>مرحبا 5<\/p>[^]*Ada/, text: `مرحبا 5\n\n${'_'.repeat(40)}\nAda\n`, inline: [{ contentType: 'image/png' }] })
+  t.match(mail, { title: 'T 5', html: /<p [^>]*>चालान 5<\/p>[^]*Ada/, text: `चालान 5\n\n${'_'.repeat(40)}\nAda\n`, inline: [{ contentType: 'image/png' }] })
   t.same(Buffer.from(mail.inline[0]?.bytes ?? []), Buffer.from(png, 'base64'))
-  t.same(await renderer.render({ template, data, now, format: 'text' }), { title: 'T 5', text: 'مرحبا 5' })
+  t.same(await renderer.render({ template, data, now, format: 'text' }), { title: 'T 5', text: 'चालान 5' })
   const latin = job('b', [{ signature: { signer: 1 } }])
   t.match(await renderer.render({ ...latin, signers: ['Ada', 'Bob'] }), { pages: 2, signatures: [{ signer: 1, page: 1 }, { signer: 2, page: 2 }] })
   t.match(await rejection(renderer.render({ template, data, now, format: 'pdf' })), { problems: [{ code: 'unsupported_characters' }] }, 'only the PDF depends on fonts')
@@ -48,6 +48,13 @@ void t.test('every format is made in a thread, and answers in its own shape', as
 void t.test('the limits hold for every format', async (t) => {
   const renderer = start(t, { timeLimit: 2 })
   t.match(await rejection(renderer.render({ ...job('endless', endless), format: 'text' })), { problems: [{ code: 'render_timeout' }] })
+})
+
+void t.test('a document of pictures that take too much is stopped, and the next one is made', async (t) => {
+  const renderer = start(t, { timeLimit: 2 })
+  const codes = Array.from({ length: 900 }, () => ({ code: { qr: 'text' } }))
+  t.match(await rejection(renderer.render(job('codes', codes, { text: 'é'.repeat(1165) }))), { name: 'RenderError' })
+  t.equal(await wordsOf(await renderer.render(job('b', [{ paragraph: 'fine' }]))), 'fine')
 })
 
 void t.test('a template is compiled once for its digest', async (t) => {

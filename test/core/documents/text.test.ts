@@ -94,7 +94,7 @@ void t.test('mail: labels and values stand in two columns, dates unbroken', asyn
 })
 
 void t.test('mail: a place to sign is a line with its label, a picture its words, a new page a line', async (t) => {
-  const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC'
   const body = [{ image: { asset: 'logo', alt: 'Northwind' } }, { image: { asset: 'logo' } }, { pageBreak: true as const }, { signature: { signer: 1, label: 'Ada' } }]
   t.equal(await mail(body, {}, { assets: { logo: png } }), `[Northwind]\n\n${'-'.repeat(74)}\n\n${'_'.repeat(40)}\nAda\n`)
   t.equal(await message(body, {}, { assets: { logo: png } }), 'Northwind\nAda')
