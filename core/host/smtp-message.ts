@@ -10,6 +10,8 @@ export type SmtpMessage = {
   subject: string
   html?: string
   text?: string
+  /** Pictures that the HTML shows as `cid:<contentId>`. */
+  inline?: readonly (DocumentHandle & { contentId: string })[]
   attachments?: readonly DocumentHandle[]
   headers?: Readonly<Record<string, string>>
 }

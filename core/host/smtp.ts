@@ -108,7 +108,10 @@ async function deliver ({ mail, whole }: Mailer, { host, ended, message, read }:
       html: message.html,
       text: message.text,
       headers: { ...message.headers },
-      attachments: message.attachments?.map((document) => attachment(document, read)),
+      attachments: [
+        ...(message.inline ?? []).map(({ contentId, ...document }) => ({ ...attachment(document, read), cid: contentId, contentDisposition: 'inline' as const })),
+        ...(message.attachments ?? []).map((document) => attachment(document, read))
+      ],
       signal: ended
     })
     return {

@@ -1,20 +1,19 @@
 import { hash } from 'node:crypto'
 import type { JsonObject } from '../contract/json.ts'
 import { refusal } from '../contract/errors.ts'
-import { RenderError } from '../documents/errors.ts'
 import { fileFormats, type FileFormat } from '../documents/file-formats.ts'
 import type { Format, Rendered } from '../documents/renderer.ts'
 import { cleanFilename } from '../services/filename.ts'
 import { formatOf, services } from '../services/index.ts'
 import { linkToken } from '../services/link.ts'
-import type { Content, ContentKind, Made } from '../services/made.ts'
+import type { Content, ContentKind, InlinePicture, Made } from '../services/made.ts'
 import type { NewDocument } from '../store/documents.ts'
 import type { Parts } from './parts.ts'
 import { handleOf, plainHandle, type Run, type RunStep } from './run.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 /** What a step needs before it can be done. `fresh`: what of it has just been made, and is not recorded yet. */
-export type MadeContent = { made: Made, document?: StoredDocument, fresh: { document?: NewDocument, made?: JsonObject } }
+export type MadeContent = { made: Made, document?: StoredDocument, fresh: { document?: NewDocument, pictures?: readonly NewDocument[], made?: JsonObject } }
 
 /** The document that a chain hands on, and where it is to be signed. */
 export type ChainDocument = { document: StoredDocument, signatures: Content['document']['signatures'] }
@@ -73,8 +72,8 @@ const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: 
     const attachments = chain === undefined ? [] : [plainHandle(chain.document)]
     if (step.template === undefined) return { content: { attachments } }
     const stored = step.content.made
-    const { html, text } = stored === undefined ? await renderMessage(parts, run, step) : { html: textIn(stored, 'html'), text: textIn(stored, 'text') }
-    return { content: { html, text, attachments }, ...(stored === undefined ? { fresh: { made: { html, text } } } : {}) }
+    const { pictures, ...body } = stored === undefined ? await renderMessage(parts, run, step) : { html: textIn(stored, 'html'), text: textIn(stored, 'text'), inline: picturesIn(stored), pictures: [] }
+    return { content: { ...body, attachments }, ...(stored === undefined ? { fresh: { pictures, made: { ...body, inline: body.inline.map((picture) => ({ ...picture })) } } } : {}) }
   },
 
   async text (parts, run, step) {
@@ -107,30 +106,28 @@ async function render<F extends Format> ({ renderer, now }: Making, { steps }: R
   return renderer.render({ template: { id, version, digest, source }, data, format, now: now().toISOString(), ...(signers === undefined ? {} : { signers }) })
 }
 
-async function renderMessage (parts: Making, run: Run, step: RunStep): Promise<{ html: string, text: string }> {
+type Body = { html: string, text: string, inline: InlinePicture[] }
+
+/** A mail whose pictures are kept as documents are: what is sent again shows the same. */
+async function renderMessage (parts: Making, run: Run, step: RunStep): Promise<Body & { pictures: NewDocument[] }> {
   const { html, text, inline } = await render(parts, run, step, 'html')
-  if (inline.length > 0) throw new RenderError([{ path: '', code: 'not_supported', message: 'The template shows pictures, which e-mails cannot carry yet.' }])
-  return { html, text }
+  const pictures = await Promise.all(inline.map(({ filename, ...picture }) => storeFile(parts, run, filename, picture)))
+  return { html, text, pictures, inline: pictures.map((picture, index) => ({ ...plainHandle(handleOf(picture)), contentId: inline[index]?.cid ?? '' })) }
 }
 
 /** How long a generated document is kept, in milliseconds: 30 days. */
 const keptFor = 30 * 24 * 3600 * 1000
 
-async function storeDocument ({ files, newId, now }: Making, run: Run, step: RunStep, file: MadeFile): Promise<NewDocument> {
+async function storeDocument (parts: Making, run: Run, step: RunStep, file: MadeFile): Promise<NewDocument> {
+  return { ...await storeFile(parts, run, filenameOf(run, step), file), ...pagesOf(file) }
+}
+
+async function storeFile ({ files, newId, now }: Making, { companyId }: Run, filename: string, { bytes, contentType }: { bytes: Uint8Array, contentType: string }): Promise<NewDocument> {
   const time = now()
   const documentId = newId()
-  const storageKey = storageKeyOf(run.companyId, time, documentId)
-  await files.put(storageKey, file.bytes)
-  return {
-    documentId,
-    filename: filenameOf(run, step),
-    contentType: file.contentType,
-    size: file.bytes.byteLength,
-    sha256: hash('sha256', file.bytes),
-    ...pagesOf(file),
-    storageKey,
-    expiresAt: expiryOf(time)
-  }
+  const storageKey = storageKeyOf(companyId, time, documentId)
+  await files.put(storageKey, bytes)
+  return { documentId, filename, contentType, size: bytes.byteLength, sha256: hash('sha256', bytes), storageKey, expiresAt: expiryOf(time) }
 }
 
 /** Where the bytes of a document lie: by company, and by the day on which it was made. */
@@ -165,4 +162,9 @@ function textIn (made: JsonObject, name: string): string {
 /** Where a document that was made before is to be signed. */
 export function placesIn (made: JsonObject | undefined): Content['document']['signatures'] {
   return (made?.['signatures'] ?? []) as unknown as Content['document']['signatures']
+}
+
+/** The pictures of a mail that was made before. */
+function picturesIn (made: JsonObject): InlinePicture[] {
+  return (made['inline'] ?? []) as unknown as InlinePicture[]
 }

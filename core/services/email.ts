@@ -3,7 +3,7 @@ import { EmailAddress, Line, type DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
 import { checkMost } from './limits.ts'
 import { checkLink, withLink } from './link.ts'
-import type { Content, Made } from './made.ts'
+import type { Content, InlinePicture, Made } from './made.ts'
 import { duplicatesIn, listOf, recipientsOf } from './recipients.ts'
 import { isAllowedSender } from './senders.ts'
 import type { Findings, ProvidedService, ProviderFacts, Subject } from './service.ts'
@@ -41,9 +41,10 @@ export const EmailCapabilities = Type.Object({
 }, { additionalProperties: false })
 export type EmailCapabilities = Static<typeof EmailCapabilities>
 
-/** What an email provider is asked to dispatch: nobody is named twice. `html` or `text` is there, or both. */
+/** What an email provider is asked to dispatch: nobody is named twice. `html` or `text` is there, or both; the HTML shows the pictures of `inline`. */
 export type EmailDispatch = {
   email: { from: string, to: string[], cc: string[], bcc: string[], replyTo?: string, subject: string, html?: string, text?: string }
+  inline: readonly InlinePicture[]
   attachments: readonly DocumentHandle[]
   metadata: Readonly<Record<string, string>>
 }
@@ -74,8 +75,8 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
 
   request (fields, made) {
     const { from, replyTo, subject } = fields
-    const { attachments, ...body } = contentOf(fields, made)
-    return { email: { from, ...recipientsOf(fields), ...(replyTo === undefined ? {} : { replyTo }), subject, ...body }, attachments, metadata: made.metadata }
+    const { attachments, inline = [], ...body } = contentOf(fields, made)
+    return { email: { from, ...recipientsOf(fields), ...(replyTo === undefined ? {} : { replyTo }), subject, ...body }, inline, attachments, metadata: made.metadata }
   },
 
   example: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Your documents' },
@@ -113,19 +114,19 @@ function checkBody ({ fields: { body }, at, provider, link }: EmailSubject): Fin
   return { problems: [...problems, ...provider === undefined ? [] : checkSize({ ...bodyOf(withLink(body, link)), attachments: [] }, provider, at('body'))], warnings }
 }
 
-/** The size of the message, with its attachments in base64, against what the provider takes. */
+/** The size of the message, with pictures and attachments in base64, against what the provider takes. */
 function checkSize (message: Message, provider: ProviderFacts<EmailCapabilities>, path: string): Problem[] {
   return checkMost(provider, path, messageSize(message), provider.capabilities.maxSize, 'bytes a message')
 }
 
 /** Bytes; base64 makes 4 of 3, and lines of 76 end with two more (RFC 2045, 6.8). */
-export function messageSize ({ html = '', text = '', attachments }: Message): number {
-  const encoded = attachments.map(({ size }) => Math.ceil(Math.ceil(size / 3) * 4 * 78 / 76))
+export function messageSize ({ html = '', text = '', inline = [], attachments }: Message): number {
+  const encoded = [...inline, ...attachments].map(({ size }) => Math.ceil(Math.ceil(size / 3) * 4 * 78 / 76))
   return encoded.reduce((sum, size) => sum + size, Buffer.byteLength(html) + Buffer.byteLength(text))
 }
 
-function contentOf ({ body }: EmailFields, { html, text, attachments, link }: Made<'message'>): Message {
-  return { ...body === undefined ? { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }) } : bodyOf(withLink(body, link)), attachments }
+function contentOf ({ body }: EmailFields, { html, text, inline, attachments, link }: Made<'message'>): Message {
+  return { ...body === undefined ? { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }), ...(inline === undefined ? {} : { inline }) } : bodyOf(withLink(body, link)), attachments }
 }
 
 /** A body is HTML when it closes an element, has one that is never closed, or says so; a lone `<name>` is text. */

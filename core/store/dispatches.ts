@@ -3,7 +3,7 @@ import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ChosenBy, ConfiguredBy } from '../contract/states.ts'
 import { asOwner, type CompanyQueries, type Database } from './database.ts'
-import { insertDocument, type NewDocument } from './documents.ts'
+import { insertDocuments, type NewDocument } from './documents.ts'
 import type { Beginning } from './lease.ts'
 import type { EventActor } from './schema.ts'
 
@@ -68,7 +68,7 @@ export async function openDispatch (database: Database, dispatch: NewDispatch, b
           ${first?.template_id ?? null}, ${first?.template_version ?? null}, ${JSON.stringify(first?.data ?? {})}, ${JSON.stringify(dispatch.metadata)},
           ${dispatch.documentType ?? null}, ${dispatch.documentNumber ?? null}, ${dispatch.recipient ?? null}, ${dispatch.callbackUrl ?? null}, ${dispatch.requestId}, ${now},
           ${lease === undefined}, ${lease?.runId ?? null}, ${lease?.until ?? null}, ${lease === undefined ? now : null}, ${dispatch.test ?? false})
-      ), document as (${insertDocument(companyId, dispatchId, document, now)}
+      ), document as (${insertDocuments(companyId, dispatchId, document === undefined ? [] : [document], now)}
       ), step as (
         insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by, sandbox,
           fields, request_settings, price, held, status, document_id, template_id, template_version, data, deferred_on)

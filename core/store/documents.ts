@@ -12,12 +12,12 @@ export type NewDocument = {
   expiresAt: Date
 }
 
-/** Inserts a document of a dispatch, if there is one: a part of a statement. */
-export function insertDocument (companyId: number, dispatchId: string, document: NewDocument | undefined, now: Date): RawBuilder<unknown> {
+/** Inserts documents of a dispatch: a part of a statement. */
+export function insertDocuments (companyId: number, dispatchId: string, documents: readonly NewDocument[], now: Date): RawBuilder<unknown> {
   return sql`
         insert into documents (document_id, company_id, dispatch_id, filename, content_type, size, sha256, pages, storage_key, created_at, expires_at)
         select document_id, ${companyId}, ${dispatchId}, filename, content_type, size, sha256, pages, storage_key, ${now}, expires_at
-        from jsonb_to_recordset(${JSON.stringify(document === undefined ? [] : [documentRow(document)])}) as document (document_id uuid, filename text, content_type text,
+        from jsonb_to_recordset(${JSON.stringify(documents.map(documentRow))}) as document (document_id uuid, filename text, content_type text,
           size bigint, sha256 text, pages integer, storage_key text, expires_at timestamptz)`
 }
 

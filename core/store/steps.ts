@@ -4,7 +4,7 @@ import type { JsonObject } from '../contract/json.ts'
 import type { ProviderResponse } from '../contract/response.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import { asOwner, type Database } from './database.ts'
-import { insertDocument, type NewDocument } from './documents.ts'
+import { insertDocuments, type NewDocument } from './documents.ts'
 import type { Enqueue } from './lease.ts'
 import type { EventActor, StepError } from './schema.ts'
 
@@ -15,6 +15,8 @@ export type StepOfRun = { companyId: number, dispatchId: string, stepId: string,
 export type NewAttempt = StepOfRun & {
   provider?: { code: string, version: string }
   document?: NewDocument
+  /** Pictures of its mail. */
+  pictures?: readonly NewDocument[]
   made?: JsonObject
 }
 
@@ -22,7 +24,7 @@ export type NewAttempt = StepOfRun & {
  * Records that a step is about to be done; answers the number of the attempt, 0 where no provider is called. Throws `conflict`
  * unless the step waits for it and the run has its dispatch, so that one of two runners wins.
  */
-export async function beginAttempt (database: Database, { companyId, dispatchId, stepId, runId, provider, document, made }: NewAttempt, now: Date): Promise<number> {
+export async function beginAttempt (database: Database, { companyId, dispatchId, stepId, runId, provider, document, pictures = [], made }: NewAttempt, now: Date): Promise<number> {
   const events = [
     ...(document === undefined ? [] : [{ kind: 'rendered', facts: { documentId: document.documentId, size: document.size, sha256: document.sha256, ...(document.pages === undefined ? {} : { pages: document.pages }) } }]),
     ...(provider === undefined ? [] : [{ kind: 'calling', facts: { providerName: provider.code, providerVersion: provider.version } }])
@@ -31,7 +33,7 @@ export async function beginAttempt (database: Database, { companyId, dispatchId,
     const { rows: [done] } = await sql<{ begun: boolean, number: number | null }>`
       with run as (
         select 1 from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for share
-      ), document as (${insertDocument(companyId, dispatchId, document, now)}
+      ), document as (${insertDocuments(companyId, dispatchId, document === undefined ? pictures : [document, ...pictures], now)}
       ), step as (
         update steps set status = 'calling', provider_version = ${provider?.version ?? null}, error = null, next_look_at = null, next_try_at = null,
           document_id = coalesce(${document?.documentId ?? null}, document_id), made = coalesce(${made === undefined ? null : JSON.stringify(made)}, made)
@@ -140,7 +142,7 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
 export async function replaceDocument (database: Database, { companyId, dispatchId, stepId }: Omit<StepOfRun, 'runId'>, { documentId, fresh, made }: { documentId: string, fresh?: NewDocument, made?: JsonObject }, now: Date): Promise<void> {
   await database.company(companyId, async (queries) => {
     await sql`
-      with document as (${insertDocument(companyId, dispatchId, fresh, now)}
+      with document as (${insertDocuments(companyId, dispatchId, fresh === undefined ? [] : [fresh], now)}
       ), step as (
         update steps set document_id = ${documentId}, made = case when ${made === undefined} then made else coalesce(made, '{}') || ${JSON.stringify(made ?? {})} end where step_id = ${stepId} and company_id = ${companyId}
       )

@@ -17,11 +17,13 @@ const fitBesides = compile(Type.Object({
   data: Type.Optional(AnyJsonObject),
   metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
   document: Type.Optional(Document),
+  inline: Type.Optional(Type.Array(Type.Object({ contentId: Type.String({ minLength: 1 }), ...Document.properties }, closed))),
   attachments: Type.Optional(Type.Array(Document)),
   signatures: Type.Optional(Type.Array(Type.Object({ signer: Type.Number(), page: Type.Number(), x: Type.Number(), y: Type.Number(), width: Type.Number(), height: Type.Number() }, closed)))
 }, closed))
 
 const usual = { filename: 'document.pdf', contentType: 'application/pdf', content: '%PDF-1.7\n% A document of the conformance kit.\n' } as const
+const picture = { filename: 'picture.png', contentType: 'image/png', content: 'A picture of the conformance kit.\n' } as const
 const place = { signer: 1, page: 1, x: 72, y: 680, width: 200, height: 60 }
 
 /**
@@ -34,14 +36,15 @@ export function materialOf (service: ProvidedName, written: JsonObject, content?
   const message = service === 'email' ? { ...(html !== undefined && { html }), ...(text !== undefined && { text }) } : {}
   const besides = fitting(fitBesides(others))
   fitting(compileJsonSchema({ ...services[service].fields, required: services[service].required })(service === 'email' ? fields : own, `/${service}`))
-  const { data = {}, metadata = {}, document = {}, attachments = [], signatures = [place] } = besides
+  const { data = {}, metadata = {}, document = {}, inline = [], attachments = [], signatures = [place] } = besides
   const whole = handleOf(document, 0, content)
   const attached = attachments.map((one, index) => handleOf(one, index + 1, content))
-  const made = { data, metadata, document: whole.handle, pages: 1, signatures, attachments: attached.map(({ handle }) => handle), ...message }
+  const pictures = inline.map(({ contentId, ...one }, index) => ({ contentId, ...handleOf({ ...picture, ...one }, attached.length + 1 + index, content) }))
+  const made = { data, metadata, document: whole.handle, pages: 1, signatures, inline: pictures.map(({ contentId, handle }) => ({ ...handle, contentId })), attachments: attached.map(({ handle }) => handle), ...message }
   const request = services[service].request(service === 'email' ? fields : own as JsonObject, made) as JsonObject
   return {
     request,
-    documents: new Map([...'document' in request ? [['/document', whole.bytes] as const] : [], ...attached.map(({ bytes }, index) => [`/attachments/${index}`, bytes] as const)])
+    documents: new Map([...'document' in request ? [['/document', whole.bytes] as const] : [], ...attached.map(({ bytes }, index) => [`/attachments/${index}`, bytes] as const), ...pictures.map(({ bytes }, index) => [`/inline/${index}`, bytes] as const)])
   }
 }
 

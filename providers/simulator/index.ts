@@ -63,8 +63,8 @@ export default defineProvider({
 
     email: {
       ...findable,
-      dispatch ({ email, attachments, metadata }, call) {
-        return send({ service: 'email', email, attachments, metadata }, magicWord(...email.to), call, () => ({ status: 'sent' }))
+      dispatch ({ email, inline, attachments, metadata }, call) {
+        return send({ service: 'email', email, inline, attachments, metadata }, magicWord(...email.to), call, () => ({ status: 'sent' }))
       }
     },
 

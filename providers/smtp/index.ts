@@ -20,9 +20,9 @@ export default defineProvider({
   services: {
     email: {
       idempotency: { kind: 'none' },
-      async dispatch ({ email, attachments }, { settings, sandbox, reference, smtp }) {
+      async dispatch ({ email, inline, attachments }, { settings, sandbox, reference, smtp }) {
         if (sandbox) throw refused('no_sandbox', 'A mail server has no sandbox: nothing was sent. A mail server for tests, with a configuration of its own, does the same.')
-        const { messageId, response, accepted, rejected } = await smtp.send({ ...email, attachments, headers: { 'X-Dispatch-Reference': reference } }, settings)
+        const { messageId, response, accepted, rejected } = await smtp.send({ ...email, inline, attachments, headers: { 'X-Dispatch-Reference': reference } }, settings)
         return {
           id: messageId,
           status: rejected.length === 0 ? 'sent' : 'partially_sent',

@@ -3,7 +3,7 @@ import { readable } from '../output.ts'
 /** HTML as a tree: text is text, whatever it holds, until {@link serialize} writes it. */
 export type Node = string | Element
 export type Element = { tag: Tag, attributes: Attributes, children: Iterable<Node> }
-export type Tag = 'a' | 'b' | 'body' | 'br' | 'div' | 'h1' | 'h2' | 'h3' | 'head' | 'html' | 'i' | 'img' | 'meta' | 'p' | 'table' | 'tbody' | 'td' | 'tfoot' | 'th' | 'thead' | 'title' | 'tr'
+export type Tag = 'a' | 'b' | 'body' | 'br' | 'div' | 'h1' | 'h2' | 'h3' | 'head' | 'html' | 'i' | 'img' | 'meta' | 'p' | 'style' | 'table' | 'tbody' | 'td' | 'tfoot' | 'th' | 'thead' | 'title' | 'tr'
 
 /** `style` is written as inline CSS. */
 export type Attributes = Readonly<Record<string, string | number | Css>>
@@ -27,9 +27,14 @@ export function * serialize (node: Node): Generator<string> {
   const { tag, attributes, children } = node
   yield `<${tag}${Object.entries(attributes).map(attribute).join('')}>`
   if (empty.has(tag)) return
-  for (const child of children) yield * serialize(child)
+  for (const child of children) yield * tag === 'style' && typeof child === 'string' ? raw(child) : serialize(child)
   yield `</${tag}>`
   if (endsLine.has(tag)) yield '\n'
+}
+
+/** A style sheet is no text: nothing in it is escaped, and no markup may end it. */
+function raw (sheet: string): [string] {
+  return [sheet.replaceAll('<', '')]
 }
 
 /** A line break behind these changes nothing that is seen, and the source can be read. */

@@ -2,12 +2,13 @@ import type { Align } from '../blocks.ts'
 import { sideOf } from '../direction.ts'
 import type { Cell, KeyValuesBlock, ResolvedTotal, Run, TableBlock, TableSection } from '../document.ts'
 import { formatCell } from '../format.ts'
+import { hair } from './dark.ts'
 import { element, type Css, type Element, type Node, type Tag } from './element.ts'
 import { inline } from './inline.ts'
 import { typeface, type Setting } from './setting.ts'
 
 /** Hairlines between rows. */
-const hairline = '1px solid #d5dbe1'
+const hairline = `1px solid ${hair.light}`
 
 /** A table of the data; its rows are made while they are written. Totals stand under the last column. */
 export function table (block: TableBlock, setting: Setting): Element {

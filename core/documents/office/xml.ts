@@ -26,7 +26,7 @@ export const none = '' as Xml
 
 /** Text as it is read: line ends are `\n`, and what XML has no character for (XML 1.0, 2.2) is the sign for what cannot be shown. */
 export function text (text: string): Xml {
-  return (plain.test(text) ? text : escape(readable(text))) as Xml
+  return escape(text) as Xml
 }
 
 const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -56,5 +56,5 @@ const illegal = /[\ufffe\uffff]|\p{Cs}/gu
 
 function escape (text: string): string {
   if (plain.test(text)) return text
-  return text.replace(illegal, '\ufffd').replace(/[&<>"]/g, (character) => entities[character] ?? character)
+  return readable(text).replace(illegal, '\ufffd').replace(/[&<>"]/g, (character) => entities[character] ?? character)
 }

@@ -34,7 +34,7 @@ function attributesOf (text: string): Record<string, string> {
 
 /** All text that a reader sees, without any white space. */
 export function textIn (html: string): string {
-  return decoded(html.replaceAll(/<[^>]*>/g, '')).replaceAll(/\s/g, '')
+  return decoded(html.replaceAll(/<style>[^<]*<\/style>|<[^>]*>/g, '')).replaceAll(/\s/g, '')
 }
 
 /** Text with its entities read; an error for a bare `&`. */

@@ -31,13 +31,16 @@ const everywhere = {
   ]
 }
 
-const tags = /^(a|b|body|br|div|h[123]|head|html|i|img|meta|p|table|tbody|td|tfoot|th|thead|title|tr)$/
+const tags = /^(a|b|body|br|div|h[123]|head|html|i|img|meta|p|style|table|tbody|td|tfoot|th|thead|title|tr)$/
+
+/** Rules for dark screens, which change colours alone. */
+const colours = /^@media \(prefers-color-scheme:dark\)\{(?:\[(?:bgcolor=|style\*=)"(?:color:)?#[0-9a-f]{6}"\]\{(?:background|color|border-color):#[0-9a-f]{6}!important\})*\}$/
 
 /** What no mail may have, whatever the template and the data: other tags, scripts, anything that is loaded from outside, links to anywhere else. */
 function harms (html: string, parts: readonly { cid: string }[]): string[] {
   const cids = parts.map(({ cid }) => `cid:${cid}`)
-  return elementsOf(html).flatMap(({ tag, attributes }) => [
-    ...(tags.test(tag) ? [] : [tag]),
+  return elementsOf(html).flatMap(({ tag, attributes, text }) => [
+    ...(tags.test(tag) && (tag !== 'style' || colours.test(text)) ? [] : [tag]),
     ...Object.entries(attributes).flatMap(([name, value]) => {
       const isFine = name === 'src' ? cids.includes(value) : allowed(name).test(value)
       return isFine ? [] : [`${name}="${value}"`]
@@ -102,7 +105,7 @@ void t.test('the document says its language, title and how it stands to dark scr
 void t.test('every text has its own colour, on a background that has one too', async (t) => {
   const { html } = await made('html', compiled(everywhere.body, everywhere), { x: 'text', list: ['text'], logo: png, url: 'https://example.com' })
   for (const { tag, text, around } of elementsOf(html)) {
-    if (text.trim() === '' || tag === 'title' || tag === 'head') continue
+    if (text.trim() === '' || ['title', 'head', 'style'].includes(tag)) continue
     const styles = around.map(({ attributes }) => attributes['style'] ?? '').join(';')
     t.match(styles, /(^|;)color:#/, text)
     t.match(styles, /background:#/, text)
@@ -158,6 +161,27 @@ void t.test('a text that would be too large ends in an error, before it fills th
   await t.rejects(made('html', wide, { rows }), tooLarge)
   await t.rejects(made('html', headed, { rows }), tooLarge)
 })
+
+void t.test('on a dark screen every colour of text stands out from dark paper, about as it did from white', async (t) => {
+  const { html } = await made('html', compiled([{ paragraph: { text: 'a', color: '#7a0000' } }, { columns: { items: [{ do: [{ heading: { text: 'b', color: '#ffe0e0' } }] }] } }]), {})
+  const [sheet] = elementsOf(html).filter(({ tag }) => tag === 'style')
+  const dark = new Map(Array.from((sheet?.text ?? '').matchAll(/\[style\*="color:(#[0-9a-f]{6})"\]\{color:(#[0-9a-f]{6})/g), ([, light = '', other = '']) => [light, other]))
+  for (const color of ['#1f2933', '#1d4e89', '#66727f', '#7a0000', '#ffe0e0']) {
+    const contrast = contrastOf(dark.get(color) ?? '', '#1b2026')
+    t.ok(contrast >= 4.5 && contrast <= 14, `${color}: ${contrast}`)
+  }
+  t.ok(contrastOf(dark.get('#66727f') ?? '', '#1b2026') < contrastOf(dark.get('#1f2933') ?? '', '#1b2026'), 'what is muted stays so')
+})
+
+/** WCAG 2.2, contrast ratio. */
+function contrastOf (one: string, other: string): number {
+  const luminance = (color: string): number => [0.2126, 0.7152, 0.0722].reduce((sum, weight, index) => {
+    const share = Number.parseInt(color.slice(1 + 2 * index, 3 + 2 * index), 16) / 255
+    return sum + weight * (share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4)
+  }, 0)
+  const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  return (high + 0.05) / (low + 0.05)
+}
 
 void t.test('a paragraph that is read from right to left says so, and a document in such a language is so as a whole', async (t) => {
   const body: TemplateSource['body'] = [{ paragraph: 'שלום!' }, { heading: 'Latin' }, { table: { each: 'lines', as: 'line', columns: [{ header: 'a', value: 'line' }, { header: 'b', value: 'line', type: 'number' }] } }]

@@ -136,9 +136,12 @@ await t.test('the body is that of the template, or the field: HTML where it is H
 await t.test('the provider is asked with lists and nothing that was not given', (t) => {
   t.same(email.request({ ...fields, to: 'ada@example.org', attachGenerated: true }, { ...made, attachments: [handle], metadata: { orderId: '1' } }), {
     email: { from: 'demo@example.com', to: ['ada@example.org'], cc: [], bcc: [], subject: 'Hello', html: '<p>Hi</p>', text: 'Hi' },
+    inline: [],
     attachments: [handle],
     metadata: { orderId: '1' }
   })
+  const picture = { ...handle, contentId: 'logo@picture' }
+  t.same(email.request(fields, { ...made, inline: [picture], attachments: [] }).inline, [picture])
   t.equal(email.request({ ...fields, replyTo: 'team@example.com' }, made).email.replyTo, 'team@example.com')
   t.end()
 })
@@ -146,6 +149,7 @@ await t.test('the provider is asked with lists and nothing that was not given', 
 await t.test('a message is not larger than the provider takes, its attachments in base64', (t) => {
   t.equal(messageSize({ html: 'é', text: 'a', attachments: [] }), 3)
   t.equal(messageSize({ attachments: [handle, handle] }), 2 * (76 + 2))
+  t.equal(messageSize({ inline: [{ ...handle, contentId: 'logo@picture' }], attachments: [handle] }), 2 * (76 + 2))
   t.same(judge('email', { ...fields, body: 'é'.repeat(50) }, { capabilities: { maxSize: 100 } }).problems, [])
   t.match(judge('email', { ...fields, body: 'é'.repeat(51) }, { capabilities: { maxSize: 100 } }), { word: 'validation_failed', problems: ['/body not_supported_by_provider'] })
   const acme = { code: 'acme', capabilities: { maxSize: 100 } }
