@@ -49,7 +49,8 @@ export function detailOf (record: TemplateRecord): TemplateDetail {
 }
 
 function viewOf (record: TemplateRecord): TemplateView {
-  const { id, name, version, latest, source: { service, documentType, locale }, schema, sample, updatedAt, companyId } = record
+  const { id, name, version, latest, source: { service, documentType, locale, texts = {} }, schema, sample, updatedAt, companyId } = record
+  const languages = Object.keys(texts)
   return {
     id,
     name,
@@ -59,12 +60,18 @@ function viewOf (record: TemplateRecord): TemplateView {
     service,
     ...(documentType === undefined ? {} : { documentType }),
     formats: [...templateFormats],
-    locale,
+    locale: isChosen(locale) ? languages[0] ?? locale : locale,
+    languages,
     schema,
     sample,
     updatedAt: updatedAt.toISOString(),
     companyId
   }
+}
+
+/** Whether the locale of a template is prose, which the data choose. */
+function isChosen (locale: string): boolean {
+  return /\{[{%]/.test(locale)
 }
 
 function statusOf ({ version, present, publishedAt }: TemplateRecord): VersionStatus {

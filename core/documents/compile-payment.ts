@@ -1,5 +1,4 @@
-import { isPayable, transferFault, transferText, type Transfer } from './code/epc.ts'
-import { renderError } from './errors.ts'
+import { isPayable, transferText, type Transfer } from './code/epc.ts'
 import { textOf } from './liquid.ts'
 import { lookUp, pointerOf, type Scope } from './scope.ts'
 import { read, type Site } from './site.ts'
@@ -21,17 +20,15 @@ const seller: Path = ['seller', 'name']
 const due: Path = ['amountDue']
 
 /**
- * Compiles the payment of an invoice in its vocabulary. There is nothing to pay by it, and the code is left out, without an
- * IBAN, in another currency than the euro, and for amounts that the scheme does not carry; an IBAN or a BIC that is none is a RenderError.
+ * Compiles the payment of an invoice in its vocabulary. There is nothing to pay by it, and the code is left out, in another
+ * currency than the euro and for what the scheme does not carry, such as an IBAN that is none.
  */
 export function compilePayment (site: Site): CodeText {
   for (const path of [paths.iban, paths.amount, paths.remittance]) read(site, path, 'whole')
   for (const path of [paths.bic, paths.name, seller, due]) use(site.uses, path, 'whole')
   return (scope) => {
     const transfer = transferOf(scope)
-    if (transfer.iban === '' || scope.currency !== 'EUR' || !isDecimal(transfer.amount) || !isPayable(transfer.amount)) return undefined
-    const fault = transferFault(transfer)
-    if (fault !== undefined) throw renderError(pointerOf(scope, paths[fault.field]), 'bad_payment', fault.message)
+    if (scope.currency !== 'EUR' || !isDecimal(transfer.amount) || !isPayable(transfer)) return undefined
     return { text: transferText(transfer), at: pointerOf(scope, paths.iban) }
   }
 }

@@ -35,7 +35,17 @@ export function checkInvoice (invoice: Invoice): Findings {
 /** What holds of an invoice without a sum: its dates and its customer. E-invoices have rules of their own for the rest. */
 export function checkInvoiceWords ({ data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
   const { problems = [], warnings = [] } = checkDueDate(at(data, '/dueDate'), '/template/data/dueDate', { data, today })
-  return { problems: [...problems, ...checkCustomer(data)], warnings }
+  return { problems: [...problems, ...checkCustomer(data)], warnings: [...warnings, ...checkAccount(data)] }
+}
+
+/** Nobody can pay to an account that is none; the document tells it all the same. */
+function checkAccount (data: JsonObject): Problem[] {
+  const [iban, bic] = [at(data, '/bankDetails/iban'), at(data, '/bankDetails/bic')].map((field) => typeof field === 'string' ? field.replaceAll(/\s/g, '').toUpperCase() : '')
+  const path = '/template/data/bankDetails'
+  return [
+    ...iban === undefined || iban === '' || validator.isIBAN(iban) ? [] : [{ path: `${path}/iban`, code: 'bad_iban', message: 'Expected an IBAN with its right check digits; no code to pay by is made of this one.' }],
+    ...bic === undefined || bic === '' || validator.isBIC(bic) ? [] : [{ path: `${path}/bic`, code: 'bad_bic', message: 'Expected a BIC of 8 or 11 characters; no code to pay by is made with this one.' }]
+  ]
 }
 
 /** A template's currency may also be an expression: then the data has it. */

@@ -13,7 +13,7 @@ function placesOf (pages: readonly (readonly Text[])[]): string {
 
 /** What a mail is made of, without its looks: each tag with what it links to, and the text in it. */
 function outlineOf (html: string): string {
-  return elementsOf(html).filter(({ tag, text }) => tag !== 'head' && (text.trim() !== '' || tag === 'img' || tag === 'a'))
+  return elementsOf(html).filter(({ tag, text }) => tag !== 'head' && tag !== 'style' && (text.trim() !== '' || tag === 'img' || tag === 'a'))
     .map(({ tag, attributes, text }) => [tag, attributes['href'] ?? attributes['alt'], text.trim()].filter((part) => part !== undefined && part !== '').join(' | ')).join('\n') + '\n'
 }
 
