@@ -40,6 +40,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
   }, async (request) => {
     const { actor, params, body } = request
     requireRole(actor, 'operator')
+    if (body.addresses !== undefined) requirePerson(actor)
     return await companies.change(authorOf(request), idIn(params), body) ?? nothing(params)
   })
 

@@ -42,7 +42,12 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     transform: ({ schema, url, route }) => ({ url, schema: documented(schema, route.config ?? {}) }),
     transformObject: describeQueries
   })
-  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, () => app.swagger())
+  // Written once: it is large, and strangers may ask for it as often as they like.
+  let written: Buffer | undefined
+  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
+    written ??= Buffer.from(JSON.stringify(app.swagger()))
+    return reply.type('application/json; charset=utf-8').send(written)
+  })
   await app.register(async (pages) => {
     pages.addHook('onRoute', (route) => { route.config = { ...route.config, public: true } })
     // The basic layout is the document alone, without a field for the address of another one.
