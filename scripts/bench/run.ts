@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { assertNode } from '../node-version.mjs'
 
-const benchmarks = ['pdf', 'validation', 'dispatch', 'intake', 'queue', 'growth', 'start']
+const benchmarks = ['pdf', 'formats', 'validation', 'dispatch', 'intake', 'queue', 'growth', 'start']
 
 assertNode()
 const given = process.argv.slice(2)
