@@ -1,3 +1,4 @@
+import { platform } from './accounts/companies.ts'
 import { hashPassword } from './access/passwords.ts'
 import { providedNames } from './services/index.ts'
 import { createFirstCompanies } from './store/accounts.ts'
@@ -15,7 +16,7 @@ export const demo = {
 export async function seedDemo (database: Database, now: Date): Promise<boolean> {
   const { admin, operator } = demo
   return createFirstCompanies(database, [{
-    name: 'Platform',
+    name: platform.name,
     credits: 0,
     users: [{ email: operator.email, role: 'operator', services: [], passwordHash: await hashPassword(operator.password) }]
   }, {

@@ -1,4 +1,4 @@
-import type { Actor, Authentication } from '@dispatch/core'
+import { DispatchError, type Actor, type Authentication } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 
@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route needs no credentials. */
     public?: boolean
+    /** A test key may ask for it, although it changes something: what comes of it is a test. */
+    testable?: boolean
   }
 }
 
@@ -30,10 +32,11 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
   })
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.public === true) return
-    const actor = await authentication.authenticate(request.headers.authorization)
+    const actor = await authentication.authenticate(request.headers.authorization, request.ip)
+    if (actor.key?.mode === 'test') requireTestable(request)
     request[known] = actor
     // From the root: a child of the request's own logger, which is a child itself, would cost ten times as much.
-    request.log = app.log.child({ requestId: request.id, companyId: actor.companyId, userId: actor.userId })
+    request.log = app.log.child({ requestId: request.id, companyId: actor.companyId, userId: actor.userId, ...actor.key && { keyId: actor.key.id } })
   })
   app.addHook('onSend', (request, reply, payload, next) => {
     if (reply.statusCode === 401) challenge(request, reply)
@@ -41,6 +44,12 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
   })
   done()
 }, { name: 'authentication', fastify: '5.x' })
+
+/** Nothing that is real may come of a test key. */
+function requireTestable ({ method, routeOptions: { config } }: FastifyRequest): void {
+  if (method === 'GET' || method === 'HEAD' || config.testable === true) return
+  throw new DispatchError('forbidden', 'A test key dispatches, validates and reads: for anything else, use a live key or the password.')
+}
 
 /** Every 401 names the schemes that would be accepted (RFC 9110, 11.6.1; RFC 6750, 3). */
 function challenge ({ headers }: FastifyRequest, reply: FastifyReply): void {

@@ -3,27 +3,40 @@ import {
   type CallbackRecord, type Callbacks, type CallbackSigning, type Database
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './author.ts'
 import { missing, uuidIn } from './paths.ts'
 
-/** What a company is told about its dispatches, and the secret that proves it. */
+/** What a company is told about its dispatches and itself, and the secret that proves it. */
 export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database, callbacks: Callbacks, signing: CallbackSigning }> = (app, { database, callbacks, signing }, done) => {
+  async function pageOf (companyId: number, dispatchId: string | null, { limit = 25, cursor }: PageQuery): Promise<{ data: CallbackView[], nextCursor: string | null }> {
+    const found = await listCallbacks(database, companyId, dispatchId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    return { data: found.map(viewOf), nextCursor: found.length < limit ? null : String(found.at(-1)?.sequence) }
+  }
+
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/callbacks', {
     config: { errors: ['not_found', 'validation_error'] },
     schema: { tags: ['Callbacks'], summary: 'Lists the callbacks of a dispatch in their order, each with its attempts.', querystring: PageQuery, response: { 200: page(CallbackView) } }
   }, async ({ actor: { companyId }, params, query }) => {
-    const { limit = 25, cursor } = query
     const record = await findDispatch(database, companyId, uuidIn(params.id, 'dispatch'))
     if (record === undefined) throw missing('dispatch', params.id)
-    const found = await listCallbacks(database, companyId, record.dispatch_id, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
-    return { data: found.map(viewOf), nextCursor: found.length < limit ? null : String(found.at(-1)?.sequence) }
+    return pageOf(companyId, record.dispatch_id, query)
+  })
+
+  app.get('/api/v1/company/callbacks', {
+    config: { errors: ['validation_error'] },
+    schema: { tags: ['Callbacks'], summary: 'Lists the callbacks about the company itself in their order, each with its attempts (admins).', querystring: PageQuery, response: { 200: page(CallbackView) } }
+  }, ({ actor, query }) => {
+    requireRole(actor, 'admin', 'operator')
+    return pageOf(actor.companyId, null, query)
   })
 
   app.post<{ Params: { id: string } }>('/api/v1/callbacks/:id/replay', {
     config: { errors: ['not_found', 'conflict'] },
     schema: { tags: ['Callbacks'], summary: 'Sends a callback once more, under the id that it had, with all its tries before it (admins).', response: { 200: CallbackView } }
-  }, async ({ actor, params }) => {
+  }, async (request) => {
+    const { actor, params } = request
     requireRole(actor, 'admin')
-    const replayed = await callbacks.replay(actor.companyId, uuidIn(params.id, 'callback'))
+    const replayed = await callbacks.replay(authorOf(request), uuidIn(params.id, 'callback'))
     if (replayed === undefined) throw missing('callback', params.id)
     if (typeof replayed === 'string') throw new DispatchError('conflict', whyNot[replayed])
     return viewOf(replayed)
@@ -40,11 +53,9 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   app.post('/api/v1/company/callback-secret', {
     config: { errors: [] },
     schema: { tags: ['Callbacks'], summary: 'Makes a new secret and shows it, this once; the one before stays valid for 24 hours, and both sign (admins).', response: { 200: NewCallbackSecret } }
-  }, async ({ actor, log }, reply) => {
-    requireRole(actor, 'admin')
-    const made = await signing.rotate(actor)
-    const { userId, companyId, impersonatorId } = actor
-    log.info({ userId, companyId, impersonatorId }, 'callback secret rotated')
+  }, async (request, reply) => {
+    requireRole(request.actor, 'admin')
+    const made = await signing.rotate(authorOf(request))
     return reply.header('cache-control', 'no-store').send(made)
   })
   done()
@@ -58,7 +69,7 @@ const whyNot = {
 function viewOf (callback: CallbackRecord): CallbackView {
   return {
     id: callback.callback_id,
-    dispatchId: callback.dispatch_id,
+    ...(callback.dispatch_id === null ? {} : { dispatchId: callback.dispatch_id }),
     type: callback.type,
     sequence: callback.sequence,
     receiver: callback.receiver,

@@ -6,6 +6,8 @@ import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerial
 import { Type, type TSchema } from 'typebox'
 
 const validationErrors = ['template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing'] as const
+/** The answer of a validation that has no time: a company's own template waits for its turn to be asked. */
+const late = ['provider_unavailable', 'timeout'] as const
 /** What a client can cause by a dispatch. */
 export const dispatchErrors = [
   ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error', 'distant_service_error',
@@ -29,7 +31,7 @@ const repeated = { 'Idempotency-Replayed': { type: 'string', description: '"true
 export function dispatching (documentation: { summary: string, [name: string]: unknown }, wholes: readonly TSchema[], errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
-    config: { errors: [...dispatchErrors, ...errors], answerHeaders: repeated },
+    config: { errors: [...dispatchErrors, ...errors], answerHeaders: repeated, limit: 'dispatch' as const, testable: true },
     schema: { tags: ['Dispatch'], querystring: ModeQuery, headers: DispatchHeaders, response: { 200: Type.Union([...wholes, QueuedResponse]) }, ...documentation }
   }
 }
@@ -38,7 +40,7 @@ export function dispatching (documentation: { summary: string, [name: string]: u
 export function validating (url: string, documentation: Readonly<Record<string, unknown>>, errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
-    config: { errors: [...validationErrors, ...errors], validates: true },
+    config: { errors: [...validationErrors, ...late, ...errors], validates: true, limit: 'validation' as const, testable: true },
     schema: {
       tags: ['Dispatch'],
       summary: `Validates the body of POST ${url}: no provider is contacted, nothing is rendered or charged.`,
@@ -50,8 +52,8 @@ export function validating (url: string, documentation: Readonly<Record<string, 
 }
 
 /** Who calls, and how. Throws a `validation_error` for a query or header that says nothing known. */
-export function callerOf (request: FastifyRequest): Pick<Call, 'actor' | 'requestId' | 'mode'> & { mode: Mode } {
-  return { actor: request.actor, requestId: request.id, mode: modeOf(request) }
+export function callerOf (request: FastifyRequest): Pick<Call, 'actor' | 'requestId' | 'mode' | 'version'> & { mode: Mode } {
+  return { actor: request.actor, requestId: request.id, mode: modeOf(request), version: request.apiVersion }
 }
 
 /** Dispatches a call and answers what has come of it; a replay says so. */

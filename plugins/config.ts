@@ -1,15 +1,14 @@
-import { isIPv4 } from 'node:net'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isNetwork, isServiceName, serviceNames } from '@dispatch/core'
+import { isServiceName, serviceNames } from '@dispatch/core'
+import { ConfigError } from './config-error.ts'
+import { networksOf, transportOf, type TransportConfig } from './config-transport.ts'
+
+export { ConfigError } from './config-error.ts'
 
 /** How the service is run, as its environment says. */
-export type Config = {
+export type Config = TransportConfig & {
   environment: 'development' | 'production'
-  host: string
-  port: number
-  /** Links begin with it; no slash at the end. */
-  publicUrl: string
   /** The embedded database, documents and the development key lie below it. */
   dataDirectory: string
   /** A PostgreSQL server; without one the service starts its own. */
@@ -17,12 +16,20 @@ export type Config = {
   providerDirectories: string[]
   /** What providers may write to, one folder a company; without it no provider writes files. */
   diskRoot?: string
-  /** Base64 of 32 bytes. */
+  /** Base64 of 32 bytes, or the path of a file that holds them. */
   masterKey?: string
+  masterKeyFile?: string
+  /** The one before, while secrets are rewrapped. */
+  previousMasterKey?: string
+  previousMasterKeyFile?: string
   /** Credits by service, where they differ from the services' own. */
   prices: Record<string, number>
   /** CIDRs that tenants may reach beside the public addresses. */
   allowedNetworks: string[]
+  /** CIDRs of the proxies whose word on the client's address and protocol counts. */
+  trustedProxies: string[]
+  /** Calls in a minute; 0: any number. `auth` also bounds failed logins. */
+  limits: Limits
   /** Credentials (`user:password`) with which vendors post events, by the provider's code in capitals, `_` for `-`. */
   webhookAuth: Record<string, string>
   /** Days that the data of requests, events of vendors and bodies of callbacks are kept. */
@@ -34,10 +41,8 @@ export type Config = {
   logLevel: string
 }
 
-/** The environment says something that cannot be followed. The message is one sentence for the operator. */
-export class ConfigError extends Error {
-  override name = 'ConfigError'
-}
+/** Of authentication calls for each client address, of dispatches and of validations for each user. */
+export type Limits = { auth: number, dispatch: number, validation: number }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -45,22 +50,22 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 export function readConfig (variables: NodeJS.ProcessEnv): Config {
   const env = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
   const environment = oneOf(env, 'NODE_ENV', ['development', 'production'], 'development')
-  const host = hostOf(env['HOST'] ?? '127.0.0.1')
-  const port = portOf(env['PORT'] ?? '3000')
   const databaseUrl = env['DATABASE_URL']
-  const masterKey = env['DISPATCH_MASTER_KEY']
   return {
     environment,
-    host,
-    port,
-    publicUrl: publicUrlOf(env['DISPATCH_PUBLIC_URL'], environment, `http://${host.includes(':') ? `[${host}]` : host}:${port}`),
+    ...transportOf(env, environment),
     dataDirectory: resolve(env['DISPATCH_DATA_DIR'] ?? join(root, 'data')),
     ...(databaseUrl === undefined ? {} : { databaseUrl: databaseUrlOf(databaseUrl) }),
     providerDirectories: env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ?? [join(root, 'providers')],
     ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
-    ...(masterKey === undefined ? {} : { masterKey }),
+    ...masterKeysOf(env),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
-    allowedNetworks: networksOf(env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
+    allowedNetworks: networksOf('DISPATCH_ALLOWED_NETWORKS', env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
+    limits: {
+      auth: limitOf(env, 'DISPATCH_AUTH_LIMIT', '10'),
+      dispatch: limitOf(env, 'DISPATCH_DISPATCH_LIMIT', '100'),
+      validation: limitOf(env, 'DISPATCH_VALIDATION_LIMIT', '0')
+    },
     webhookAuth: webhookAuthOf(env),
     retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
     works: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',
@@ -76,19 +81,6 @@ function oneOf<Value extends string> (env: NodeJS.ProcessEnv, name: string, valu
   return known
 }
 
-/** One address: "localhost" may stand for two. */
-function hostOf (text: string): string {
-  const host = text === 'localhost' ? '127.0.0.1' : text
-  if (host === '::1' || (isIPv4(host) && host.startsWith('127.'))) return host
-  throw new ConfigError(`HOST is "${host}", but plain HTTP is served on a loopback address only, such as 127.0.0.1, because it would carry credentials in the clear.`)
-}
-
-function portOf (text: string): number {
-  const port = Number(text)
-  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new ConfigError(`PORT is "${text}"; it must be a number from 0 (any free port) to 65535.`)
-  return port
-}
-
 /** Days: for a week it is asked what became of an uncertain dispatch, which may go on then. */
 function retentionDaysOf (text: string): number {
   const days = Number(text)
@@ -98,12 +90,24 @@ function retentionDaysOf (text: string): number {
 
 const shortestRetention = 7
 
-function publicUrlOf (text: string | undefined, environment: Config['environment'], own: string): string {
-  if (text === undefined && environment === 'development') return own
-  if (text === undefined) throw new ConfigError('DISPATCH_PUBLIC_URL is not set: in production it says where the links to documents lead, for example https://dispatch.example.com.')
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') throw new ConfigError(`DISPATCH_PUBLIC_URL is "${text}"; it must be a URL such as https://dispatch.example.com.`)
-  return url.href.replace(/\/$/, '')
+type MasterKeys = Pick<Config, 'masterKey' | 'masterKeyFile' | 'previousMasterKey' | 'previousMasterKeyFile'>
+
+/** Each is given itself or by its file: of two that differ, nobody could say which one counts. */
+function masterKeysOf (env: NodeJS.ProcessEnv): MasterKeys {
+  const [masterKey, masterKeyFile] = [env['DISPATCH_MASTER_KEY'], env['DISPATCH_MASTER_KEY_FILE']]
+  const [previousMasterKey, previousMasterKeyFile] = [env['DISPATCH_MASTER_KEY_PREVIOUS'], env['DISPATCH_MASTER_KEY_PREVIOUS_FILE']]
+  if (masterKey !== undefined && masterKeyFile !== undefined) throw twice('DISPATCH_MASTER_KEY')
+  if (previousMasterKey !== undefined && previousMasterKeyFile !== undefined) throw twice('DISPATCH_MASTER_KEY_PREVIOUS')
+  return {
+    ...(masterKey === undefined ? {} : { masterKey }),
+    ...(masterKeyFile === undefined ? {} : { masterKeyFile: resolve(masterKeyFile) }),
+    ...(previousMasterKey === undefined ? {} : { previousMasterKey }),
+    ...(previousMasterKeyFile === undefined ? {} : { previousMasterKeyFile: resolve(previousMasterKeyFile) })
+  }
+}
+
+function twice (name: string): ConfigError {
+  return new ConfigError(`${name} and ${name}_FILE are both set: leave one of them out.`)
 }
 
 function diskRootOf (path: string): string {
@@ -111,12 +115,10 @@ function diskRootOf (path: string): string {
   return path
 }
 
-/** `10.0.0.0/8,fd00::/8`. */
-function networksOf (text: string): string[] {
-  const networks = text.split(',').map((part) => part.trim()).filter((part) => part !== '')
-  const wrong = networks.find((network) => !isNetwork(network))
-  if (wrong !== undefined) throw new ConfigError(`DISPATCH_ALLOWED_NETWORKS has "${wrong}"; each part must be a network such as 10.0.0.0/8 or fd00::/8.`)
-  return networks
+function limitOf (env: NodeJS.ProcessEnv, name: string, otherwise: string): number {
+  const text = env[name] ?? otherwise
+  if (!/^\d{1,6}$/.test(text)) throw new ConfigError(`${name} is "${text}"; it must be a whole number of calls in a minute, or 0 for no limit.`)
+  return Number(text)
 }
 
 /** It may hold a password: the message does not repeat it. */

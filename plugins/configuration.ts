@@ -3,6 +3,7 @@ import {
   type Actor, type Configuring, type JsonObject, type Owner, type ServiceName
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './author.ts'
 import { codeIn } from './paths.ts'
 
 /** Choosing and configuring providers: for oneself, or as an admin for the company. */
@@ -16,25 +17,29 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
     app.put<{ Params: { service: string }, Body: { providerName: string | null } }>(`${choice}/:service`, {
       config: { errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
       schema: { tags: ['Configuration'], summary: `Chooses the provider of a service for ${whose}; null takes the choice back.`, body: ChoiceBody, response: { 200: MyConfig } }
-    }, async ({ actor, params, body }) => {
+    }, async (request) => {
+      const { actor, params, body } = request
       const service = serviceIn(params.service)
       const owner = ownerOf(actor)
       // An admin chooses for those who may use the service.
       if (owner.userId !== null) requireService(actor, service)
-      await configuring.choose(owner, service, body.providerName)
+      await configuring.choose(owner, service, body.providerName, authorOf(request))
       return configuring.mine(actor)
     })
 
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
       config: { errors: ['not_found', 'validation_failed'] },
       schema: { tags: ['Configuration'], summary: `Stores a provider's configuration of ${whose}: secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
-    }, ({ actor, params, body }) => configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, ...sandboxOf(body) }))
+    }, (request) => {
+      const { actor, params, body, apiVersion: version } = request
+      return configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) }, authorOf(request))
+    })
 
     app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
       config: { errors: ['not_found'] },
       schema: { tags: ['Configuration'], summary: `Removes a provider's configuration of ${whose}.`, response: { 204: Nothing } }
-    }, async ({ actor, params }, reply) => {
-      await configuring.remove(ownerOf(actor), codeIn(params.code))
+    }, async (request, reply) => {
+      await configuring.remove(ownerOf(request.actor), codeIn(request.params.code), authorOf(request))
       return reply.code(204).send()
     })
   }

@@ -2,16 +2,21 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  createAccounts, createAsk, createAuthentication, createBreakers, createCallbacks, createCallbackSigning, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createHost, createIntake, createJobs,
-  createKeyring, createKeySources, createKeyStore, createLeases, createLinks, createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates,
-  createTokens, createVerifying, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, readMasterKey, receiveFile, startWorker,
-  type Accounts, type Addresses, type Authentication, type Breakers, type Callbacks, type CallbackSigning, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files,
-  type Freshness, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network, type Notices, type Pipeline, type Parts as PipelineParts, type Queue, type Receive, type Renderer, type SigningKeys,
-  type Spool, type Storing, type Templates, type Tokens, type Verifying, type Worker
+  checkMasterKeys, createAccounts, createApiKeys, createAsk, createAuthentication, createAuthoring, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations,
+  createConfiguring, createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks,
+  createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, createWorkshop, demo,
+  linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, receiveFile, startWorker, withoutProvider,
+  type Accounts, type Addresses, type ApiKeys, type Authentication, type Authoring, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring,
+  type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network,
+  type Notices, type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Users, type Verifying, type Worker,
+  type Workshop
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
+import { openKeyring } from './master-keys.ts'
+import type { Limiters } from './rate-limits.ts'
 import { createSimulatedVendor, type SimulatedVendor } from './simulated-vendor.ts'
+import { transportLimits, type TransportLimits } from './transport-limits.ts'
 
 /** Every part of the service, by the name under which the container has it. */
 export type Parts = {
@@ -28,19 +33,31 @@ export type Parts = {
   credentials: Credentials
   tokens: Tokens
   authentication: Authentication
+  users: Users
+  companies: Companies
+  companySettings: CompanySettings
+  apiKeys: ApiKeys
+  /** Off where authentication is not limited. */
+  guesses: Guesses | undefined
+  limiters: Limiters
   configurations: Configurations
   configuring: Configuring
   templates: Templates
+  authoring: Authoring
   files: Files
   receive: Receive
   links: Links
   documentUrl: DocumentUrl
   addresses: Addresses
   host: Host
+  /** The providers that companies may choose: in production all but the one that only simulates, which test keys reach alone. */
+  offered: Host
   breakers: Breakers
   network: Network
   spool: Spool
   renderer: Renderer
+  transportLimits: TransportLimits
+  workshop: Workshop
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
   leases: Leases
@@ -68,15 +85,27 @@ export type House = { get: <Name extends keyof Parts>(name: Name) => Parts[Name]
 const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   newId: () => () => randomUUIDv7(),
   renderer: () => createRenderer(),
+  transportLimits: () => transportLimits,
+  workshop: () => createWorkshop(),
   synchronousLimit: () => 120,
   freshness: (get) => createFreshness(get('database')),
   accounts: (get) => createAccounts(get('database'), get('freshness')),
-  credentials: (get) => createCredentials({ accounts: get('accounts'), now: get('now') }),
+  credentials: (get) => createCredentials({ accounts: get('accounts'), guesses: get('guesses'), now: get('now') }),
   tokens: (get) => createTokens({ keys: get('signingKeys'), now: get('now') }),
-  authentication: (get) => createAuthentication({ accounts: get('accounts'), credentials: get('credentials'), tokens: get('tokens') }),
+  users: (get) => createUsers({ database: get('database'), credentials: get('credentials'), now: get('now') }),
+  companies: (get) => createCompanyAccounts({ database: get('database'), now: get('now') }),
+  companySettings: (get) => createCompanySettings({ database: get('database'), now: get('now') }),
+  authentication: (get) => createAuthentication({
+    accounts: get('accounts'), credentials: get('credentials'), tokens: get('tokens'), keys: get('apiKeys'), guesses: get('guesses'), now: get('now')
+  }),
+  apiKeys: (get) => createApiKeys(get('database'), get('freshness'), { now: get('now'), onError: (err) => get('log').warn({ err }, 'the use of a key was not noted') }),
+  guesses: (get) => guessesOf(get),
+  limiters: (get) => limitersOf(get),
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
-  configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('host'), keyring: get('keyring'), publicUrl: get('config').publicUrl, now: get('now') }),
+  configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('offered'), keyring: get('keyring'), publicUrl: get('config').publicUrl, now: get('now') }),
+  offered: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   templates: (get) => createTemplates(get('database'), get('freshness')),
+  authoring: (get) => createAuthoring({ database: get('database'), templates: get('templates'), workshop: get('workshop'), now: get('now') }),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
   network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
@@ -112,6 +141,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     spool: get('spool'),
     ...diskOf(get('config')),
     renderer: get('renderer'),
+    workshop: get('workshop'),
     documentUrl: get('documentUrl'),
     keyring: get('keyring'),
     log: get('log'),
@@ -122,7 +152,27 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     now: get('now'),
     newId: get('newId')
   }),
-  pipeline: (get) => createPipeline(get('running'), { prices: get('config').prices, synchronousLimit: get('synchronousLimit'), publicUrl: get('config').publicUrl })
+  pipeline: (get) => createPipeline(get('running'), { prices: get('config').prices, synchronousLimit: get('synchronousLimit'), publicUrl: get('config').publicUrl, standIn: demo.provider, offered: get('offered') })
+}
+
+/** Seconds. */
+const minute = 60
+
+/** Every limit that is not off. */
+function limitersOf (get: House['get']): Limiters {
+  const limits = Object.entries(get('config').limits).filter(([, quota]) => quota > 0)
+  return Object.fromEntries(limits.map(([name, quota]) => [name, createLimiter(get('database'), { name, quota, window: minute })]))
+}
+
+/** As many wrong passwords from an address as it may call for tokens; five times that for an account in a quarter of an hour. */
+function guessesOf (get: House['get']): Guesses | undefined {
+  const { config: { limits: { auth } }, database, now } = { config: get('config'), database: get('database'), now: get('now') }
+  if (auth === 0) return undefined
+  return createGuesses({
+    addresses: createLimiter(database, { name: 'failures', quota: auth, window: minute }),
+    accounts: createLimiter(database, { name: 'account', quota: 5 * auth, window: 15 * minute }),
+    known: createKnownClients(database, now)
+  })
 }
 
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
@@ -144,7 +194,8 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     const now = replacements.now ?? (() => new Date())
     await database.ping().catch(unusable)
     await migrate(database)
-    const keyring = createKeyring(await readMasterKey(config.environment === 'production' ? { value: config.masterKey } : { value: config.masterKey, file: join(config.dataDirectory, 'master.key') }))
+    const keyring = await openKeyring(config)
+    await checkMasterKeys(database, keyring)
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
@@ -158,6 +209,7 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
     opened.defer(() => get('network').close())
     opened.defer(() => get('renderer').close())
+    opened.defer(() => get('workshop').close())
     opened.defer(() => { get('leases').close() })
     opened.defer(() => get('pipeline').drain())
     const queue = await openQueue({ databaseUrl, log })

@@ -39,7 +39,7 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 }
 
 /** A download under its name, ASCII and in full (RFC 6266, RFC 8187). */
-function contentDisposition (filename: string): string {
+export function contentDisposition (filename: string): string {
   const ascii = filename.replaceAll(/[^\w.-]/g, '_')
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeURIComponent(filename).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)}`
 }

@@ -2,6 +2,8 @@ import { chainFault, DispatchError, errorTable, isServiceName, serviceNames, did
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { identify } from './headers.ts'
+import { httpsRequired, type WayOf } from './https.ts'
+import { budgetHeaders } from './rate-limits.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -22,9 +24,12 @@ export const errorsPlugin = plugin((app, _options, done) => {
 }, { name: 'errors', fastify: '5.x' })
 
 /** Answers a request for which the framework finds no route, by its path alone: no hook has seen it. */
-export function answerUnroutable (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  identify(request, reply)
-  void send(frameworkError(error), request, reply)
+export function answerUnroutable (wayOf: WayOf): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void {
+  return (error, request, reply) => {
+    const way = wayOf(request.raw)
+    identify(request, reply, way)
+    void send(way === 'plain' || way === 'probe' ? httpsRequired() : frameworkError(error), request, reply)
+  }
 }
 
 function send (error: DispatchError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -37,6 +42,8 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
     ...error.more,
     ...(request.routeOptions.config.validates === true ? { result: 'error' as const } : {})
   }
+  if (error.budget !== undefined) reply.headers(budgetHeaders(error.budget))
+  if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
   return reply.code(error.status).header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
 }
 

@@ -1,38 +1,65 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { DispatchError, didYouMean } from '@dispatch/core'
+import { DispatchError, didYouMean, latestVersion, versionOf, versions, type Version } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-
-/** The versions of the API, with the day of their release. The last one serves requests that name none. */
-export const versions = { '1.0.0': '2026-02-13', '1.0.1': '2026-03-14' } as const
-type Version = keyof typeof versions
-const latest: Version = '1.0.1'
+import { httpsRequired, type Way, type WayOf } from './https.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The version that serves the request. */
     apiVersion: Version
   }
+  interface FastifyContextConfig {
+    /** The route is on its way out: announced on the day `since`, gone on the day `sunset` (both as 2026-03-14); `instead`: what takes its place. */
+    deprecated?: Deprecation
+    /** A trusted proxy asks for it by itself, over plain HTTP. */
+    probe?: boolean
+  }
 }
 
-/** The headers of every answer: which request it answers, which version served it; and what is a company's is not kept by anybody else. */
-export const headersPlugin = plugin((app, _options, done) => {
-  app.decorateRequest('apiVersion', latest)
+export type Deprecation = { since: string, sunset: string, instead: string }
+
+/**
+ * The headers of every answer: which request it answers, which version served it; and what is a company's is not kept by
+ * anybody else. What came over plain HTTP is refused here, before its credentials are looked at.
+ */
+export const headersPlugin = plugin<{ wayOf: WayOf }>((app, { wayOf }, done) => {
+  app.decorateRequest('apiVersion', latestVersion)
   app.addHook('onRequest', (request, reply, next) => {
     const asked = request.headers['x-api-version']
-    const known = asked === undefined ? latest : versionOf(String(asked))
-    request.apiVersion = known ?? latest
-    identify(request, reply)
+    const known = asked === undefined ? latestVersion : versionOf(String(asked))
+    request.apiVersion = known ?? latestVersion
+    const way = wayOf(request.raw)
+    identify(request, reply, way)
+    const { deprecated } = request.routeOptions.config
+    if (deprecated !== undefined) reply.header('x-deprecation-warning', warningOf(deprecated))
     if (request.routeOptions.config.public !== true) reply.header('cache-control', 'no-store')
-    next(known === undefined ? unsupported(String(asked)) : undefined)
+    if (!isServed(way, request)) next(httpsRequired())
+    else next(known === undefined ? unsupported(String(asked)) : undefined)
   })
   done()
 }, { name: 'headers', fastify: '5.x' })
 
-/** X-Request-ID, X-API-Version and X-API-Released; and that browsers take the content for what its type says. */
-export function identify ({ id, apiVersion }: Pick<FastifyRequest, 'id' | 'apiVersion'>, reply: FastifyReply): void {
-  reply.headers({ 'x-request-id': id, 'x-api-version': apiVersion, 'x-api-released': versions[apiVersion], 'x-content-type-options': 'nosniff' })
+/** Browsers take the content for what its type says, load nothing with it, show it in nobody's frame and tell nobody about it. */
+const strict = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin'
+}
+
+/** A year in seconds, in which browsers take no plain HTTP from this host any more (RFC 6797). */
+const encryptedOnly = { 'strict-transport-security': 'max-age=31536000' }
+
+/** X-Request-ID, X-API-Version and X-API-Released; and what browsers may do with the answer. */
+export function identify ({ id, apiVersion }: Pick<FastifyRequest, 'id' | 'apiVersion'>, reply: FastifyReply, way: Way): void {
+  reply.headers({ 'x-request-id': id, 'x-api-version': apiVersion, 'x-api-released': versions[apiVersion], ...strict, ...(way === 'encrypted' ? encryptedOnly : {}) })
+}
+
+function isServed (way: Way, { routeOptions: { config } }: FastifyRequest): boolean {
+  return way === 'probe' ? config.probe === true : way !== 'plain'
 }
 
 /** The client's X-Request-ID if it is a plain word, else one of our own. */
@@ -41,8 +68,9 @@ export function requestId ({ headers }: Pick<IncomingMessage, 'headers'>): strin
   return typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : randomUUID()
 }
 
-function versionOf (asked: string): Version | undefined {
-  return Object.hasOwn(versions, asked) ? asked as Version : undefined
+/** One sentence, of visible ASCII only: it stands in a header. */
+export function warningOf ({ since, sunset, instead }: Deprecation): string {
+  return `Deprecated since ${since}, removed on ${sunset}: use ${instead}.`
 }
 
 function unsupported (asked: string): DispatchError {

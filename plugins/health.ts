@@ -9,12 +9,12 @@ export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database }> 
   }, () => ({ status: 'ok' as const }))
 
   app.get('/livez', {
-    config: { public: true, quiet: true },
+    config: { public: true, quiet: true, probe: true },
     schema: { tags: ['Health'], summary: 'Answers when the process runs.', response: { 204: Nothing } }
   }, async (_request, reply) => reply.code(204).send(null))
 
   app.get('/readyz', {
-    config: { public: true, quiet: true },
+    config: { public: true, quiet: true, probe: true },
     schema: { tags: ['Health'], summary: 'Answers when the database does, too.', response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer.' } } }
   }, async (request, reply) => {
     try {

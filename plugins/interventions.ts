@@ -3,6 +3,7 @@ import {
   type Actor, type Addresses, type Database, type Pipeline
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './author.ts'
 import { callerOf, dispatching } from './calls.ts'
 import { missing, uuidIn } from './paths.ts'
 
@@ -22,7 +23,7 @@ export const interventionRoutes: FastifyPluginCallbackTypebox<Options> = (app, {
     [DispatchResponse, ChainResponse],
     ['not_found', 'conflict', 'document_expired', 'partially_dispatched']
   ), async (request) => {
-    const result = await pipeline.retry({ ...callerOf(request), dispatchId: uuidIn(request.params.id, 'dispatch'), body: request.body })
+    const result = await pipeline.retry({ ...callerOf(request), author: authorOf(request), dispatchId: uuidIn(request.params.id, 'dispatch'), body: request.body })
     request.dispatchId = result.dispatchId
     return answerOf(result, addresses)
   })
@@ -30,18 +31,20 @@ export const interventionRoutes: FastifyPluginCallbackTypebox<Options> = (app, {
   app.post<Named>('/api/v1/dispatches/:id/cancel', {
     config: { errors: ['not_found', 'conflict'] },
     schema: { tags: ['Dispatches'], summary: 'Cancels a dispatch of which nothing has begun.', response: { 200: DispatchView } }
-  }, async ({ actor, params }) => {
+  }, async (request) => {
+    const { actor, params } = request
     const dispatchId = uuidIn(params.id, 'dispatch')
-    await pipeline.cancel({ actor, dispatchId })
+    await pipeline.cancel({ actor, author: authorOf(request), dispatchId })
     return view(actor, dispatchId)
   })
 
   app.post('/api/v1/dispatches/:id/resolve', {
     config: { errors: ['not_found', 'conflict'] },
     schema: { tags: ['Dispatches'], summary: 'Says what became of a step in doubt, by the word of an admin.', body: ResolveBody, response: { 200: DispatchView } }
-  }, async ({ actor, params, body }) => {
+  }, async (request) => {
+    const { actor, params, body } = request
     const dispatchId = uuidIn((params as Named['Params']).id, 'dispatch')
-    await pipeline.resolve({ actor, dispatchId, ...body })
+    await pipeline.resolve({ actor, author: authorOf(request), dispatchId, ...body })
     return view(actor, dispatchId)
   })
   done()

@@ -4,7 +4,7 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 /** Logging in and refreshing: `POST /auth`, `GET /auth/refresh`. Answers must not be cached (RFC 6749, 5.1). */
 export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authentication }> = (app, { authentication }, done) => {
   app.post('/auth', {
-    config: { public: true, errors: ['forbidden'] },
+    config: { public: true, limit: 'auth', errors: ['forbidden', 'rate_limited'] },
     schema: {
       tags: ['Authentication'],
       summary: 'Log in',
@@ -12,23 +12,24 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
       body: Login,
       response: { 200: LoginResponse }
     }
-  }, async ({ body }, reply) => {
-    const data = await authentication.login(body.username, body.password)
+  }, async ({ body, ip }, reply) => {
+    const data = await authentication.login(body.username, body.password, ip)
     return reply.header('cache-control', 'no-store').send({ data })
   })
 
   app.get('/auth/refresh', {
     // It reads the header itself, because it also takes a token that has expired.
-    config: { public: true, errors: ['unauthorized', 'forbidden'] },
+    config: { public: true, limit: 'auth', errors: ['unauthorized', 'forbidden', 'rate_limited'] },
     schema: {
       tags: ['Authentication'],
       summary: 'Refresh an access token',
       description: 'Takes a token that is valid or expired less than 24 hours ago, up to 30 days after the login. The new one keeps user and company.',
       response: { 200: LoginResponse }
     }
-  }, async ({ headers }, reply) => {
-    const data = await authentication.refresh(headers.authorization)
+  }, async ({ headers, ip }, reply) => {
+    const data = await authentication.refresh(headers.authorization, ip)
     return reply.header('cache-control', 'no-store').send({ data })
   })
+
   done()
 }

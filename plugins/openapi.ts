@@ -1,10 +1,10 @@
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { ErrorBody, errorTable, type ErrorWord } from '@dispatch/core'
+import { ErrorBody, errorTable, latestVersion, versions, type ErrorWord } from '@dispatch/core'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { TObject } from 'typebox'
-import { versions } from './headers.ts'
+import { warningOf } from './headers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,17 +23,18 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
       openapi: '3.1.0',
       info: {
         title: 'Document Dispatch',
-        version: Object.keys(versions).at(-1) ?? '',
+        version: latestVersion,
         description: 'Takes a template and its data, makes the document and dispatches it through a provider.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
       },
       externalDocs: { url: `${publicUrl}/docs/providers`, description: 'What each provider supports' },
       servers: [{ url: publicUrl }],
-      security: [{ basic: [] }, { bearer: [] }],
+      security: [{ basic: [] }, { bearer: [] }, { key: [] }],
       components: {
         securitySchemes: {
           basic: { type: 'http', scheme: 'basic', description: 'E-mail address and password.' },
-          bearer: { type: 'http', scheme: 'bearer', description: 'An access token of `POST /auth`, good for 120 minutes.' }
+          bearer: { type: 'http', scheme: 'bearer', description: 'An access token of `POST /auth`, good for 120 minutes.' },
+          key: { type: 'http', scheme: 'bearer', bearerFormat: 'dk_live_…, dk_test_…', description: 'An API key of `POST /api/v1/keys`; also as the user name of Basic, without a password.' }
         }
       }
     },
@@ -85,24 +86,38 @@ const headers = {
   'X-API-Released': { type: 'string', format: 'date', description: 'The day of its release.' }
 }
 
+const limited = {
+  'RateLimit-Policy': { type: 'string', description: 'The limit: `"dispatch";q=100;w=60` is 100 in 60 seconds.' },
+  RateLimit: { type: 'string', description: 'What is left of it: `"dispatch";r=42;t=17` is 42 for the next 17 seconds.' }
+}
+const retry = { 'Retry-After': { type: 'integer', description: 'Seconds until it is worth another try.' } }
+const deprecation = { 'X-Deprecation-Warning': { type: 'string', description: 'Since when the route is deprecated, when it goes, and what takes its place.' } }
+
+/** The headers of a route's answers. */
+function headersOf ({ answerHeaders, limit, deprecated }: FastifyContextConfig): object {
+  return { ...headers, ...answerHeaders, ...limit === undefined ? {} : limited, ...deprecated === undefined ? {} : deprecation }
+}
+
 /** A route's schema with what the framework does not know of: its errors, the headers of every answer, open routes. */
 function documented (schema: FastifySchema | undefined, config: FastifyContextConfig): FastifySchema {
   const words: ErrorWord[] = [
     ...config.errors ?? [],
     ...(schema?.body === undefined ? [] : ['validation_error', 'payload_too_large', 'unsupported_media_type'] as const),
-    ...(config.public === true ? [] : ['unauthorized', 'forbidden'] as const),
+    ...(config.public === true ? [] : ['unauthorized', 'forbidden', 'rate_limited'] as const),
+    'https_required',
     'unsupported_version',
     'internal_error'
   ]
   const byStatus = Object.groupBy(words, (word) => errorTable[word].status)
   const errors = Object.entries(byStatus).map(([status, found]) => [status, {
     description: [...new Set(found)].map((word) => `\`${word}\`: ${errorTable[word].when}`).join('\n\n'),
-    headers,
+    headers: Number(status) === errorTable.rate_limited.status ? { ...headersOf(config), ...limited, ...retry } : headersOf(config),
     $ref: 'Error#'
   }])
-  const answers = Object.entries(schema?.response ?? {}).map(([status, answer]) => [status, { ...answer as object, headers: { ...headers, ...config.answerHeaders } }])
+  const answers = Object.entries(schema?.response ?? {}).map(([status, answer]) => [status, { ...answer as object, headers: headersOf(config) }])
   return {
     ...schema,
+    ...(config.deprecated === undefined ? {} : { deprecated: true, description: [schema?.description, warningOf(config.deprecated)].filter((text) => text !== undefined).join('\n\n') }),
     headers: { type: 'object', properties: { ...(schema?.headers as TObject | undefined)?.properties, ...requestHeaders } },
     ...(config.public === true ? { security: [] } : {}),
     response: { ...Object.fromEntries(answers) as object, ...Object.fromEntries(errors) as object }

@@ -1,4 +1,4 @@
-import { compile, DispatchError, ProviderCode } from '@dispatch/core'
+import { AssetName, compile, DispatchError, ProviderCode } from '@dispatch/core'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -22,6 +22,14 @@ const isCode = compile(ProviderCode)
 export function codeIn (code: string): string {
   if (!isCode(code).ok) throw missing('provider', code)
   return code
+}
+
+const isAssetName = compile(AssetName)
+
+/** The name of a picture in a path. Throws `not_found` for anything else: nothing has such a name. */
+export function assetIn (name: string): string {
+  if (!isAssetName(name).ok) throw missing('asset', name)
+  return name
 }
 
 /** The error for a thing that does not exist, or belongs to another company. */

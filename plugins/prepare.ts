@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readTemplateFolder, seedDemo, type SharedTemplate, type TemplateFolder } from '@dispatch/core'
 import type { House } from './container.ts'
+import { refuseDevelopmentDefaults } from './production.ts'
 
 const shipped = fileURLToPath(new URL('../templates/', import.meta.url))
 
-/** Brings the shared templates up to date and, in development, fills a new database. */
+/** Brings the shared templates up to date. Development fills a new database; production refuses one that was filled so. */
 export async function prepare ({ get }: House): Promise<void> {
   const time = get('now')()
+  if (get('config').environment === 'production') await refuseDevelopmentDefaults(get('config'), get('accounts'))
   const changed = await get('templates').publishShared((await readTemplates(shipped)).map(sharedOf), time)
   if (changed > 0) get('log').info({ changed }, 'shared templates published')
   if (get('config').environment === 'development' && await seedDemo(get('database'), time)) get('log').info({}, 'company "Demo" created')
@@ -22,7 +24,7 @@ async function readTemplates (folder: string): Promise<TemplateFolder[]> {
   })))
 }
 
-function sharedOf ({ id, name, digest, source, schema, sample }: TemplateFolder): SharedTemplate {
+function sharedOf ({ id, name, digest, source, schema, sample, yaml }: TemplateFolder): SharedTemplate {
   // They were read from JSON files: plain data, whatever their type says.
-  return { id, name, digest, source, schema: schema as SharedTemplate['schema'], sample: sample as SharedTemplate['sample'] }
+  return { id, name, digest, source, schema: schema as SharedTemplate['schema'], sample: sample as SharedTemplate['sample'], yaml }
 }

@@ -24,7 +24,7 @@ type Options = { database: Database, host: Host, configurations: Configurations,
 /** Development only: what the simulator has "sent" for the company, and events of it as a vendor's. */
 export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, host, configurations, keyring, vendor, now, newId }, done) => {
   /** The configuration that a step was dispatched with, as far as events need it. */
-  async function addressee (companyId: number, userId: number | null): Promise<{ search: string, settings: JsonObject }> {
+  async function addressee (companyId: number, userId: number | null | undefined): Promise<{ search: string, settings: JsonObject }> {
     const stored = (await configurations.latest(companyId)).configurations.find((configuration) => configuration.providerCode === code && configuration.userId === userId)
     return stored === undefined ? { search: '', settings: {} } : { search: `?account=${stored.account}`, settings: openConfiguration(keyring, companyId, stored) }
   }
@@ -56,12 +56,13 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { da
   done()
 }
 
-type FollowedStep = { service: DeliveryService, remoteId: string, owner: number | null }
+/** `owner`: whose configuration it was dispatched with; undefined for nobody's. */
+type FollowedStep = { service: DeliveryService, remoteId: string, owner: number | null | undefined }
 
 /** The step that the simulator tells about with a status. Throws `validation_failed` when there is none. */
 function stepFor ({ steps, user_id: userId }: DispatchRecord, status: string): FollowedStep {
   const followed = steps.flatMap(({ service, provider_code: provider, remote_id: remoteId, configured_by: configuredBy }): FollowedStep[] =>
-    provider === code && remoteId !== null && isDeliveryService(service) ? [{ service, remoteId, owner: configuredBy === 'user' ? userId : null }] : [])
+    provider === code && remoteId !== null && isDeliveryService(service) ? [{ service, remoteId, owner: configuredBy === 'nobody' ? undefined : configuredBy === 'user' ? userId : null }] : [])
   const [first] = followed
   if (first === undefined) throw notFollowed()
   const step = followed.find(({ service }) => deliveryStatusesOf(service).some((name) => name === status))

@@ -1,18 +1,34 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { refusal, type ErrorBody } from '@dispatch/core'
+import type { FastifyReply } from 'fastify'
 import plugin from 'fastify-plugin'
+import { transportLimits, type TransportLimits } from './transport-limits.ts'
 
 /** The answers that a connection still waits for, in the order of their requests. */
 const awaited = new WeakMap<Duplex, Set<ServerResponse>>()
 
-/** What Node's HTTP server would answer by itself, before any route: here it gets the service's own words. */
-export const transportPlugin = plugin((app, _options, done) => {
-  app.server.on('request', (request, response) => {
-    const answers = awaited.get(request.socket) ?? new Set()
-    awaited.set(request.socket, answers.add(response))
-    response.once('close', () => answers.delete(response))
+type Limits = Pick<TransportLimits, 'answer' | 'slowest' | 'pipelined'>
+
+/**
+ * What Node's HTTP server would answer by itself, before any route: here it gets the service's own words. And what it would
+ * allow without end: requests of one connection beyond a number wait to be read, and an answer that is not taken is cut off.
+ */
+export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = transportLimits }, done) => {
+  app.server.on('request', ({ socket }, response) => {
+    const answers = awaited.get(socket) ?? follow(socket, limits)
+    answers.add(response)
+    if (answers.size > limits.pipelined) socket.pause()
+    response.once('close', () => {
+      answers.delete(response)
+      if (answers.size === limits.pipelined) socket.resume()
+    })
+  })
+  app.addHook('onSend', ({ socket }, reply, payload, next) => {
+    cutWhenSlow(socket, reply, payload, limits)
+    next(null, payload)
   })
   // An expectation that is not known may be ignored (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => { app.server.emit('request', request, response) })
@@ -21,6 +37,29 @@ export const transportPlugin = plugin((app, _options, done) => {
   })
   done()
 }, { name: 'transport', fastify: '5.x' })
+
+/** Begins to note what a connection waits for. Whoever reads a body sets the connection going again. */
+function follow (socket: Socket, { pipelined }: Limits): Set<ServerResponse> {
+  const answers = new Set<ServerResponse>()
+  awaited.set(socket, answers)
+  socket.on('resume', () => { if (answers.size > pipelined) socket.pause() })
+  return answers
+}
+
+/** Its time counts from where it is its turn: it may wait for the answers of requests before it. */
+function cutWhenSlow (socket: Socket, reply: FastifyReply, payload: unknown, { answer, slowest }: Limits): void {
+  const { raw } = reply
+  const bytes = typeof payload === 'string' ? payload.length : Number(reply.getHeader('content-length') ?? 0)
+  const patience = answer + Math.floor(bytes / slowest) * 1000
+  let timer = setTimeout(look, patience).unref()
+  raw.once('close', () => { clearTimeout(timer) })
+
+  function look (): void {
+    const [first, ...later] = awaited.get(socket) ?? []
+    if (first === raw) socket.destroy()
+    else if (later.includes(raw)) timer = setTimeout(look, patience).unref()
+  }
+}
 
 function hostless (): Error {
   return refusal('validation_error', [{ path: '/headers/Host', code: 'required', message: 'A request over HTTP/1.1 needs the Host header.' }])
@@ -33,7 +72,13 @@ function hostless (): Error {
 export function answerUnreadable (error: { code?: string }, socket: Duplex): void {
   const last = [...awaited.get(socket) ?? []].findLast(({ req }) => req.complete)
   if (last !== undefined) last.once('close', () => socket.destroy())
-  else if (socket.writable && error.code !== 'ECONNRESET') socket.end(unreadable(error))
+  else if (socket.writable && isOfHttp(error)) socket.end(unreadable(error))
+  else socket.destroy()
+}
+
+/** Not of the connection below: where a handshake has failed nothing can be answered. */
+function isOfHttp ({ code = '' }: { code?: string }): boolean {
+  return code.startsWith('HPE_') || code in statuses
 }
 
 function unreadable ({ code }: { code?: string }): string {

@@ -25,6 +25,7 @@ const homes: Record<string, RegExp> = {
   piscina: /^core\/documents\//,
   kysely: /^core\/store\//,
   pg: /^core\/store\//,
+  'rate-limiter-flexible': /^core\/store\/limits\.ts$/,
   undici: /^core\/host\/http\.ts$/,
   nodemailer: /^core\/host\/smtp\.ts$/,
   jose: /^core\/(access|host)\//,

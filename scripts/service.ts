@@ -1,11 +1,14 @@
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { StartError, startEmbedded, type Embedded } from '@dispatch/core'
 import type { DestinationStream, Logger } from 'pino'
 import { createServer } from '../plugins/app.ts'
 import { readConfig, type Config } from '../plugins/config.ts'
-import { compose } from '../plugins/container.ts'
+import { requireHttps } from '../plugins/config-transport.ts'
+import { compose, type House } from '../plugins/container.ts'
 import { createLogger, standardOutput } from '../plugins/logging.ts'
+import { createPlainListener } from '../plugins/plain.ts'
 import { prepare } from '../plugins/prepare.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { sentenceOf } from './failure.ts'
@@ -63,6 +66,7 @@ async function open (config: Config, task: Task, opened: AsyncDisposableStack, e
 }
 
 async function serve (config: Config, databaseUrl: string, { opened, end, log, output }: Starting): Promise<void> {
+  requireHttps(config)
   const house = await compose(config, { databaseUrl, log })
   opened.defer(house.close)
   await prepare(house)
@@ -70,7 +74,15 @@ async function serve (config: Config, databaseUrl: string, { opened, end, log, o
   opened.defer(() => server.close())
   end.signal.throwIfAborted()
   const address = await server.listen({ host: config.host, port: config.port })
+  if (config.httpPort !== undefined) opened.adopt(await refusePlain(house, config.host, config.httpPort), (plain) => { plain.close() })
   if (config.environment === 'development') output.write(welcome(address, new Date()))
+}
+
+async function refusePlain ({ get }: House, host: string, port: number): Promise<Server> {
+  const plain = createPlainListener(get('transportLimits'))
+  plain.listen(port, host)
+  await once(plain, 'listening')
+  return plain
 }
 
 /** Works on the queue of the service whose database it is. */

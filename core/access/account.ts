@@ -16,6 +16,8 @@ export type Account = {
   passwordVersion: number
   /** The user or their company is disabled. */
   disabled: boolean
+  /** Networks (CIDR) from which users of the company may call; none: from everywhere. */
+  addresses: readonly string[]
 }
 
 /** Where accounts are read. Every call answers with the present state: nothing here keeps an account for later. */
@@ -25,10 +27,16 @@ export type Accounts = {
   byId: (userId: number) => Promise<Account | undefined>
 }
 
+/** What a key of a program is for: a test key reaches nothing real. */
+export const keyModes = ['live', 'test'] as const
+export type KeyMode = typeof keyModes[number]
+
 /** Who acts in a request. */
 export type Actor = Pick<Account, 'userId' | 'companyId' | 'email' | 'role' | 'services'> & {
   /** The user who acts under this identity, for the audit log. */
   impersonatorId?: number
+  /** The key with which a program acts for the user; their services are those that both may use. */
+  key?: { id: string, mode: KeyMode }
 }
 
 /** The form in which e-mail addresses are stored and compared: one address, whatever its case or Unicode composition. */

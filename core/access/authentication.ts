@@ -1,72 +1,110 @@
 import { DispatchError } from '../contract/errors.ts'
 import type { Account, Accounts, Actor } from './account.ts'
+import { digestOf, isMeantAsKey, isWellFormed } from './api-key.ts'
 import { readAuthorization } from './authorization.ts'
 import type { Credentials } from './credentials.ts'
-import { mayImpersonate } from './permissions.ts'
+import type { Guesses } from './guesses.ts'
+import { isListed } from './networks.ts'
+import { mayImpersonate, requirePerson, requireRole } from './permissions.ts'
 import type { Claims, Holder, Tokens } from './tokens.ts'
 
 /** A token and whose it is. */
 export type Session = { token: string, userId: number, companyId: number }
 
-/** Who is it? `header` is the value of an Authorization header. */
+/** Who is it? `header` is the value of an Authorization header, `address` the client's. */
 export type Authentication = {
-  /** Throws `unauthorized` on wrong credentials, `forbidden` on right ones of a disabled account. */
-  authenticate: (header: string | undefined) => Promise<Actor>
+  /** Throws `unauthorized` on wrong credentials, `forbidden` on right ones of a disabled account or from an address that its company does not list. */
+  authenticate: (header: string | undefined, address: string) => Promise<Actor>
   /** Throws `forbidden`, with the same words whatever was wrong. */
-  login: (email: string, password: string) => Promise<Session>
+  login: (email: string, password: string, address: string) => Promise<Session>
   /** Throws as `authenticate`. Keeps user, company, impersonator and the time of the login. */
-  refresh: (header: string | undefined) => Promise<Session>
+  refresh: (header: string | undefined, address: string) => Promise<Session>
+  /** A session under which the actor acts as another user. Throws `not_found` for one of a company that is not the actor's, `forbidden` for one whom they may not be. */
+  impersonate: (actor: Actor, userId: number) => Promise<Session>
 }
 
-/** Authenticates by password (Basic) or access token (Bearer), against the accounts as they are at each request. */
-export function createAuthentication ({ accounts, credentials, tokens }: {
-  accounts: Accounts
-  credentials: Credentials
-  tokens: Tokens
-}): Authentication {
-  async function byPassword (email: string, password: string): Promise<Actor> {
-    const account = await credentials.verify(email, password)
+/** The key of a program as authentication needs it; see the store's. */
+export type KeyHolder = { keyId: string, userId: number, mode: 'live' | 'test', services?: readonly string[], expiresAt?: Date }
+export type Keys = { find: (digest: Buffer) => Promise<KeyHolder | undefined>, noteUse: (keyId: string) => void }
+
+type Options = { accounts: Accounts, credentials: Credentials, tokens: Tokens, keys: Keys, guesses?: Guesses | undefined, now: () => Date }
+
+/** Authenticates by password (Basic), access token or API key (Bearer, or Basic without a password), against the accounts as they are at each request. */
+export function createAuthentication ({ accounts, credentials, tokens, keys, guesses, now }: Options): Authentication {
+  async function byPassword (email: string, password: string, address: string): Promise<Actor> {
+    const account = await credentials.verify(email, password, address)
     if (account === undefined) throw new DispatchError('unauthorized', 'Invalid e-mail or password.')
-    return actorOf(enabled(account))
+    return actorOf(admitted(account, address))
   }
 
-  async function holderOf ({ userId, passwordVersion }: Holder): Promise<Account> {
+  async function byToken (token: string, address: string): Promise<Actor> {
+    const claims = await tokens.verify(token)
+    return actorOf(await accountOf(claims, address), claims.impersonator)
+  }
+
+  async function byKey (secret: string, address: string): Promise<Actor> {
+    if (!isWellFormed(secret)) throw new DispatchError('unauthorized', 'The API key is mistyped or cut off: its checksum does not fit.')
+    const key = await keys.find(digestOf(secret))
+    const account = key === undefined || (key.expiresAt !== undefined && key.expiresAt <= now()) ? undefined : await accounts.byId(key.userId)
+    if (key === undefined || account === undefined) {
+      await guesses?.wrongKey(address)
+      throw new DispatchError('unauthorized', 'The API key is unknown, expired or revoked.')
+    }
+    const actor = actorOf(admitted(account, address))
+    keys.noteUse(key.keyId)
+    return actingFor(actor, key)
+  }
+
+  async function holderOf ({ userId, passwordVersion }: Holder, address: string): Promise<Account> {
     const account = await accounts.byId(userId)
     if (account?.passwordVersion !== passwordVersion) throw revoked()
-    return enabled(account)
+    return admitted(account, address)
   }
 
-  async function accountOf ({ impersonator, ...claims }: Claims): Promise<Account> {
-    const account = await holderOf(claims)
+  async function accountOf ({ impersonator, ...claims }: Claims, address: string): Promise<Account> {
+    const account = await holderOf(claims, address)
     if (account.companyId !== claims.companyId) throw revoked()
-    if (impersonator !== undefined && !mayImpersonate(await holderOf(impersonator), account)) throw revoked()
+    if (impersonator !== undefined && !mayImpersonate(await holderOf(impersonator, address), account)) throw revoked()
     return account
   }
 
   return {
-    async authenticate (header) {
+    async authenticate (header, address) {
       const given = readAuthorization(header)
-      if (given.scheme === 'basic') return await byPassword(given.email, given.password)
-      const claims = await tokens.verify(given.token)
-      return actorOf(await accountOf(claims), claims.impersonator)
+      if (given.scheme === 'bearer') return isMeantAsKey(given.token) ? byKey(given.token, address) : byToken(given.token, address)
+      return given.password === '' && isMeantAsKey(given.email) ? byKey(given.email, address) : byPassword(given.email, given.password, address)
     },
-    async login (email, password) {
-      const account = await credentials.verify(email, password)
-      if (account === undefined || account.disabled) throw new DispatchError('forbidden', 'Invalid credentials.')
+    async login (email, password, address) {
+      const account = await credentials.verify(email, password, address)
+      if (account === undefined || account.disabled || !isListed(account.addresses, address)) throw new DispatchError('forbidden', 'Invalid credentials.')
       return sessionOf(account, await tokens.issue(account))
     },
-    async refresh (header) {
+    async refresh (header, address) {
       const given = readAuthorization(header)
       if (given.scheme !== 'bearer') throw new DispatchError('unauthorized', 'A refresh needs the header "Authorization: Bearer <access token>".')
       const claims = await tokens.verifyForRefresh(given.token)
-      const account = await accountOf(claims)
+      const account = await accountOf(claims, address)
       return sessionOf(account, await tokens.issue(account, claims))
+    },
+    async impersonate (actor, userId) {
+      requirePerson(actor)
+      requireRole(actor, 'admin', 'operator')
+      if (actor.impersonatorId !== undefined) throw new DispatchError('forbidden', 'Who acts as somebody else already may not take on a third identity: use a token of your own.')
+      const [impersonator, account] = [await accounts.byId(actor.userId), await accounts.byId(userId)]
+      const isForeign = actor.role !== 'operator' && account?.companyId !== actor.companyId
+      if (impersonator === undefined || account === undefined || isForeign) throw new DispatchError('not_found', `There is no user ${userId}.`)
+      if (userId === actor.userId || account.disabled || !mayImpersonate(actor, account)) {
+        throw new DispatchError('forbidden', 'A person may act as another user who is not disabled, and whose role is not above their own.')
+      }
+      return sessionOf(account, await tokens.issue(account, { impersonator }))
     }
   }
 }
 
-function enabled (account: Account): Account {
+/** The list of a company holds for whoever acts as one of its users. The sentence says nothing about the list. */
+function admitted (account: Account, address: string): Account {
   if (account.disabled) throw new DispatchError('forbidden', 'This user is disabled.')
+  if (!isListed(account.addresses, address)) throw new DispatchError('forbidden', 'The company does not take requests from this address.')
   return account
 }
 
@@ -76,6 +114,12 @@ function revoked (): DispatchError {
 
 function actorOf ({ userId, companyId, email, role, services }: Account, impersonator?: Holder): Actor {
   return { userId, companyId, email, role, services, ...impersonator && { impersonatorId: impersonator.userId } }
+}
+
+/** A program may do for its user what its key was made for; with a test key, which lies in more places, no more than any member. */
+function actingFor (actor: Actor, { keyId, mode, services }: KeyHolder): Actor {
+  const both = services === undefined || actor.services.includes('*') ? services ?? actor.services : services.filter((service) => actor.services.includes(service))
+  return { ...actor, services: both, role: mode === 'test' ? 'member' : actor.role, key: { id: keyId, mode } }
 }
 
 function sessionOf ({ userId, companyId }: Account, token: string): Session {

@@ -13,11 +13,16 @@ export type Envelope = {
 
 /** Seals and opens the secrets of the service. */
 export type Keyring = {
+  /** Of the master key that seals. */
   kid: string
+  /** Of every master key that opens, the one that seals first. */
+  kids: readonly string[]
   /** `context` says what the record is and whose (for example `company|provider|scope`): it opens only with the same. */
   seal: (plain: Uint8Array | string, context: string) => Envelope
   /** Throws a {@link SealError} when the envelope is altered, of another context, or under another master key. */
   open: (envelope: Envelope, context: string) => Buffer
+  /** The same record as if it had been sealed now: only the wrapping of its own key is new. Throws as `open`. */
+  rewrap: (envelope: Envelope) => Envelope
 }
 
 /** A sealed record cannot be opened. */
@@ -25,30 +30,52 @@ export class SealError extends Error {
   override name = 'SealError'
 }
 
-/** Envelope encryption under the master key (32 bytes): AES-256-GCM, a fresh data key for every record. */
-export function createKeyring (masterKey: Uint8Array): Keyring {
-  const kid = derive(masterKey, 'key id', 8).toString('hex')
-  const wrappingKey = derive(masterKey, 'key wrapping', 32)
+/**
+ * Envelope encryption under the master key (32 bytes): AES-256-GCM, a fresh data key for every record. What was sealed under
+ * `previous` opens too, so that a service goes on reading while its secrets are rewrapped.
+ */
+export function createKeyring (masterKey: Uint8Array, previous?: Uint8Array): Keyring {
+  const current = wrapperOf(masterKey)
+  const wrappers = previous === undefined ? [current] : [current, wrapperOf(previous)]
+
+  function dataKeyOf ({ kid, wrappedKey }: Envelope): Buffer {
+    const wrapper = wrappers.find((known) => known.kid === kid)
+    if (wrapper === undefined) throw new SealError(`A stored secret is sealed under the master key ${kid}, but this service has ${current.kid}: start it with the DISPATCH_MASTER_KEY that sealed it.`)
+    return opened(() => decrypt(wrapper.key, wrappedKey, kid))
+  }
+
   return {
-    kid,
+    kid: current.kid,
+    kids: wrappers.map(({ kid }) => kid),
     seal (plain, context) {
       const dataKey = randomBytes(32)
-      return {
-        v: 1,
-        kid,
-        wrappedKey: encrypt(wrappingKey, dataKey, kid),
-        sealed: encrypt(dataKey, typeof plain === 'string' ? Buffer.from(plain) : plain, context)
-      }
+      return { v: 1, ...wrap(current, dataKey), sealed: encrypt(dataKey, typeof plain === 'string' ? Buffer.from(plain) : plain, context) }
     },
     open (envelope, context) {
-      if (envelope.kid !== kid) throw new SealError(`A stored secret is sealed under the master key ${envelope.kid}, but this service has ${kid}: start it with the DISPATCH_MASTER_KEY that sealed it.`)
-      try {
-        return decrypt(decrypt(wrappingKey, envelope.wrappedKey, kid), envelope.sealed, context)
-      } catch (cause) {
-        throw new SealError('A stored secret cannot be opened: it was altered, or it belongs to another record.', { cause })
-      }
-    }
+      const dataKey = dataKeyOf(envelope)
+      return opened(() => decrypt(dataKey, envelope.sealed, context))
+    },
+    rewrap: (envelope) => ({ ...envelope, ...wrap(current, dataKeyOf(envelope)) })
   }
+}
+
+function opened (decryption: () => Buffer): Buffer {
+  try {
+    return decryption()
+  } catch (cause) {
+    throw new SealError('A stored secret cannot be opened: it was altered, or it belongs to another record.', { cause })
+  }
+}
+
+/** What a master key wraps data keys with, and its name. */
+type Wrapper = { kid: string, key: Buffer }
+
+function wrapperOf (masterKey: Uint8Array): Wrapper {
+  return { kid: derive(masterKey, 'key id', 8).toString('hex'), key: derive(masterKey, 'key wrapping', 32) }
+}
+
+function wrap ({ kid, key }: Wrapper, dataKey: Uint8Array): Pick<Envelope, 'kid' | 'wrappedKey'> {
+  return { kid, wrappedKey: encrypt(key, dataKey, kid) }
 }
 
 /** HKDF (RFC 5869): independent keys for independent uses, none of which reveals the master key. */

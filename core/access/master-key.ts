@@ -1,19 +1,35 @@
 import { randomBytes } from 'node:crypto'
-import { link, open, readFile, rm } from 'node:fs/promises'
+import { link, open, readFile, rm, stat } from 'node:fs/promises'
 
 /** The master key cannot be read or made; the message is one sentence for the person who starts the service. */
 export class MasterKeyError extends Error {
   override name = 'MasterKeyError'
 }
 
+/** Where a master key may be: `value` is base64; `file` must be there, for its owner alone; `made` is created where it is absent. */
+export type MasterKeySource = { value?: string | undefined, file?: string | undefined, made?: string | undefined }
+
 /**
- * The 32 bytes that protect every other secret: `value` (DISPATCH_MASTER_KEY, base64), else the content of `file`,
- * which is made when absent. Production gives no `file`. Throws a {@link MasterKeyError}.
+ * The 32 bytes that protect every other secret, from the first of its sources. `variable` names them to the operator.
+ * Throws a {@link MasterKeyError}.
  */
-export async function readMasterKey ({ value, file }: { value?: string | undefined, file?: string | undefined }): Promise<Buffer> {
-  if (value !== undefined && value !== '') return decode(value, 'DISPATCH_MASTER_KEY')
-  if (file === undefined) throw new MasterKeyError('DISPATCH_MASTER_KEY is not set: it needs 32 random bytes in base64, for example from `openssl rand -base64 32`.')
-  return decode(await readText(file) ?? await createFile(file), file)
+export async function readMasterKey ({ value, file, made }: MasterKeySource, variable = 'DISPATCH_MASTER_KEY'): Promise<Buffer> {
+  if (value !== undefined && value !== '') return decode(value, variable)
+  if (file !== undefined) return decode(await readPrivate(file, variable), file)
+  if (made === undefined) throw new MasterKeyError(`${variable} is not set: it needs 32 random bytes in base64, for example from \`openssl rand -base64 32\`.`)
+  return decode(await readText(made) ?? await createFile(made), made)
+}
+
+/** The service's own file, or root's that the service's group may read too, as PostgreSQL wants its TLS key. */
+async function readPrivate (file: string, variable: string): Promise<string> {
+  const { mode, uid } = await stat(file).catch((cause: unknown) => { throw unreadable(file, cause) })
+  const others = uid === 0 ? 0o037 : 0o077
+  if ((mode & others) !== 0) throw new MasterKeyError(`${file} of ${variable}_FILE can be read or changed by other users (mode ${(mode & 0o777).toString(8)}): leave it to the service alone, for example with \`chmod 600\`.`)
+  return readFile(file, 'utf8').catch((cause: unknown) => { throw unreadable(file, cause) })
+}
+
+function unreadable (file: string, cause: unknown): MasterKeyError {
+  return new MasterKeyError(`${file} cannot be read (${codeOf(cause)}).`, { cause })
 }
 
 function decode (text: string, source: string): Buffer {
@@ -27,7 +43,7 @@ async function readText (file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8')
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') return undefined
-    throw new MasterKeyError(`${file} cannot be read (${codeOf(cause)}).`, { cause })
+    throw unreadable(file, cause)
   }
 }
 

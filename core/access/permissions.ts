@@ -16,6 +16,19 @@ export function requireRole (actor: Pick<Actor, 'role'>, ...roles: readonly [Rol
   if (!roles.includes(actor.role)) throw new DispatchError('forbidden', `This needs the role ${roles.join(' or ')}, but the user is ${actor.role}.`)
 }
 
+/** The roles, each above those before it. */
+const ranks: readonly Role[] = ['member', 'admin', 'operator']
+
+/** The roles that are not above this one: what its holder may give, and whose holders it may change. */
+export function rolesUpTo (role: Role): readonly Role[] {
+  return ranks.slice(0, ranks.indexOf(role) + 1)
+}
+
+/** Throws `forbidden` for a program: what opens other doors, or shuts them, needs the password of a person. */
+export function requirePerson ({ key }: Pick<Actor, 'key'>): void {
+  if (key !== undefined) throw new DispatchError('forbidden', 'An API key may not do this: it needs the password of a person, or a token that was got with it.')
+}
+
 type Identity = Pick<Actor, 'userId' | 'companyId' | 'role'>
 
 /** Whether one user may act as another: operators everywhere, admins in their company, nobody above their own role. */

@@ -6,44 +6,77 @@ export type KeyPurpose = 'jwt' | 'link'
 /** A key as it is stored: its secret sealed under the master key. */
 export type StoredKey = { kid: string, createdAt: Date, secret: Envelope }
 
-/** Where the keys live that all processes share. Both answers hold every key of the purpose, the newest first. */
+/** Where the keys live that all processes share. All answers hold every key of the purpose, the newest first. */
 export type KeyStore = {
   load: (purpose: KeyPurpose) => Promise<readonly StoredKey[]>
-  /** Stores the key unless the purpose has one already. */
-  insertIfAbsent: (purpose: KeyPurpose, key: StoredKey) => Promise<readonly StoredKey[]>
+  /** Stores the key unless the purpose has one that was made after `since`. */
+  insertUnlessNewer: (purpose: KeyPurpose, key: StoredKey, since: Date) => Promise<readonly StoredKey[]>
+  remove: (purpose: KeyPurpose, kids: readonly string[]) => Promise<void>
 }
 
 /** What it takes to read or make a key. */
 export type KeyVault = { store: KeyStore, keyring: Keyring, now: () => Date }
 
 /** A pair of Ed25519 keys under its id. */
-export type SigningKey = { kid: string, privateKey: KeyObject, publicKey: KeyObject }
+export type SigningKey = { kid: string, createdAt: Date, privateKey: KeyObject, publicKey: KeyObject }
 
 /** The keys that sign tokens. */
 export type SigningKeys = {
   /** The one to sign with. */
-  newest: () => SigningKey
+  signer: () => Promise<SigningKey>
   find: (kid: string) => Promise<SigningKey | undefined>
 }
 
-/** Milliseconds between two looks for an unknown key: another process may have made it, but forged ids must not cost a query each. */
-const reloadAfter = 60_000
+/** All in milliseconds. */
+const minute = 60_000
+const hour = 60 * minute
+/** Keys are read again as often as this, however many unknown ones are asked for: forged ids must not cost a query each. */
+const readEvery = minute
+/** A new key signs when every process has read it. */
+const signsAfter = 2 * readEvery
+const rotatedEvery = 90 * 24 * hour
+/** The last token of a key expires after 2 hours, and can be refreshed for 24 more. */
+const neededFor = 27 * hour
 
-/** The token keys of the service; makes the first one. Throws a SealError when they are sealed under another master key. */
+/** The token keys of the service; makes the first one, and another every 90 days. Throws a SealError when they are sealed under another master key. */
 export async function createSigningKeys (vault: KeyVault): Promise<SigningKeys> {
-  const read = async (): Promise<Keys<SigningKey>> => mapKeys(await readKeys(vault, 'jwt'), pairOf)
   let keys = await read()
   let readAt = vault.now().getTime()
-  return {
-    newest: () => keys[0],
-    async find (kid) {
-      const known = keys.find((key) => key.kid === kid)
-      if (known !== undefined || vault.now().getTime() - readAt < reloadAfter) return known
-      readAt = vault.now().getTime()
-      keys = await read()
-      return keys.find((key) => key.kid === kid)
-    }
+
+  async function read (): Promise<Keys<SigningKey>> {
+    const present = await readKeys(vault, 'jwt')
+    return mapKeys(isOld(present[0]) ? await addKey(vault, 'jwt', { unlessNewerThan: present[0].createdAt }) : present, pairOf)
   }
+
+  function isOld ({ createdAt }: OpenKey): boolean {
+    return vault.now().getTime() - createdAt.getTime() > rotatedEvery
+  }
+
+  async function current (): Promise<Keys<SigningKey>> {
+    const time = vault.now().getTime()
+    if (time - readAt < readEvery) return keys
+    readAt = time
+    keys = await read()
+    return keys
+  }
+
+  return {
+    async signer () {
+      const all = await current()
+      return all.find(({ createdAt }) => vault.now().getTime() - createdAt.getTime() >= signsAfter) ?? all.at(-1) ?? all[0]
+    },
+    find: async (kid) => (await current()).find((key) => key.kid === kid)
+  }
+}
+
+/**
+ * Makes a new token key, which every process signs with within minutes. `older`: keys before it go when no token of theirs can be
+ * of use any more, or at once, with all tokens: for a key that became known. Answers the new key's id.
+ */
+export async function rotateSigningKey (vault: KeyVault, older: 'kept' | 'revoked'): Promise<string> {
+  const [newest, ...others] = await addKey(vault, 'jwt', { unlessNewerThan: vault.now() })
+  if (older === 'revoked') await vault.store.remove('jwt', others.map(({ kid }) => kid))
+  return newest.kid
 }
 
 /** The key (32 bytes) of document links; made when there is none. */
@@ -53,34 +86,44 @@ export async function readLinkKey (vault: KeyVault): Promise<Uint8Array> {
 }
 
 type Keys<T> = readonly [T, ...T[]]
-type OpenKey = { kid: string, secret: Buffer }
+type OpenKey = { kid: string, createdAt: Date, secret: Buffer }
 
 const makers: Record<KeyPurpose, () => Uint8Array> = {
   jwt: () => generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }),
   link: () => randomBytes(32)
 }
 
-async function readKeys ({ store, keyring, now }: KeyVault, purpose: KeyPurpose): Promise<Keys<OpenKey>> {
-  const present = await store.load(purpose)
-  const [newest, ...older] = present.length > 0 ? present : await store.insertIfAbsent(purpose, makeKey())
+async function readKeys (vault: KeyVault, purpose: KeyPurpose): Promise<Keys<OpenKey>> {
+  const present = await vault.store.load(purpose)
+  return present.length > 0 ? openKeys(vault, purpose, present) : addKey(vault, purpose, { unlessNewerThan: new Date(0) })
+}
+
+/** Adds a key, unless another process has just done so; those that nobody needs any more are removed. */
+async function addKey (vault: KeyVault, purpose: KeyPurpose, { unlessNewerThan }: { unlessNewerThan: Date }): Promise<Keys<OpenKey>> {
+  const { store, keyring, now } = vault
+  const kid = randomUUID()
+  const key = { kid, createdAt: now(), secret: keyring.seal(makers[purpose](), contextOf(purpose, kid)) }
+  const present = await store.insertUnlessNewer(purpose, key, unlessNewerThan)
+  const replacedAt = (index: number): number => present[index - 1]?.createdAt.getTime() ?? Infinity
+  const needless = present.filter((_, index) => now().getTime() - replacedAt(index) > neededFor)
+  await store.remove(purpose, needless.map((old) => old.kid))
+  return openKeys(vault, purpose, present.filter((old) => !needless.includes(old)))
+}
+
+function openKeys ({ keyring }: KeyVault, purpose: KeyPurpose, [newest, ...older]: readonly StoredKey[]): Keys<OpenKey> {
   if (newest === undefined) throw new Error(`The key store has not kept the key that was made for "${purpose}".`)
-  return mapKeys([newest, ...older], ({ kid, secret }) => ({ kid, secret: keyring.open(secret, contextOf(kid)) }))
+  return mapKeys([newest, ...older], ({ kid, createdAt, secret }) => ({ kid, createdAt, secret: keyring.open(secret, contextOf(purpose, kid)) }))
+}
 
-  function makeKey (): StoredKey {
-    const kid = randomUUID()
-    return { kid, createdAt: now(), secret: keyring.seal(makers[purpose](), contextOf(kid)) }
-  }
-
-  function contextOf (kid: string): string {
-    return `key|${purpose}|${kid}`
-  }
+function contextOf (purpose: KeyPurpose, kid: string): string {
+  return `key|${purpose}|${kid}`
 }
 
 function mapKeys<A, B> ([first, ...rest]: Keys<A>, map: (key: A) => B): Keys<B> {
   return [map(first), ...rest.map(map)]
 }
 
-function pairOf ({ kid, secret }: OpenKey): SigningKey {
+function pairOf ({ kid, createdAt, secret }: OpenKey): SigningKey {
   const privateKey = createPrivateKey({ key: secret, format: 'der', type: 'pkcs8' })
-  return { kid, privateKey, publicKey: createPublicKey(privateKey) }
+  return { kid, createdAt, privateKey, publicKey: createPublicKey(privateKey) }
 }

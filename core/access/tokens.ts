@@ -52,15 +52,18 @@ const Payload = Type.Object({
 })
 const fitPayload = compile(Payload)
 
+/** The claims of a token that was good, and the key that said so. */
+type Read = { kid: string, claims: Claims }
+
 /** Issues and verifies tokens; remembers which ones were good until they expire. `lifetime` is in seconds. */
 export function createTokens ({ keys, now, lifetime = defaultLifetime }: { keys: SigningKeys, now: () => Date, lifetime?: number }): Tokens {
-  const verified = new LRUCache<string, Claims>({ max: mostRemembered })
+  const verified = new LRUCache<string, Read>({ max: mostRemembered })
 
-  async function read (token: string, tolerance: number): Promise<Claims> {
+  async function read (token: string, tolerance: number): Promise<Read> {
     try {
       const rules = { algorithms: [header.alg], typ: header.typ, issuer: party, audience: party, currentDate: now(), clockTolerance: tolerance }
-      const { payload } = await jwtVerify(token, keyOf, rules)
-      return claimsOf(payload)
+      const { payload, protectedHeader: { kid = '' } } = await jwtVerify(token, keyOf, rules)
+      return { kid, claims: claimsOf(payload) }
     } catch (cause) {
       throw cause instanceof errors.JOSEError ? refusal(cause) : cause
     }
@@ -74,7 +77,7 @@ export function createTokens ({ keys, now, lifetime = defaultLifetime }: { keys:
 
   return {
     async issue (account, { impersonator, loggedInAt = now() } = {}) {
-      const { kid, privateKey } = keys.newest()
+      const { kid, privateKey } = await keys.signer()
       const issuedAt = secondsOf(now())
       const payload = {
         company: account.companyId,
@@ -94,13 +97,14 @@ export function createTokens ({ keys, now, lifetime = defaultLifetime }: { keys:
     async verify (token) {
       const digest = hash('sha256', token, 'base64')
       const known = verified.get(digest)
-      if (known !== undefined && known.expiresAt > now()) return known
-      const claims = await read(token, 0)
-      verified.set(digest, claims)
-      return claims
+      // Its key may have been revoked since.
+      if (known !== undefined && known.claims.expiresAt > now() && await keys.find(known.kid) !== undefined) return known.claims
+      const fresh = await read(token, 0)
+      verified.set(digest, fresh)
+      return fresh.claims
     },
     async verifyForRefresh (token) {
-      const claims = await read(token, refreshableFor)
+      const { claims } = await read(token, refreshableFor)
       if (secondsOf(now()) - secondsOf(claims.loggedInAt) > sessionLifetime) throw new DispatchError('unauthorized', 'The login is more than 30 days past: log in again.')
       return claims
     }

@@ -2,15 +2,17 @@ import type { Actor } from '../access/account.ts'
 import type { Problem } from '../contract/errors.ts'
 import { didYouMean } from '../contract/problems.ts'
 import type { ChosenBy } from '../contract/states.ts'
+import { isSince, type Version } from '../contract/versions.ts'
 import type { Host } from '../host/host.ts'
 import type { Installed } from '../host/load.ts'
 import type { ServiceName } from '../services/index.ts'
 import type { CompanyConfiguration, StoredConfiguration } from '../store/configurations.ts'
 
-/** What a choice is made from. `problemsOf` says what is wrong with a stored configuration, today. */
+/** What a choice is made from, in a version of the API. `problemsOf` says what is wrong with a stored configuration, today. */
 export type Chooser = {
   host: Host
   company: CompanyConfiguration
+  version?: Version
   problemsOf: (provider: Installed, configuration: StoredConfiguration) => readonly Problem[]
 }
 
@@ -26,6 +28,8 @@ export function chooseProvider (chooser: Chooser, actor: Pick<Actor, 'userId'>, 
   const { code, chosenBy } = choice
   const provider = chooser.host.find(code)
   if (provider === undefined) return missing(`There is no provider "${code}" installed${didYouMean(code, installedCodes(chooser.host))}.`)
+  const { since } = provider.manifest
+  if (requested !== undefined && chooser.version !== undefined && !isSince(since, chooser.version)) return missing(`The provider "${code}" came with version ${since ?? ''} of the API: ask for that with X-API-Version, or leave the choice to the default.`)
   if (provider.manifest.services[service] === undefined) {
     return { chosen: false, problem: { path, code: 'not_supported_by_provider', message: `The provider "${code}" does not offer "${service}"; it offers ${Object.keys(provider.manifest.services).join(', ')}.` } }
   }

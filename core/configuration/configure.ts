@@ -4,10 +4,12 @@ import { DispatchError, refusal } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { didYouMean } from '../contract/problems.ts'
 import type { ConfigurationView, MyConfig } from '../contract/response.ts'
+import type { Version } from '../contract/versions.ts'
 import type { Host } from '../host/host.ts'
 import type { Installed } from '../host/load.ts'
 import { changeSettings, checkSettings, maskSettings } from '../host/settings.ts'
 import { providedNames, type ServiceName } from '../services/index.ts'
+import type { Author } from '../store/audit.ts'
 import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configurations.ts'
 import { choiceOf, configurationOf, installedCodes } from './choose.ts'
 import { openConfiguration, vaultOf } from './vault.ts'
@@ -17,11 +19,11 @@ export type Configuring = {
   /** What holds for the actor. Secrets are masked. */
   mine: (actor: Actor) => Promise<MyConfig>
   /** Chooses the provider of a service; null takes the choice back. */
-  choose: (owner: Owner, service: ServiceName, providerName: string | null) => Promise<void>
+  choose: (owner: Owner, service: ServiceName, providerName: string | null, author: Author) => Promise<void>
   /** Stores settings: secrets left out are kept, null deletes one. Throws `validation_failed` for what does not fit the provider. */
-  configure: (owner: Owner, code: string, given: { settings: JsonObject, sandbox?: boolean }) => Promise<ConfigurationView>
+  configure: (owner: Owner, code: string, given: { settings: JsonObject, sandbox?: boolean, version?: Version }, author: Author) => Promise<ConfigurationView>
   /** Throws `not_found` when there is none. */
-  remove: (owner: Owner, code: string) => Promise<void>
+  remove: (owner: Owner, code: string, author: Author) => Promise<void>
 }
 
 /** `publicUrl` is what the addresses of webhooks begin with. */
@@ -48,26 +50,26 @@ export function createConfiguring ({ configurations, host, keyring, publicUrl, n
       }
     },
 
-    async choose (owner, service, providerName) {
+    async choose (owner, service, providerName, author) {
       if (providerName !== null && installed(providerName, 'configuration_missing').manifest.services[service] === undefined) {
         throw refusal('validation_failed', [{ path: '/providerName', code: 'not_supported_by_provider', message: `The provider "${providerName}" does not offer "${service}".` }])
       }
-      await configurations.choose(owner, { service, providerCode: providerName }, now())
+      await configurations.choose(owner, { service, providerCode: providerName }, { author, at: now() })
     },
 
-    async configure (owner, code, { settings, sandbox }) {
+    async configure (owner, code, { settings, sandbox, ...place }, author) {
       const form = installed(code, 'not_found').manifest.settings
       const vault = vaultOf(keyring, owner, code)
       const stored = await configurations.edit(owner, code, (before) => {
-        const changed = changeSettings(form, before?.settings ?? { plain: {}, secrets: {} }, settings, { vault, now: now(), base: '/settings' })
+        const changed = changeSettings(form, before?.settings ?? { plain: {}, secrets: {} }, settings, { vault, now: now(), base: '/settings', ...place })
         if (!changed.ok) throw refusal('validation_failed', changed.problems)
         return { userId: owner.userId, providerCode: code, settings: changed.value, sandbox: sandbox ?? before?.sandbox ?? false, updatedAt: now() }
-      })
+      }, { author, at: now() })
       return view(owner.companyId, stored)
     },
 
-    async remove (owner, code) {
-      if (!await configurations.remove(owner, code)) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here.`)
+    async remove (owner, code, author) {
+      if (!await configurations.remove(owner, code, { author, at: now() })) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here.`)
     }
   }
 }
@@ -91,7 +93,7 @@ function viewOf ({ keyring, publicUrl }: { keyring: Keyring, publicUrl: string }
     return { code, settings: {}, sandbox, valid: false, problems: [{ path: '', code: 'not_installed', message: `There is no provider "${code}" installed.` }] }
   }
   const form = provider.manifest.settings
-  const problems = checkSettings(form, openConfiguration(keyring, companyId, stored), '/settings')
+  const problems = checkSettings(form, openConfiguration(keyring, companyId, stored), { base: '/settings' })
   const [service] = Object.keys(provider.manifest.webhooks ?? {})
   return {
     code,

@@ -21,7 +21,7 @@ export function createConfigurationCheck (keyring: Keyring): (companyId: number,
   return (companyId, provider, configuration) => {
     const byProvider = known.get(configuration) ?? new WeakMap<Installed, readonly Problem[]>()
     known.set(configuration, byProvider)
-    const problems = byProvider.get(provider) ?? checkSettings(provider.manifest.settings, openConfiguration(keyring, companyId, configuration), '/settings')
+    const problems = byProvider.get(provider) ?? checkSettings(provider.manifest.settings, openConfiguration(keyring, companyId, configuration), { base: '/settings' })
     byProvider.set(provider, problems)
     return problems
   }

@@ -5,12 +5,13 @@ import { deliveryServices, deliveryStatusesOf, type DeliveryService, type Delive
 /** What a dispatch comes to that its company is told about. */
 export const toldStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
 
-/** What a callback tells: what a dispatch came to, or what became of a step after its acceptance. */
-export type CallbackType = `dispatch.${typeof toldStatuses[number]}` | { [Service in DeliveryService]: `${Service}.${DeliveryStatus<Service> & string}` }[DeliveryService]
+/** What a callback tells: what a dispatch came to, what became of a step after its acceptance, or what the company should know of itself. */
+export type CallbackType = 'company.credits_low' | `dispatch.${typeof toldStatuses[number]}` | { [Service in DeliveryService]: `${Service}.${DeliveryStatus<Service> & string}` }[DeliveryService]
 
 export const callbackTypes = [
   ...toldStatuses.map((status) => `dispatch.${status}`),
-  ...deliveryServices.flatMap((service) => deliveryStatusesOf(service).map((status) => `${service}.${status}`))
+  ...deliveryServices.flatMap((service) => deliveryStatusesOf(service).map((status) => `${service}.${status}`)),
+  'company.credits_low'
 ] as CallbackType[]
 
 /** `failed`: every try did. `stopped`: the receiver said that nothing is ever to come again (410). */
@@ -30,12 +31,12 @@ const AttemptView = Type.Object({
   reason: Type.Optional(Type.String({ description: 'Why it failed.' }))
 })
 
-/** A callback of a dispatch and how far it has come. */
+/** A callback and how far it has come. */
 export const CallbackView = Type.Object({
   id: Uuid,
-  dispatchId: Uuid,
+  dispatchId: Type.Optional(Type.String({ format: 'uuid', description: 'Absent where it is about the company itself.' })),
   type: Type.Enum(callbackTypes),
-  sequence: Type.Integer({ minimum: 1, description: 'Its place among the callbacks of the dispatch.' }),
+  sequence: Type.Integer({ minimum: 1, description: 'Its place among the callbacks of the dispatch, or of the company.' }),
   receiver: Type.String({ description: 'The host that it goes to.' }),
   state: Type.Enum(callbackStates, { description: 'failed: every try did. stopped: the receiver answered 410.' }),
   attempts: Type.Array(AttemptView),

@@ -55,7 +55,9 @@ export const Timestamp = Type.String({ format: 'date-time' })
 export const ProblemSchema = Type.Object({
   path: Type.String({ description: 'JSON pointer into the request.' }),
   code: Type.String(),
-  message: Type.String()
+  message: Type.String(),
+  line: Type.Optional(Type.Integer({ minimum: 1, description: 'Of the text at the path, where it has several.' })),
+  column: Type.Optional(Type.Integer({ minimum: 1 }))
 })
 
 /** A document by reference: what a provider gets instead of bytes. `size` is in bytes, `sha256` is lowercase hexadecimal. */

@@ -28,6 +28,13 @@ export const deliveryMoves = {
 export type DeliveryService = keyof typeof deliveryMoves
 export type DeliveryStatus<Service extends DeliveryService = DeliveryService> = { [Name in Service]: keyof typeof deliveryMoves[Name] }[Service]
 
+/** The services whose vendors tell it in words of their own alone, which are shown as they are. */
+export const reportedServices = ['invoicing'] as const
+export type ReportedService = typeof reportedServices[number]
+
+/** The services whose accepted steps are asked after. */
+export type FollowedService = DeliveryService | ReportedService
+
 export const deliveryServices = Object.keys(deliveryMoves) as readonly DeliveryService[]
 
 export function isDeliveryService (name: string): name is DeliveryService {

@@ -8,6 +8,7 @@ export const errorTable = {
   unauthorized: { status: 401, when: 'No credentials, wrong ones, or an expired token.' },
   insufficient_credits: { status: 402, when: 'The free credits of the company do not cover the price of the dispatch.' },
   forbidden: { status: 403, when: 'A bad login, a disabled user, or a permission that the user does not have.' },
+  https_required: { status: 403, when: 'The request came over plain HTTP, which is not served.' },
   template_not_found: { status: 404, when: 'The template does not exist, or belongs to another company.' },
   not_found: { status: 404, when: 'The resource does not exist, or belongs to another company.' },
   unknown_service: { status: 404, when: 'The path names a service that does not exist.' },
@@ -24,6 +25,7 @@ export const errorTable = {
   authentication_error: { status: 422, when: 'The provider refused the credentials of the company.' },
   idempotency_key_reused: { status: 422, when: 'The idempotency key was used before with another request.' },
   partially_dispatched: { status: 422, when: 'A part of a chain was done and paid for before it failed. It must not be sent again: a retry does the rest.' },
+  rate_limited: { status: 429, when: 'More requests, or more failed logins, than the limit allows: Retry-After says in how many seconds there is room again.' },
   distant_service_error: { status: 500, when: 'The SMTP server rejected the message; the message carries its code.' },
   internal_error: { status: 500, when: 'A fault of the service itself; it is logged with the request id.' },
   provider_unavailable: { status: 503, when: 'The provider certainly did not accept the request: it is safe to send it again.' },
@@ -34,19 +36,32 @@ export const errorTable = {
 /** The machine-readable word of an error: the `error` field of every error body. */
 export type ErrorWord = keyof typeof errorTable
 
-/** One thing that is wrong: where (JSON pointer into the request), a machine-readable code, and a sentence that helps. */
-export type Problem = { path: string, code: string, message: string }
+/** How much is left of a limit: `quota` in `window` seconds; `remaining` of it now, all of it in `reset` seconds. */
+export type Budget = { policy: string, quota: number, window: number, remaining: number, reset: number }
+
+/** One thing that is wrong: where (JSON pointer into the request; in a text of several lines the line and column too, from 1), a machine-readable code, and a sentence that helps. */
+export type Problem = { path: string, code: string, message: string, line?: number, column?: number }
 
 /** More problems than these help nobody, and a hostile body could cause any number; longer ones repeat what the client sent. */
 const limits = { problems: 100, path: 300, message: 500 } as const
 
 /** The problems that an answer has room for, each at a bounded length. */
 export function presentable (problems: readonly Problem[]): Problem[] {
-  return problems.slice(0, limits.problems).map(({ path, code, message }) => ({ path: shortened(path, limits.path), code, message: shortened(message, limits.message) }))
+  return problems.slice(0, limits.problems).map(({ path, code, message, ...place }) => ({ path: shortened(path, limits.path), code, message: shortened(message, limits.message), ...place }))
 }
 
 function shortened (text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`
+}
+
+/** What an error may carry beside its sentence. */
+type ErrorExtra = {
+  details?: readonly Problem[]
+  dispatchId?: string
+  more?: Readonly<Record<string, unknown>>
+  retryAfter?: number
+  budget?: Budget
+  cause?: unknown
 }
 
 /** Any error that a client is told about. Everything else that is thrown is an `internal_error`. */
@@ -56,14 +71,20 @@ export class DispatchError extends Error {
   readonly dispatchId: string | undefined
   /** What the body has beside the fields of every error. */
   readonly more: Readonly<Record<string, unknown>>
+  /** Seconds until it is worth another try. */
+  readonly retryAfter: number | undefined
+  /** The limit that was reached. */
+  readonly budget: Budget | undefined
 
-  constructor (word: ErrorWord, message: string, extra: { details?: readonly Problem[], dispatchId?: string, more?: Readonly<Record<string, unknown>>, cause?: unknown } = {}) {
+  constructor (word: ErrorWord, message: string, extra: ErrorExtra = {}) {
     super(message, { cause: extra.cause })
     this.name = 'DispatchError'
     this.word = word
     this.details = extra.details
     this.dispatchId = extra.dispatchId
     this.more = extra.more ?? {}
+    this.retryAfter = extra.retryAfter
+    this.budget = extra.budget
   }
 
   /** The HTTP status that the table gives to this error. */
@@ -76,7 +97,12 @@ export class DispatchError extends Error {
 export function refusal (word: ErrorWord, problems: readonly Problem[]): DispatchError {
   const details = presentable(problems)
   const [first] = details
-  const sentence = first === undefined ? 'The request is not valid.' : `${first.path === '' ? 'The request' : first.path}: ${first.message}`
+  const sentence = first === undefined ? 'The request is not valid.' : `${placeOf(first)}: ${first.message}`
   const more = problems.length - 1
   return new DispatchError(word, more < 1 ? sentence : `${sentence} And ${more} more: see the details.`, { details })
+}
+
+function placeOf ({ path, line, column }: Problem): string {
+  const place = path === '' ? 'The request' : path
+  return line === undefined ? place : `${place} (line ${line}${column === undefined ? '' : `, column ${column}`})`
 }

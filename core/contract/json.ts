@@ -22,12 +22,12 @@ export function pointer (base: string, token: string | number): string {
  * UTF-8 cannot hold them), a number beyond double precision, a key that reaches a prototype, unbounded nesting or size.
  * Walks without recursion; stops after {@link jsonLimits}.problems. Paths are JSON pointers below `base`.
  */
-export function inspectJson (root: unknown, base = ''): Problem[] {
+export function inspectJson (root: unknown, base = '', deepest: number = jsonLimits.depth): Problem[] {
   const problems: Problem[] = []
   const pending: { value: unknown, path: string, depth: number }[] = [{ value: root, path: base, depth: 0 }]
   for (let node = pending.pop(); node !== undefined && problems.length < jsonLimits.problems; node = pending.pop()) {
     const { value, path, depth } = node
-    const fault = typeof value === 'object' && value !== null ? structureFault(value, depth) : scalarFault(value)
+    const fault = typeof value === 'object' && value !== null ? structureFault(value, depth, deepest) : scalarFault(value)
     if (fault !== undefined) {
       problems.push({ path, ...fault })
     } else if (Array.isArray(value)) {
@@ -57,8 +57,8 @@ function pushChild (pending: { value: unknown, path: string, depth: number }[], 
   }
 }
 
-function structureFault (value: object, depth: number): Fault | undefined {
-  if (depth > jsonLimits.depth) return { code: 'too_deep', message: `Nested deeper than ${jsonLimits.depth} levels.` }
+function structureFault (value: object, depth: number, deepest: number): Fault | undefined {
+  if (depth > deepest) return { code: 'too_deep', message: `Nested deeper than ${deepest} levels.` }
   if (Array.isArray(value)) {
     return value.length > jsonLimits.arrayItems ? { code: 'too_many', message: `More than ${jsonLimits.arrayItems} items.` } : undefined
   }

@@ -4,10 +4,12 @@ import { dispatchStatuses } from './states.ts'
 
 const closed = { additionalProperties: false } as const
 
-const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 }))
+/** How many items of a list one page has. */
+export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 }))
 const cursor = 'the nextCursor of the page before'
 const UuidCursor = Type.Optional(Type.String({ format: 'uuid', description: cursor }))
-const NumberCursor = Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: cursor }))
+/** After which numbered item a page begins. */
+export const NumberCursor = Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: cursor }))
 
 /** Which page of a list whose items are numbered. */
 export const PageQuery = Type.Object({ limit: Limit, cursor: NumberCursor }, closed)
@@ -25,14 +27,6 @@ export const DispatchQuery = Type.Object({
   cursor: UuidCursor
 }, closed)
 export type DispatchQuery = Static<typeof DispatchQuery>
-
-export const TemplateQuery = Type.Object({
-  service: Type.Optional(Type.String({ maxLength: 50 })),
-  documentType: Type.Optional(Type.String({ maxLength: 50 })),
-  limit: Limit,
-  cursor: NumberCursor
-}, closed)
-export type TemplateQuery = Static<typeof TemplateQuery>
 
 /** The body of a choice; null takes it back. */
 export const ChoiceBody = Type.Object({ providerName: Type.Union([ProviderCode, Type.Null()]) }, closed)

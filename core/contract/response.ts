@@ -57,7 +57,8 @@ export const ErrorBody = Type.Object({
 })
 export type ErrorBody = Static<typeof ErrorBody>
 
-const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded') }
+const Test = Type.Optional(Type.Literal(true, { description: 'Asked for with a test key: nothing real happens, and nothing is charged.' }))
+const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded'), test: Test }
 const ending = { metadata: Metadata, executionTime: Type.Number({ minimum: 0, description: 'Seconds.' }) }
 
 /** A dispatch of one service that succeeded. */
@@ -85,6 +86,7 @@ export const QueuedResponse = Type.Object({
   success: Type.Literal(true),
   dispatchId: Uuid,
   status: Type.Enum(['queued', 'running']),
+  test: Test,
   statusUrl: Type.String({ format: 'uri', description: 'GET reads the dispatch as it is by then.' }),
   metadata: Metadata
 })
@@ -107,6 +109,9 @@ export const ValidationResponse = Type.Object({
 })
 export type ValidationResponse = Static<typeof ValidationResponse>
 
+/** The version of a template that was pinned when the dispatch was recorded. */
+const UsedTemplate = Type.Object({ id: Type.Integer(), version: Type.Integer() })
+
 const StepView = Type.Object({
   service: Type.String(),
   status: Type.Enum(stepStatuses),
@@ -117,6 +122,7 @@ const StepView = Type.Object({
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   creditsCharged: Type.Integer({ minimum: 0 }),
+  template: Type.Optional(UsedTemplate),
   deferredOn: Type.Optional(Type.String({ description: 'Done once this event of the dispatch has come.', examples: ['esign.completed'] })),
   nextTryAt: Type.Optional(Timestamp),
   deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, for esign and postal; null: nothing is known yet.' }))),
@@ -127,9 +133,10 @@ const StepView = Type.Object({
 export const DispatchView = Type.Object({
   dispatchId: Uuid,
   status: Type.Enum(dispatchStatuses),
+  test: Test,
   services: Type.Array(Type.String()),
   userId: Type.Integer(),
-  template: nullable(Type.Object({ id: Type.Integer(), version: Type.Integer() })),
+  template: nullable(UsedTemplate),
   documentType: Type.Optional(Type.String()),
   documentNumber: Type.Optional(Type.String()),
   recipient: Type.Optional(Type.String()),
@@ -159,8 +166,8 @@ export const CreditsView = Type.Object({
   held: Type.Integer({ minimum: 0, description: 'Reserved by dispatches under way.' }),
   ledger: Type.Array(Type.Object({
     id: Type.String(),
-    kind: Type.Enum(['grant', 'debit']),
-    amount: Type.Integer({ description: 'Positive for grants, negative for debits.' }),
+    kind: Type.Enum(['grant', 'correction', 'debit']),
+    amount: Type.Integer({ description: 'Positive for grants, negative for corrections and debits.' }),
     balance: Type.Integer({ description: 'After the entry.' }),
     dispatchId: Type.Optional(Uuid),
     reason: Type.String(),
@@ -169,21 +176,6 @@ export const CreditsView = Type.Object({
   nextCursor: nullable(Type.String())
 })
 export type CreditsView = Static<typeof CreditsView>
-
-export const TemplateView = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  version: Type.Integer(),
-  service: Type.String(),
-  documentType: Type.Optional(Type.String()),
-  formats: Type.Array(Type.String()),
-  locale: Type.String(),
-  schema: AnyJsonObject,
-  sample: AnyJsonObject,
-  updatedAt: Timestamp,
-  companyId: nullable(Type.Integer({ description: 'null: shared by all companies.' }))
-})
-export type TemplateView = Static<typeof TemplateView>
 
 /** A page of a list: its items, and the cursor of the next page or null at the end. */
 export function page<S extends TSchema> (item: S) {

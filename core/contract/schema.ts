@@ -5,6 +5,7 @@ import type { Problem } from './errors.ts'
 import { inspectJson, isUnbounded } from './json.ts'
 import { isMailbox } from './mailbox.ts'
 import { problemsOf } from './problems.ts'
+import { vocabularies } from './vocabulary.ts'
 
 /** Checks a value; an empty list means that it fits. Paths are JSON pointers below `base`. */
 export type Check<T> = (value: unknown, base?: string) => Fit<T>
@@ -19,7 +20,7 @@ const isDateTime = (text: string): boolean => isRfcTime(text) && !Number.isNaN(D
 const httpsUrl = /^https:\/\/[^\s/?#@]+(?:[/?#]\S*)?$/
 
 /** The compiler of the service's schemas: all problems at once, nothing removed. */
-function createAjv (options: Options): Ajv2020 {
+export function createAjv (options: Options): Ajv2020 {
   const ajv = new Ajv2020({ ...common, ...options })
   addFormats.default(ajv, ['date', 'email', 'uri', 'time'])
   ajv.addFormat('date-time', isDateTime)
@@ -41,10 +42,12 @@ const common: Options = {
   strictTypes: false,
   allowUnionTypes: true,
   validateFormats: true,
-  keywords: ['x-secret', 'x-destination']
+  keywords: ['x-secret', 'x-destination', 'x-since']
 }
 
 const ajv = createAjv({})
+// Their first use compiles them.
+ajv.addSchema([...vocabularies])
 /** Texts of a URL or a header become what their schema asks for. */
 const coercingAjv = createAjv({ coerceTypes: true, useDefaults: true })
 
@@ -72,7 +75,7 @@ export function compileQuery<S extends TSchema> (schema: S): Check<Static<S>> {
   }
 }
 
-/** Compiles a plain JSON Schema (2020-12), such as the data schema of a template. Throws on a schema that is not one. */
+/** Compiles a plain JSON Schema (2020-12), such as the data schema of a template; it may refer to the {@link vocabularies}. Throws on a schema that is not one. */
 export function compileJsonSchema (schema: object): Check<unknown> {
   return checkWith(ajv.compile(schema))
 }
@@ -88,6 +91,7 @@ export function guarded<T> (check: Check<T>): Check<T> {
   }
 }
 
-function checkWith<T> (validate: ValidateFunction<T>): Check<T> {
+/** The check that Ajv has compiled. */
+export function checkWith<T> (validate: ValidateFunction<T>): Check<T> {
   return (value, base = '') => validate(value) ? { ok: true, value } : { ok: false, problems: problemsOf(validate.errors ?? [], base) }
 }

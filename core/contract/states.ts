@@ -12,3 +12,6 @@ export type ChosenBy = typeof choosers[number]
 
 /** Whether the client waits for the end of a dispatch, or it is queued and the end called back. */
 export type Mode = 'synchronous' | 'asynchronous'
+
+/** Whose configuration a step is done with; nobody's where a provider stands in for another. */
+export type ConfiguredBy = 'user' | 'company' | 'nobody'

@@ -20,16 +20,26 @@ export type CompiledTemplate = {
   /** The fields of the data that it reads. */
   readonly uses: Uses
   readonly reads: readonly Read[]
+  /** What the template itself says of its documents. */
+  readonly source: Pick<TemplateSource, 'archival' | 'currency'>
 }
 
 /** Compiles a template, for every output format. A TemplateError lists all its faults, as JSON pointers into template.yaml. */
 export function compileTemplate (source: TemplateSource): CompiledTemplate {
+  const { faults, ...template } = examineTemplate(source)
+  if (faults.length > 0) throw new TemplateError(faults)
+  return template
+}
+
+/** Compiles a template as far as it goes: with its faults, and with what it reads all the same. */
+export function examineTemplate (source: TemplateSource): CompiledTemplate & { readonly faults: readonly Fault[] } {
   const site: Site = { at: '', names: {}, texts: source.texts ?? {}, pageFields: false, isInside: false, depth: 0, uses: noUses(), reads: [], faults: [] }
   const resolve = compileDocument(source, site)
-  if (site.faults.length > 0) throw new TemplateError(distinct(site.faults))
   return {
+    faults: distinct(site.faults),
     uses: site.uses,
     reads: site.reads,
+    source,
     resolve (data) {
       if (!isRecord(data)) throw renderError('', 'type', 'The data of a template are an object.')
       return resolve(newScope(data))

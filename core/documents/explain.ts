@@ -6,6 +6,11 @@ import { isRecord } from './records.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
+/** Words of a schema that speak of the parts of a value. */
+const parts = new Set(['items', 'properties', 'required', 'additionalProperties'])
+/** The compiler keeps all that it has ever compiled: each part of the model comes to it once. */
+const checks = new WeakMap<Schema, ReturnType<typeof compileJsonSchema>>()
+
 /**
  * Why a value does not fit the schema of the template model: each fault at its innermost place, with the nearest right
  * word. A validator alone would list every branch of the union of blocks; here a block's own key chooses its branch.
@@ -31,7 +36,7 @@ function explainUnion (branches: readonly Schema[], value: unknown, at: string, 
   if (chosen !== undefined) return explainNode(chosen, value, at, definitions)
   const kinds = objects.map(kindOf)
   const [name = ''] = Object.keys(value)
-  return [{ path: name === '' ? at : pointer(at, name), message: `Unknown block "${name}"${didYouMean(name, kinds)}; expected one of ${kinds.join(', ')}.` }]
+  return [{ path: name === '' ? at : pointer(at, name), code: 'unknown_block', message: `Unknown block "${name}"${didYouMean(name, kinds)}; expected one of ${kinds.join(', ')}.` }]
 }
 
 /** The key that names the kind of a block: the first one that it requires. */
@@ -41,21 +46,23 @@ function kindOf (branch: Schema): string {
 
 function explainObject (schema: Schema, properties: Schema, value: Schema, at: string, definitions: Schema): Fault[] {
   const required = Array.isArray(schema['required']) ? schema['required'].map(String) : []
-  const missing = required.filter((name) => !Object.hasOwn(value, name)).map((name) => ({ path: at, message: `The field "${name}" is missing.` }))
+  const missing = required.filter((name) => !Object.hasOwn(value, name)).map((name) => ({ path: at, code: 'required', message: `The field "${name}" is missing.` }))
   const wrong = Object.entries(value).flatMap(([name, field]) => {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (isRecord(known)) return explainNode(known, field, pointer(at, name), definitions)
-    return [{ path: pointer(at, name), message: `Unknown field "${name}"${didYouMean(name, Object.keys(properties))}.` }]
+    return [{ path: pointer(at, name), code: 'unknown_field', message: `Unknown field "${name}"${didYouMean(name, Object.keys(properties))}.` }]
   })
   return [...missing, ...wrong]
 }
 
 function explainList (schema: Schema, items: Schema, value: readonly unknown[], at: string, definitions: Schema): Fault[] {
-  const bounds = Object.fromEntries(Object.entries(schema).filter(([word]) => word !== 'items'))
-  return [...explainLeaf(bounds, value, at), ...value.flatMap((item, index) => explainNode(items, item, pointer(at, index), definitions))]
+  return [...explainLeaf(schema, value, at), ...value.flatMap((item, index) => explainNode(items, item, pointer(at, index), definitions))]
 }
 
+/** What is wrong with a value, whatever it holds: its parts have places of their own. */
 function explainLeaf (schema: Schema, value: unknown, at: string): Fault[] {
-  const fit = compileJsonSchema(schema)(value, at)
-  return fit.ok ? [] : fit.problems.map(({ path, message }) => ({ path, message }))
+  const check = checks.get(schema) ?? compileJsonSchema(Object.fromEntries(Object.entries(schema).filter(([word]) => !parts.has(word))))
+  checks.set(schema, check)
+  const fit = check(value, at)
+  return fit.ok ? [] : fit.problems
 }

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { compileJsonSchema } from '../contract/schema.ts'
+import { digestOf } from './digest.ts'
 import { TemplateError } from './errors.ts'
 import type { TemplateSource } from './model.ts'
 import { isRecord } from './records.ts'
 import { checkExpressions, readSource } from './source.ts'
 import type { Place } from './yaml.ts'
 
-/** A template as it stands in a folder: `template.yaml`, `schema.json`, `sample.json` and the pictures that it names. */
+/** A template as it stands in a folder: `template.yaml`, `schema.json`, `sample.json` with any further samples, and the pictures that it names. */
 export type TemplateFolder = Pick<TemplateSource, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> & {
   id: number
   /** The template with its assets inside, as data URIs: complete, and what the renderer takes. */
@@ -18,13 +18,15 @@ export type TemplateFolder = Pick<TemplateSource, 'name' | 'service' | 'document
   /** JSON Schema 2020-12 of the data. */
   schema: Record<string, unknown>
   sample: Record<string, unknown>
+  /** All samples by the names of their files, such as `sample` and `sample.fr`: other languages and cases, for previews and tests. */
+  samples: Readonly<Record<string, Record<string, unknown>>>
   /** SHA-256, hexadecimal, of source, schema and sample, whatever their layout and the order of their fields. */
   digest: string
 }
 
 /**
  * Reads a template's folder and checks all of it: the YAML, the model, the expressions against the schema of the data,
- * the sample against the schema. A TemplateError lists the faults with file, line and column.
+ * the samples against the schema. A TemplateError lists the faults with file, line and column.
  */
 export async function readTemplateFolder (path: string): Promise<TemplateFolder> {
   const yaml = await readFile(join(path, 'template.yaml'), 'utf8')
@@ -33,14 +35,20 @@ export async function readTemplateFolder (path: string): Promise<TemplateFolder>
   const { source: named, place } = readSource(yaml, join(path, 'template.yaml'))
   const source = await withAssets(named, path, place)
   checkExpressions(source, schema, place)
-  checkSample(schema, sample, path)
+  const samples = { sample, ...await readSamples(path) }
+  checkSamples(schema, samples, path)
   if (source.id === undefined) throw new TemplateError([place({ path: '', message: 'A shared template needs an "id", from 1 to 999.' })])
-  const digest = createHash('sha256').update(canonical({ source, schema, sample })).digest('hex')
-  return { ...factsOf(source), id: source.id, source, yaml, schema, sample, digest }
+  return { ...factsOf(source), id: source.id, source, yaml, schema, sample, samples, digest: digestOf({ source, schema, sample }) }
 }
 
 function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateSource): Pick<TemplateFolder, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> {
   return { name, service, locale, ...(documentType === undefined ? {} : { documentType }), ...(vocabulary === undefined ? {} : { vocabulary }) }
+}
+
+/** The samples beside `sample.json`. */
+async function readSamples (path: string): Promise<Record<string, Record<string, unknown>>> {
+  const names = (await readdir(path)).flatMap((file) => /^(sample\.[a-z][a-z0-9-]*)\.json$/i.exec(file)?.[1] ?? []).sort()
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readJson(join(path, `${name}.json`))] as const)))
 }
 
 async function readJson (file: string): Promise<Record<string, unknown>> {
@@ -77,9 +85,13 @@ async function readAsset (file: string, path: string, at: string, place: Place):
   }
 }
 
-function checkSample (schema: Record<string, unknown>, sample: Record<string, unknown>, path: string): void {
-  const fit = compileData(schema, join(path, 'schema.json'))(sample)
-  if (!fit.ok) throw new TemplateError(fit.problems.map(({ path: at, message }) => ({ path: at, message: `${at} ${message}`, file: join(path, 'sample.json') })))
+function checkSamples (schema: Record<string, unknown>, samples: TemplateFolder['samples'], path: string): void {
+  const check = compileData(schema, join(path, 'schema.json'))
+  const faults = Object.entries(samples).flatMap(([name, sample]) => {
+    const fit = check(sample)
+    return fit.ok ? [] : fit.problems.map(({ path: at, message }) => ({ path: at, message: `${at} ${message}`, file: join(path, `${name}.json`) }))
+  })
+  if (faults.length > 0) throw new TemplateError(faults)
 }
 
 function compileData (schema: Record<string, unknown>, file: string): ReturnType<typeof compileJsonSchema> {
@@ -88,9 +100,4 @@ function compileData (schema: Record<string, unknown>, file: string): ReturnType
   } catch (error) {
     throw new TemplateError([{ path: '', message: error instanceof Error ? `${error.message}.` : 'Not a JSON Schema.', file }], { cause: error })
   }
-}
-
-/** JSON with the fields of every object in the order of their names. */
-function canonical (value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1)) : inner)
 }

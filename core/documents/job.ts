@@ -9,6 +9,9 @@ export type Results = {
   pdf: Pdf & File<'pdf'>
   docx: File<'docx'>
   xlsx: File<'xlsx'>
+  'factur-x': Pdf & File<'factur-x'>
+  ubl: File<'ubl'>
+  cii: File<'cii'>
   /** A mail: HTML, its plain-text alternative and its pictures. */
   html: Html
   /** A message, such as an SMS. */

@@ -2,6 +2,8 @@
 export const limits = {
   /** Levels of blocks inside blocks, in a template. */
   depth: 12,
+  /** Levels of lists and fields in template.yaml: blocks stand five below each other at most. */
+  yamlDepth: 80,
   /** Blocks and table rows of one document, after loops. */
   blocks: 100_000,
   /** Characters of text of one document. */

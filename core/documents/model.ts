@@ -38,6 +38,7 @@ export const TemplateSource = Type.Object({
   locale: Type.String({ minLength: 2, maxLength: 200, description: 'a BCP 47 language tag, such as en-GB, or text with an expression that gives one' }),
   texts: Type.Optional(Texts),
   currency: Type.Optional(Prose),
+  archival: Type.Optional(Type.Boolean({ description: 'true: its PDF is PDF/A-3b, for archives' })),
   title: Type.Optional(Prose),
   author: Type.Optional(Prose),
   preheader: Type.Optional(Prose),

@@ -1,6 +1,9 @@
 import { finished } from 'node:stream/promises'
 import PDFDocument from 'pdfkit'
+import { archiveMetadata, invoiceMetadata } from './archive.ts'
 import type { ImageData, ResolvedDocument } from './document.ts'
+import { renderError } from './errors.ts'
+import { isCmyk } from './image/jpeg.ts'
 import type { Face } from './layout/fonts.ts'
 import { layOutPages } from './layout/pages.ts'
 import type { SignaturePlace, Surface } from './layout/surface.ts'
@@ -11,19 +14,24 @@ export type Pdf = { bytes: Uint8Array<ArrayBuffer>, pages: number, signatures: S
 /** Where a signer (from 1) signs: the page (from 1) and the rectangle, in points from its top left corner. */
 export type Signature = SignaturePlace & { page: number }
 
+/** A PDF for archives (PDF/A-3b); `invoice` is the CII that it carries, which makes it a Factur-X. */
+export type Archive = { invoice?: string }
+
 /**
  * Makes a PDF with its fonts embedded as subsets; the same document and time give the same bytes. A RenderError when it
  * does not fit on pages, an UnshowableText when it has characters that no font can show.
  */
-export async function renderPdf (document: ResolvedDocument, now: Date): Promise<Pdf> {
+export async function renderPdf (document: ResolvedDocument, now: Date, archive?: Archive): Promise<Pdf> {
   const pages = layOutPages(document)
-  const pdf = open(document, now)
+  const pdf = archive === undefined ? open(document, now) : openArchive(document, now, archive)
   const bytes = collect(pdf)
-  const drawing = surfaceOf(pdf)
+  // A picture of a header is put into the file once, and not once for each page.
+  const pictures: Pictures = new Map()
   const signatures: Signature[] = []
   for (const [index, page] of pages.entries()) {
     pdf.addPage()
-    page.paint({ ...drawing, signature: (place) => { signatures.push({ page: index + 1, ...rounded(place) }) } })
+    const drawing = surfaceOf(pdf, pictures)
+    page.paint({ ...archive === undefined ? drawing : inRgb(drawing), signature: (place) => { signatures.push({ page: index + 1, ...rounded(place) }) } })
   }
   pdf.end()
   return { bytes: await bytes, pages: pages.length, signatures }
@@ -35,23 +43,44 @@ function rounded ({ signer, x, y, width, height }: SignaturePlace): SignaturePla
   return { signer, x: hundredths(x), y: hundredths(y), width: hundredths(width), height: hundredths(height) }
 }
 
-function open ({ title, author, locale, page }: ResolvedDocument, now: Date): PDFKit.PDFDocument {
-  return new PDFDocument({
+function open ({ title, author, ...document }: ResolvedDocument, now: Date): PDFKit.PDFDocument {
+  return new PDFDocument({ ...optionsOf(document), info: { ...infoOf(now), Title: title, ...(author === '' ? {} : { Author: author }) } })
+}
+
+/** Title and author stand in the XMP packet alone: pdfkit would copy them there without escaping them. */
+function openArchive (document: ResolvedDocument, now: Date, { invoice }: Archive): PDFKit.PDFDocument {
+  const pdf = new PDFDocument({ ...optionsOf(document), pdfVersion: '1.7', subset: 'PDF/A-3b', info: infoOf(now) })
+  pdf.appendXML(archiveMetadata(document))
+  if (invoice !== undefined) {
+    pdf.appendXML(invoiceMetadata)
+    // `relationship` is what Factur-X asks for (AFRelationship); the types of pdfkit do not know it.
+    const relation = { relationship: 'Alternative' }
+    pdf.file(Buffer.from(invoice), { name: 'factur-x.xml', type: 'text/xml', description: 'Factur-X', creationDate: now, modifiedDate: now, ...relation })
+  }
+  return pdf
+}
+
+function optionsOf ({ locale, page }: Pick<ResolvedDocument, 'locale' | 'page'>): PDFKit.PDFDocumentOptions {
+  return {
     size: [page.width, page.height],
     margin: 0,
     autoFirstPage: false,
     // No standard font: those are not embedded, and print garbage outside of Windows-1252.
     font: '',
     lang: locale,
-    displayTitle: true,
-    info: { Title: title, ...(author === '' ? {} : { Author: author }), Producer: 'Document Dispatch', Creator: 'Document Dispatch', CreationDate: now }
-  })
+    displayTitle: true
+  }
 }
 
-/** The page that was added last. Its colours are written when they change. */
-function surfaceOf (pdf: PDFKit.PDFDocument): Omit<Surface, 'signature'> {
-  // A picture of a header is put into the file once, and not once for each page.
-  const pictures = new Map<ImageData, PDFKit.Mixins.ImageSrc>()
+function infoOf (now: Date): PDFKit.DocumentInfo {
+  return { Producer: 'Document Dispatch', Creator: 'Document Dispatch', CreationDate: now }
+}
+
+/** The pictures of a file, as pdfkit keeps them. */
+type Pictures = Map<ImageData, PDFKit.Mixins.ImageSrc>
+
+/** The page that was added last, which begins without colours. They are written when they change. */
+function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 'signature'> {
   let fill = ''
   let stroke = ''
   return {
@@ -99,6 +128,17 @@ function surfaceOf (pdf: PDFKit.PDFDocument): Omit<Surface, 'signature'> {
 /** The picture as pdfkit keeps it; its types do not know that it can be had without being drawn. */
 function openImage (pdf: PDFKit.PDFDocument, { bytes }: ImageData): PDFKit.Mixins.ImageSrc {
   return (pdf as PDFKit.PDFDocument & { openImage: (bytes: Buffer) => PDFKit.Mixins.ImageSrc }).openImage(Buffer.from(bytes))
+}
+
+/** The colours of a PDF/A are those of its output intent, which is sRGB. */
+function inRgb<Drawing extends Pick<Surface, 'image'>> (drawing: Drawing): Drawing {
+  return {
+    ...drawing,
+    image (image, ...place) {
+      if (isCmyk(image)) throw renderError('', 'not_archival', 'A picture has the colours of print (CMYK), which a PDF/A of sRGB cannot have; save it as RGB.')
+      drawing.image(image, ...place)
+    }
+  }
 }
 
 /** pdfkit takes any object that lays text out as a font; its types know only the bytes of a font file. */

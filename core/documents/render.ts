@@ -1,41 +1,54 @@
 import { pointer } from '../contract/json.ts'
+import { currencyOf, eInvoiceOf } from '../einvoice/write.ts'
 import type { CompiledTemplate } from './compile.ts'
 import type { ResolvedDocument } from './document.ts'
 import { renderDocx } from './docx.ts'
 import { RenderError, renderError } from './errors.ts'
-import { fileOf } from './file-formats.ts'
+import { eInvoiceFileFormats, fileOf, type File } from './file-formats.ts'
 import { renderHtml } from './html.ts'
 import type { Format, Rendered, RenderJob, Results } from './job.ts'
 import { facesFor } from './layout/fonts.ts'
 import { nameOf, unshowable, UnshowableText } from './layout/shape.ts'
 import { packageFor, wideLanguage } from './layout/wide.ts'
-import { renderPdf } from './pdf.ts'
+import { renderPdf, type Archive, type Pdf } from './pdf.ts'
 import { isRecord } from './records.ts'
 import { withSigners } from './signers.ts'
 import { renderText } from './text.ts'
 import { renderXlsx } from './xlsx.ts'
 
 /** Makes the document of a template with data. Everything that is wrong with the data is a RenderError with pointers into them. */
-export async function render<F extends Format> (template: CompiledTemplate, { data, format, now, signers }: Omit<RenderJob<F>, 'template'>): Promise<Rendered<F>> {
+export async function render<F extends Format> (template: CompiledTemplate, { data: given, format, now, signers }: Omit<RenderJob<F>, 'template'>): Promise<Rendered<F>> {
+  const invoice = isEInvoice(format) ? eInvoiceOf(given, { format: eInvoiceFileFormats[format], currency: currencyOf(template.source.currency) }) : undefined
+  const data = invoice?.data ?? given
   const resolved = template.resolve(data)
   const document = signers === undefined ? resolved : withSigners(resolved, signers)
-  return { ...await makers[format](document, data, new Date(now)), title: document.title }
+  const { archival = false } = template.source
+  return { ...await makers[format](document, { data, now: new Date(now), archival, xml: invoice?.xml ?? '' }), title: document.title }
 }
 
-type Maker<F extends Format> = (document: ResolvedDocument, data: unknown, now: Date) => Results[F] | Promise<Results[F]>
+function isEInvoice (format: Format): format is keyof typeof eInvoiceFileFormats {
+  return format in eInvoiceFileFormats
+}
+
+/** `data` as the template saw them; `xml`: of an e-invoice. */
+type Making = { data: unknown, now: Date, archival: boolean, xml: string }
+type Maker<F extends Format> = (document: ResolvedDocument, making: Making) => Results[F] | Promise<Results[F]>
 
 const makers: { readonly [F in Format]: Maker<F> } = {
-  pdf: makePdf,
-  docx: (document, _data, now) => fileOf('docx', renderDocx(document, now)),
-  xlsx: (document, _data, now) => fileOf('xlsx', renderXlsx(document, now)),
+  pdf: (document, making) => makePdf('pdf', document, making, making.archival ? {} : undefined),
+  'factur-x': (document, making) => makePdf('factur-x', document, making, { invoice: making.xml }),
+  ubl: (_document, { xml }) => fileOf('ubl', new TextEncoder().encode(xml)),
+  cii: (_document, { xml }) => fileOf('cii', new TextEncoder().encode(xml)),
+  docx: (document, { now }) => fileOf('docx', renderDocx(document, now)),
+  xlsx: (document, { now }) => fileOf('xlsx', renderXlsx(document, now)),
   html: (document) => renderHtml(document),
   text: (document) => ({ text: renderText(document) })
 }
 
-async function makePdf (document: ResolvedDocument, data: unknown, now: Date): Promise<Results['pdf']> {
+async function makePdf<F extends 'pdf' | 'factur-x'> (format: F, document: ResolvedDocument, { data, now }: Making, archive: Archive | undefined): Promise<Pdf & File<F>> {
   try {
-    const { bytes, ...facts } = await renderPdf(document, now)
-    return { ...fileOf('pdf', bytes), ...facts }
+    const { bytes, ...facts } = await renderPdf(document, now, archive)
+    return { ...fileOf(format, bytes), ...facts }
   } catch (error) {
     throw error instanceof UnshowableText ? unshowableData(error, data, document) : error
   }

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os'
-import { Piscina } from 'piscina'
 import { RenderError, renderError } from './errors.ts'
-import { createGate } from './gate.ts'
 import type { Format, Outcome, Rendered, RenderJob } from './job.ts'
+import { createThreads, ThreadsBusy, ThreadStopped } from './threads.ts'
 
 export type { Format, Rendered, RenderJob } from './job.ts'
 
@@ -27,49 +26,33 @@ export type Renderer = {
 
 /** Too many jobs wait for a thread; the job was not begun. */
 export class RendererBusy extends Error {
-  constructor () {
-    super('Too many documents are waiting to be made; try again later.')
+  constructor (options?: ErrorOptions) {
+    super('Too many documents are waiting to be made; try again later.', options)
     this.name = 'RendererBusy'
   }
 }
 
-/** MiB for what a document leaves behind at once: with V8's own 48 a thread holds 30 more without being faster, with 16 it takes a fifth longer. */
-const youngMemory = 32
-
 /** Starts the threads. A job that is stopped at a limit takes its thread with it; another one takes its place. */
 export function createRenderer ({ threads = Math.min(Math.max(availableParallelism() - 1, 1), 4), waiting = 500, timeLimit = 30, memoryLimit = 256 }: RendererOptions = {}): Renderer {
-  const pool = new Piscina<RenderJob, Outcome>({
-    filename: new URL('worker.ts', import.meta.url).href,
-    minThreads: threads,
-    maxThreads: threads,
-    resourceLimits: { maxOldGenerationSizeMb: memoryLimit, maxYoungGenerationSizeMb: youngMemory }
-  })
-  // A thread that fails between two jobs is replaced by the pool; nobody waits for an answer.
-  pool.on('error', (error: Error) => { process.emitWarning(error) })
-  // The pool has a queue too, but its signal would count the time spent there as time of the document.
-  const gate = createGate(threads, waiting)
+  const pool = createThreads<RenderJob, Outcome>({ module: new URL('worker.ts', import.meta.url), threads, start: 'at once', waiting, memoryLimit })
   return {
     async render<F extends Format> (job: RenderJob<F>) {
-      if (!await gate.enter()) throw new RendererBusy()
       try {
         // The thread answers in the format of its job; the pool's type knows only that it is one of them.
-        const outcome = await pool.run(job, { signal: AbortSignal.timeout(timeLimit * 1000) }) as Outcome<F>
+        const outcome = await pool.run(job, timeLimit) as Outcome<F>
         if (outcome.ok) return outcome.rendered
         throw new RenderError(outcome.problems)
       } catch (error) {
-        throw stopped(error, timeLimit, memoryLimit) ?? error
-      } finally {
-        gate.leave()
+        if (error instanceof ThreadsBusy) throw new RendererBusy({ cause: error })
+        throw error instanceof ThreadStopped ? stopped(error, timeLimit, memoryLimit) : error
       }
     },
     close: () => pool.close()
   }
 }
 
-/** The error of a thread that was stopped at a limit. */
-function stopped (error: unknown, seconds: number, megabytes: number): RenderError | undefined {
-  if (!(error instanceof Error)) return undefined
-  if (error.name === 'AbortError') return renderError('', 'render_timeout', `The document was not finished within ${seconds} seconds.`, error)
-  if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') return renderError('', 'render_memory', `The document needs more than ${megabytes} MiB of memory.`, error)
-  return undefined
+/** What is said of a thread that was stopped at a limit. */
+function stopped (error: ThreadStopped, seconds: number, megabytes: number): RenderError {
+  if (error.limit === 'time') return renderError('', 'render_timeout', `The document was not finished within ${seconds} seconds.`, error)
+  return renderError('', 'render_memory', `The document needs more than ${megabytes} MiB of memory.`, error)
 }

@@ -1,51 +1,67 @@
 import { didYouMean } from '../contract/problems.ts'
 import type { Fault } from './errors.ts'
 import { isRecord } from './records.ts'
+import { referent, type Referent, type Schema } from './subschemas.ts'
 import type { Read } from './uses.ts'
-
-type Schema = Readonly<Record<string, unknown>>
 
 /** The paths of a template that the schema of its data does not know, or that go through what is not a list. */
 export function schemaFaults (schema: Schema, reads: readonly Read[]): Fault[] {
   return distinct(reads).flatMap(({ path, as, at }) => {
     const found = follow(schema, path)
-    if ('unknown' in found) return [{ path: at, message: `The schema of the data has no "${path.join('.')}"${didYouMean(found.unknown, found.known)}.` }]
-    const types = found.schemas.map((node) => node['type'])
+    if ('unknown' in found) return [{ path: at, code: 'unknown_path', message: `The schema of the data has no "${path.join('.')}"${didYouMean(found.unknown, found.known)}.` }]
+    const types = found.nodes.map((node) => node.schema['type'])
     if (as === 'list' && types.length > 0 && types.every((type) => typeof type === 'string' && type !== 'array')) {
-      return [{ path: at, message: `"${path.join('.')}" is no list in the schema of the data.` }]
+      return [{ path: at, code: 'not_a_list', message: `"${path.join('.')}" is no list in the schema of the data.` }]
     }
     return []
   })
+}
 
-  function follow (start: Schema, path: readonly string[]): { schemas: Schema[] } | { unknown: string, known: string[] } {
-    let nodes = variants(start)
-    for (const name of path) {
-      const fields = nodes.flatMap(itemsOf).map(fieldsOf)
-      const next = fields.flatMap((known) => known !== undefined && Object.hasOwn(known, name) ? [known[name]] : []).filter(isRecord)
-      if (next.length === 0 && fields.every((known) => known !== undefined)) return { unknown: name, known: fields.flatMap((known) => Object.keys(known)) }
-      nodes = next.flatMap(variants)
-    }
-    return { schemas: nodes }
-  }
+/** Whether a schema knows the field at a path of names. */
+export function isKnownField (schema: Schema, path: readonly string[]): boolean {
+  return !('unknown' in follow(schema, path))
+}
 
-  /** What a schema may stand for: itself, or the target of its $ref and the branches of its combinations. */
-  function variants (node: Schema): Schema[] {
-    const combined = ['anyOf', 'oneOf', 'allOf'].flatMap((word) => Array.isArray(node[word]) ? node[word].filter(isRecord) : [])
-    const others = [...combined, ...(typeof node['$ref'] === 'string' ? resolve(node['$ref']) : [])].flatMap(variants)
-    return others.length === 0 || isRecord(node['properties']) ? [node, ...others] : others
+function follow (schema: Schema, path: readonly string[]): { nodes: Referent[] } | { unknown: string, known: string[] } {
+  let nodes = variants([{ schema, root: schema }])
+  for (const name of path) {
+    const fields = items(nodes).map((node) => ({ known: fieldsOf(node.schema), root: node.root }))
+    const next = fields.flatMap(({ known, root }) => known !== undefined && Object.hasOwn(known, name) ? nodesOf([known[name]], root) : [])
+    if (next.length === 0 && fields.every(({ known }) => known !== undefined)) return { unknown: name, known: fields.flatMap(({ known = {} }) => Object.keys(known)) }
+    nodes = variants(next)
   }
+  return { nodes }
+}
 
-  /** Local references only: `#/$defs/name`. */
-  function resolve (reference: string): Schema[] {
-    const definitions = isRecord(schema['$defs']) ? schema['$defs'] : {}
-    const target = definitions[reference.replace(/^#\/\$defs\//, '')]
-    return isRecord(target) ? [target] : []
-  }
+function nodesOf (schemas: readonly unknown[], root: Schema): Referent[] {
+  return schemas.filter(isRecord).map((schema) => ({ schema, root }))
+}
 
-  /** Paths look through lists: the items of a list stand for it. */
-  function itemsOf (node: Schema): Schema[] {
-    return isRecord(node['items']) ? variants(node['items']).flatMap(itemsOf) : [node]
-  }
+/** What schemas may stand for: themselves, or the targets of their $ref and the branches of their combinations. */
+function variants (nodes: readonly Referent[]): Referent[] {
+  return reached(nodes, others).filter((node) => isRecord(node.schema['properties']) || others(node).length === 0)
+}
+
+function others ({ schema, root }: Referent): Referent[] {
+  const combined = ['anyOf', 'oneOf', 'allOf'].flatMap((word) => Array.isArray(schema[word]) ? nodesOf(schema[word], root) : [])
+  const target = typeof schema['$ref'] === 'string' ? referent(schema['$ref'], root) : undefined
+  return target === undefined ? combined : [...combined, target]
+}
+
+/** Paths look through lists: the items of a list stand for it. */
+function items (nodes: readonly Referent[]): Referent[] {
+  return reached(nodes, (node) => variants(itemsOf(node))).filter((node) => itemsOf(node).length === 0)
+}
+
+function itemsOf ({ schema, root }: Referent): Referent[] {
+  return nodesOf([schema['items']], root)
+}
+
+/** All that can be reached from some schemas, each once: they may lead in circles. */
+function reached (start: readonly Referent[], next: (node: Referent) => Referent[]): Referent[] {
+  const found = new Map(start.map((node) => [node.schema, node]))
+  for (const node of found.values()) for (const other of next(node)) if (!found.has(other.schema)) found.set(other.schema, other)
+  return [...found.values()]
 }
 
 const scalars: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'null']

@@ -31,8 +31,8 @@ export function below (site: Site, ...keys: (string | number)[]): Site {
 }
 
 /** Notes a fault of the template; compiling goes on, so that all of them are known at once. */
-export function fault (site: Site, message: string): void {
-  site.faults.push({ path: site.at, message })
+export function fault (site: Site, message: string, code = 'template_error'): void {
+  site.faults.push({ path: site.at, code, message })
 }
 
 /** Notes that the template reads these fields, and returns their path from the root of the data. */

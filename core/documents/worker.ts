@@ -5,6 +5,7 @@ import { RenderError } from './errors.ts'
 import type { Outcome, RenderJob } from './job.ts'
 import { facesFor } from './layout/fonts.ts'
 import { render } from './render.ts'
+import { inThread } from './thread-job.ts'
 
 const templates = new LRUCache<string, CompiledTemplate>({ max: 200 })
 
@@ -12,8 +13,11 @@ const templates = new LRUCache<string, CompiledTemplate>({ max: 200 })
 facesFor('sans', {})
 facesFor('sans', { bold: true })
 
-/** Makes one document, in a thread of the renderer's pool. The pool gives an {@link Outcome}, the bytes of a PDF moved and not copied. */
-export default async function work (job: RenderJob): Promise<unknown> {
+/** Makes one document, in a thread of the renderer's pool. The pool gives an {@link Outcome}, the bytes of a file moved and not copied. */
+export default inThread(makeDocument)
+
+/** As a thread of the renderer does it. */
+export async function makeDocument (job: RenderJob): Promise<unknown> {
   const outcome = await attempt(job)
   return outcome.ok && 'bytes' in outcome.rendered ? move({ [transferableSymbol]: [outcome.rendered.bytes.buffer], [valueSymbol]: outcome }) : outcome
 }

@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { DocumentHandle } from '../contract/common.ts'
-import type { DeliveryService, DeliveryStatus } from '../contract/delivery.ts'
+import type { DeliveryService, DeliveryStatus, ReportedService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ServiceName } from '../services/index.ts'
 import type { Context } from './context.ts'
@@ -28,6 +28,14 @@ export type Idempotency =
   | { kind: 'lookup', visibleAfter: number }
   | { kind: 'none' }
 
+/**
+ * How a test environment of the vendor is reached. `flag`: with the same settings, where it has those that `needs` names.
+ * `configuration`: with settings of its own, in a configuration that is marked as a sandbox.
+ */
+export type Sandbox<Setting extends string = string> =
+  | { kind: 'flag', needs?: readonly Setting[] }
+  | { kind: 'configuration' }
+
 /** Throw what `refused`, `unavailable` and `outcomeUnknown` make; anything else leaves the outcome unknown. */
 export type Dispatch<Request, Call> = (request: Request, context: Call) => Promise<Accepted>
 
@@ -53,10 +61,14 @@ export type Cancel<Call> = (query: { id: string }, context: Call) => Promise<Rep
 /** When a step whose events never came is asked after, in seconds since it was accepted: first, how often, how long. */
 export type Poll = { after?: number, every?: number, until?: number }
 
-/** A service whose provider tells what became of a dispatch: `statuses` are the vendor's words of the verb `status`. */
-type Followed<Name extends ServiceName, Call> = Name extends DeliveryService
-  ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | { status?: never, statuses?: never, poll?: never }
-  : unknown
+/**
+ * A service whose provider tells what became of a dispatch. `statuses`: the vendor's words of the verb `status` as delivery
+ * statuses. `final`: of a service that has no such statuses, the words after which nothing more is asked.
+ */
+type Followed<Name extends ServiceName, Call> =
+  Name extends DeliveryService ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | { status?: never, statuses?: never, poll?: never }
+    : Name extends ReportedService ? { status: Status<Call>, final: readonly [string, ...string[]], poll?: Poll } | { status?: never, final?: never, poll?: never }
+      : unknown
 
 /** What a provider writes of a service's vocabulary: whose document it is, its verb `document` says. */
 type Written<Capabilities> = Capabilities extends { document?: unknown } ? Omit<Capabilities, 'document'> : Capabilities
@@ -86,6 +98,10 @@ export type ProviderDefinition<Settings extends TObject, RequestSettings extends
   requestSettings?: RequestSettings
   /** The vendor's hosts: exact names, or `*.example.com` for every name below. Hosts of `Host()` settings may be reached too. */
   hosts?: readonly string[]
+  /** Absent where the vendor has none: tests go to the simulator then. */
+  sandbox?: Sandbox<keyof Static<Settings> & string>
+  /** The version of the API with which it came; requests of older ones cannot name it. */
+  since?: string
   /** How the vendor's errors are read, and its codes as error words of the service. */
   errors?: Partial<ErrorReading>
   services: { [Name in ServiceName]?: ServiceDefinition<Name, Context<Static<Settings>, Static<RequestSettings>>> }

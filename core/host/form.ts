@@ -3,6 +3,7 @@ import { AnyJson } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
 import { pointer } from '../contract/json.ts'
 import { compileJsonSchema } from '../contract/schema.ts'
+import { ApiVersion, isSince, type Version } from '../contract/versions.ts'
 import { reasonOf } from './refusal.ts'
 
 /** A field of a form; what else it says is JSON Schema. */
@@ -11,7 +12,8 @@ const Field = Type.Object({
   title: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
   'x-secret': Type.Optional(Type.Literal(true)),
-  'x-destination': Type.Optional(Type.Literal(true))
+  'x-destination': Type.Optional(Type.Literal(true)),
+  'x-since': Type.Optional(ApiVersion)
 })
 
 /**
@@ -27,6 +29,24 @@ export const SettingsForm = Type.Object({
 })
 export type SettingsForm = Static<typeof SettingsForm>
 
+/** A form as it is in a version of the API: without the fields that came later. Cached, because compiled checks are kept by the form's object. */
+export function formIn (form: SettingsForm, version: Version): SettingsForm {
+  const known = forms.get(form) ?? new Map<Version, SettingsForm>()
+  forms.set(form, known)
+  const made = known.get(version) ?? withFields(form, ({ 'x-since': since }) => isSince(since, version))
+  known.set(version, made)
+  return made
+}
+
+const forms = new WeakMap<SettingsForm, Map<Version, SettingsForm>>()
+
+function withFields (form: SettingsForm, isKept: (field: Static<typeof Field>) => boolean): SettingsForm {
+  const kept = Object.entries(form.properties).filter(([, field]) => isKept(field))
+  if (kept.length === Object.keys(form.properties).length) return form
+  const names = kept.map(([name]) => name)
+  return { ...form, properties: Object.fromEntries(kept), ...form.required === undefined ? {} : { required: form.required.filter((name) => names.includes(name)) } }
+}
+
 /** The names of the fields that are secrets. */
 export function secretNames (form: SettingsForm): string[] {
   return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-secret'] === true)
@@ -35,6 +55,12 @@ export function secretNames (form: SettingsForm): string[] {
 /** The names of the fields that say where requests go. */
 export function destinationNames (form: SettingsForm): string[] {
   return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-destination'] === true)
+}
+
+/** What is wrong with the form of settings that come with a request: they are stored with the dispatch as they came. */
+export function requestFormProblems (form: SettingsForm, base: string): Problem[] {
+  const secrets = secretNames(form).map((name): Problem => ({ path: pointer(`${base}/properties`, name), code: 'secret', message: 'A secret stands in the settings of a configuration, which are sealed, never in those of a request.' }))
+  return [...formProblems(form, base), ...secrets]
 }
 
 /** What is wrong with a form beyond its shape. Paths begin with `base`. */

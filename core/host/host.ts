@@ -43,6 +43,12 @@ export async function createHost ({ directories, log, loadLimit = 10 }: HostOpti
   return { entries: () => entries, find: (code) => installed.get(code), reload }
 }
 
+/** The same providers without one that is not for everybody. */
+export function withoutProvider (host: Host, code: string): Host {
+  const others = (entries: readonly Entry[]): readonly Entry[] => entries.filter((entry) => entry.code !== code)
+  return { entries: () => others(host.entries()), find: (wanted) => wanted === code ? undefined : host.find(wanted), reload: async () => others(await host.reload()) }
+}
+
 function report (log: Log, before: readonly Entry[], after: readonly Entry[]): void {
   const told = new Set(before)
   for (const entry of after) {

@@ -1,14 +1,15 @@
 import { Type, type TProperties } from 'typebox'
 import { ProviderCode } from '../contract/common.ts'
-import { deliveryServices, deliveryStatusesOf, isDeliveryService, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
+import { deliveryServices, deliveryStatusesOf, isDeliveryService, reportedServices, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
 import type { Problem } from '../contract/errors.ts'
 import { compile, type Fit } from '../contract/schema.ts'
+import { ApiVersion } from '../contract/versions.ts'
 import { isServiceName, providedNames, serviceNames, services, type ProvidedName, type ServiceName } from '../services/index.ts'
 import { senderProblems } from '../services/senders.ts'
 import type { ServiceContracts } from './contracts.ts'
-import type { Idempotency, Poll } from './definition.ts'
+import type { Idempotency, Poll, Sandbox } from './definition.ts'
 import { providerErrors, type ErrorReading } from './failure.ts'
-import { formProblems, SettingsForm } from './form.ts'
+import { formProblems, requestFormProblems, SettingsForm } from './form.ts'
 import { verbNames, type VerbName } from './verbs.ts'
 import { webhookProblems, WebhookManifests } from './webhook.ts'
 
@@ -21,6 +22,8 @@ export type ServiceManifest<Name extends ServiceName> = {
   notProcessed?: number[]
   /** The vendor's words for what became of a dispatch. */
   statuses?: Record<string, DeliveryStatus>
+  /** Of a service without delivery statuses: the vendor's words after which nothing more is asked. */
+  final?: string[]
   poll?: Poll
   verbs: VerbName[]
 }
@@ -34,6 +37,8 @@ export type Manifest = {
   settings: SettingsForm
   requestSettings: SettingsForm
   hosts: string[]
+  sandbox?: Sandbox
+  since?: string
   errors: ErrorReading
   services: { [Name in ServiceName]?: ServiceManifest<Name> }
   webhooks?: WebhookManifests
@@ -59,6 +64,11 @@ const IdempotencySchema = Type.Unsafe<Idempotency>({
   ...closed
 })
 
+const SandboxSchema = Type.Unsafe<Sandbox>(Type.Union([
+  Type.Object({ kind: Type.Literal('flag'), needs: Type.Optional(Type.Array(Type.String(), { uniqueItems: true })) }, closed),
+  Type.Object({ kind: Type.Literal('configuration') }, closed)
+]))
+
 /** Seconds: not more often than once a minute, and not for ever. */
 const PollSchema = Type.Object({
   after: Type.Optional(Type.Number({ minimum: 60 })),
@@ -66,16 +76,18 @@ const PollSchema = Type.Object({
   until: Type.Optional(Type.Number({ maximum: 400 * 24 * 3600 }))
 }, closed)
 
-const followed = (service: DeliveryService): TProperties => ({
-  statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))),
-  poll: Type.Optional(PollSchema)
-})
+/** What a provider says of a service whose steps are asked after. */
+function followed (service: ProvidedName): TProperties {
+  const poll = Type.Optional(PollSchema)
+  if (isDeliveryService(service)) return { statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))), poll }
+  return reportedServices.some((name) => name === service) ? { final: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true })), poll } : {}
+}
 
 const serviceSchema = (name: ProvidedName): object => Type.Object({
   capabilities: services[name].capabilities,
   idempotency: IdempotencySchema,
   timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
-  ...(isDeliveryService(name) ? followed(name) : {}),
+  ...followed(name),
   checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
   notProcessed: Type.Optional(Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { uniqueItems: true })),
   verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
@@ -99,6 +111,8 @@ const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
   settings: SettingsForm,
   requestSettings: SettingsForm,
   hosts: Type.Array(HostPattern, { uniqueItems: true }),
+  sandbox: Type.Optional(SandboxSchema),
+  since: Type.Optional(ApiVersion),
   errors: Type.Object({
     at: Type.Optional(Pointers),
     message: Type.Optional(Pointers),
@@ -122,7 +136,8 @@ export function readManifest (json: unknown): Fit<Manifest> {
   const { settings, requestSettings } = fit.value
   const problems = [
     ...formProblems(settings, '/settings'),
-    ...formProblems(requestSettings, '/requestSettings'),
+    ...requestFormProblems(requestSettings, '/requestSettings'),
+    ...sandboxProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
     ...deliveryServices.flatMap((service) => webhooksOf(fit.value, service))
@@ -140,13 +155,18 @@ function webhooksOf ({ webhooks, services, settings }: Manifest, service: Delive
   return [...webhookProblems(webhook, settings, path), ...(unconfirmed ? [{ path: `${path}/confirm`, code: 'required', message: 'The verb "status" is required to confirm an event.' }] : [])]
 }
 
+function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
+  const needs = sandbox?.kind === 'flag' ? sandbox.needs ?? [] : []
+  return needs.filter((name) => !Object.hasOwn(settings.properties, name)).map((name) => ({ path: '/sandbox/needs', code: 'unknown_setting', message: `There is no setting "${name}".` }))
+}
+
 function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {
   if (service === undefined) return []
-  const { capabilities, idempotency, statuses } = service
+  const { capabilities, idempotency, statuses, final } = service
   const needed: VerbName[] = [
     'dispatch',
     ...idempotency.kind === 'lookup' ? ['lookup' as const] : [],
-    ...statuses === undefined ? [] : ['status' as const],
+    ...statuses === undefined && final === undefined ? [] : ['status' as const],
     ...'document' in capabilities && capabilities.document === 'theirs' ? ['document' as const] : []
   ]
   return needed

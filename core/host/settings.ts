@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Envelope, Keyring } from '../access/keyring.ts'
 import type { Problem } from '../contract/errors.ts'
-import type { Json, JsonObject } from '../contract/json.ts'
+import { pointer, type Json, type JsonObject } from '../contract/json.ts'
 import { compileJsonSchema } from '../contract/schema.ts'
+import { isSince, latestVersion, type Version } from '../contract/versions.ts'
 import { destinationNames, secretNames, type SettingsForm } from './form.ts'
 
 /** Settings as they are stored: every secret sealed by itself, the rest as it is. */
@@ -15,11 +16,21 @@ export type Secrets = Readonly<Record<string, string>>
 /** Whose secrets are sealed; what is sealed for one opens for no other. `scope` says whether company's or which user's. */
 export type Vault = { keyring: Pick<Keyring, 'seal' | 'open'>, company: number, provider: string, scope: string }
 
-/** What is wrong with complete settings (or request settings); unknown fields too. Paths begin with `base`. */
-export function checkSettings (form: SettingsForm, settings: JsonObject, base = ''): Problem[] {
+/** Where settings stand in a request, and of which version of the API that is: the latest unless given. */
+export type SettingsPlace = { base?: string, version?: Version }
+
+/** What is wrong with complete settings (or request settings); unknown fields too, and those that came with a later version. */
+export function checkSettings (form: SettingsForm, settings: JsonObject, { base = '', version = latestVersion }: SettingsPlace = {}): Problem[] {
   // Ajv keeps what it compiled by the schema's object: a form is compiled once.
   const fit = compileJsonSchema(form)(settings, base)
-  return fit.ok ? [] : fit.problems
+  return [...fit.ok ? [] : fit.problems, ...laterFields(form, settings, { base, version })]
+}
+
+function laterFields (form: SettingsForm, settings: JsonObject, { base, version }: Required<SettingsPlace>): Problem[] {
+  return Object.keys(settings).flatMap((name) => {
+    const { 'x-since': since } = Object.hasOwn(form.properties, name) ? form.properties[name] ?? {} : {}
+    return isSince(since, version) ? [] : [{ path: pointer(base, name), code: 'later_version', message: `Came with version ${since ?? ''} of the API: ask for that with X-API-Version.` }]
+  })
 }
 
 /** Settings apart from their secrets. A secret that is not a text stays with the rest, where the check finds it. */
@@ -74,9 +85,9 @@ export function openSettings ({ plain, secrets }: StoredSettings, vault: Vault):
 }
 
 /** The stored settings after a client's change (see {@link mergeSettings}), or what is wrong with the complete result. */
-export function changeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject, { vault, now, base = '' }: { vault: Vault, now: Date, base?: string }): { ok: true, value: StoredSettings } | { ok: false, problems: Problem[] } {
+export function changeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject, { vault, now, ...place }: { vault: Vault, now: Date } & SettingsPlace): { ok: true, value: StoredSettings } | { ok: false, problems: Problem[] } {
   const { plain, fresh, kept } = mergeSettings(form, stored, incoming)
-  const problems = checkSettings(form, { ...plain, ...openSecrets(kept, vault), ...fresh }, base)
+  const problems = checkSettings(form, { ...plain, ...openSecrets(kept, vault), ...fresh }, place)
   if (problems.length > 0) return { ok: false, problems }
   return { ok: true, value: { plain, secrets: { ...kept, ...sealSecrets(fresh, vault, now) } } }
 }

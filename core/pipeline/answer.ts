@@ -12,6 +12,8 @@ export type DocumentUrl = (document: StoredDocument) => string
 export type Result = {
   dispatchId: string
   status: DispatchStatus
+  /** Asked for with a test key. */
+  test: boolean
   metadata: Readonly<Record<string, string>>
   steps: readonly StepResult[]
   createdAt: Date
@@ -34,6 +36,7 @@ export function resultOf (record: DispatchRecord): Result {
   return {
     dispatchId: record.dispatch_id,
     status: record.status,
+    test: record.test,
     metadata: record.metadata,
     steps: record.steps.filter((step) => step.deferred_on === null).map(stepResultOf),
     createdAt: record.created_at,
@@ -59,9 +62,10 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
   return {
     dispatchId: record.dispatch_id,
     status: record.status,
+    ...(record.test ? { test: true as const } : {}),
     services: record.services,
     userId: record.user_id,
-    template: record.template_id === null || record.template_version === null ? null : { id: record.template_id, version: record.template_version },
+    template: usedTemplate(record),
     ...optional('documentType', record.document_type),
     ...optional('documentNumber', record.document_number),
     ...optional('recipient', record.recipient),
@@ -77,6 +81,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
       providerResponse: step.response,
       generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),
       creditsCharged: step.charged,
+      ...optional('template', usedTemplate(step)),
       ...optional('deferredOn', step.deferred_on),
       ...optional('nextTryAt', step.next_try_at?.toISOString()),
       ...(isDeliveryService(step.service) ? { deliveryStatus: step.delivery_status } : {}),
@@ -116,6 +121,11 @@ export function chargedFor (steps: readonly Pick<StepResult, 'charged'>[]): numb
   return steps.reduce((sum, { charged }) => sum + charged, 0)
 }
 
-function optional<Name extends string> (name: Name, value: string | null | undefined): Partial<Record<Name, string>> {
-  return value === null || value === undefined ? {} : { [name]: value } as Record<Name, string>
+/** That of a dispatch is its first step's; another step may have one of its own. */
+function usedTemplate ({ template_id: id, template_version: version }: Pick<StepRecord, 'template_id' | 'template_version'>): { id: number, version: number } | null {
+  return id === null || version === null ? null : { id, version }
+}
+
+function optional<Name extends string, T> (name: Name, value: T | null | undefined): Partial<Record<Name, T>> {
+  return value === null || value === undefined ? {} : { [name]: value } as Record<Name, T>
 }

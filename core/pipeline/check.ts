@@ -1,24 +1,32 @@
+import { reachesSandbox } from '../configuration/sandbox.ts'
 import { presentable, refusal, type Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Mode } from '../contract/states.ts'
+import { latestVersion, type Version } from '../contract/versions.ts'
+import { eInvoiceFileFormats } from '../documents/file-formats.ts'
+import { isKnownField } from '../documents/schema-paths.ts'
+import type { Installed } from '../host/load.ts'
 import { checkSettings as settingsProblems } from '../host/settings.ts'
-import { services } from '../services/index.ts'
-import { checkInvoice } from '../services/invoice.ts'
+import { formatOf, services } from '../services/index.ts'
+import { checkInvoice, checkInvoiceWords } from '../services/invoice.ts'
 import type { Facts, Findings, Subject } from '../services/service.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 import { checkCallback, checkFormats, checkPlaces } from './chain-checks.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
-import type { TemplateChecks } from './template-checks.ts'
+import type { TemplateFindings } from './template-checks.ts'
 
-/** What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of every document. */
-export type Rules = { templateChecks: TemplateChecks, prices: Readonly<Record<string, number>>, link: string, mode: Mode, now: () => Date }
+/**
+ * What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of every document. `standIn`: the provider in a
+ * test, where the chosen one reaches no sandbox.
+ */
+export type Rules = { templateFindings: TemplateFindings, prices: Readonly<Record<string, number>>, link: string, mode: Mode, now: () => Date, version?: Version, standIn?: Installed | undefined }
 
 /**
  * Checks everything that can be known without a provider, rendering or credits, and makes the plan. Throws all problems of
  * a kind together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
  */
-export function check (draft: Draft, { templateChecks, prices, link, mode, now }: Rules): Plan {
-  const { request, steps, deferred } = draft
+export function check (draft: Draft, { templateFindings, prices, link, mode, now, version = latestVersion, standIn }: Rules): Plan {
+  const { request, test, steps, deferred } = draft
   const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
   const isChain = (step: DraftStep): boolean => steps.length > 1 || !steps.includes(step)
@@ -27,17 +35,19 @@ export function check (draft: Draft, { templateChecks, prices, link, mode, now }
     checkCallback(request, mode),
     checkPlaces(steps),
     checkFormats(steps),
-    ...all.map(checkSettings),
+    ...all.map((step) => checkSettings(step, version)),
     ...all.flatMap((step) => [
-      checkTemplate(step, templateChecks, today),
+      checkTemplate(step, templateFindings, today),
       checkStep(step, { today, beside: request.services.filter((name) => name !== step.service), ...(isChain(step) ? { link } : {}) })
     ].map((findings) => placed(findings, step)))
   ]
   refuseFaults(found)
+  const plan = (step: DraftStep): PlannedStep => test ? plannedTest(step, standIn) : planned(step, prices)
   return {
     request,
-    steps: steps.map((step) => planned(step, prices)),
-    deferred: deferred.map((step) => ({ ...planned(step, prices), deferredOn: step.deferredOn })),
+    test,
+    steps: steps.map(plan),
+    deferred: deferred.map((step) => ({ ...plan(step), deferredOn: step.deferredOn })),
     facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, step.template?.data ?? {}), ...facts }), {}),
     warnings: presentable(allOf(found, 'warnings'))
   }
@@ -65,18 +75,26 @@ function checkChoices (steps: readonly DraftStep[]): Findings {
 }
 
 /** The parameters go to a provider; where there is none, they are for nobody. */
-function checkSettings ({ settings, providerName, choice, at }: DraftStep): Findings {
-  if (choice !== undefined) return { problems: choice.provider === undefined ? [] : settingsProblems(choice.provider.manifest.requestSettings, settings, at('settings')) }
+function checkSettings ({ settings, providerName, choice, at }: DraftStep, version: Version): Findings {
+  if (choice !== undefined) return { problems: choice.provider === undefined ? [] : settingsProblems(choice.provider.manifest.requestSettings, settings, { base: at('settings'), version }) }
   const unused = [...(providerName === undefined ? [] : ['providerName']), ...(Object.keys(settings).length === 0 ? [] : ['settings'])]
   return { warnings: unused.map((field) => ({ path: at(field), code: 'unused_field', message: 'No provider is needed here.' })) }
 }
 
-function checkTemplate ({ template: content }: DraftStep, templateChecks: TemplateChecks, today: string): Findings {
+function checkTemplate ({ service, fields, template: content }: DraftStep, templateFindings: TemplateFindings, today: string): Findings {
   if (content === undefined) return {}
   const { template, data } = content
-  const { fits, unused } = templateChecks(template)
-  const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? checkInvoice({ data, template: subjectOf(template), today }) : {}
-  return { problems: [...fits(data), ...problems], warnings: [...warnings, ...unused(data)] }
+  const found = templateFindings(content)
+  const isElectronic = formatOf(service, fields) in eInvoiceFileFormats
+  const rules = isElectronic ? checkInvoiceWords : checkInvoice
+  const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? rules({ data, template: subjectOf(template), today }) : {}
+  // An e-invoice carries every word of the vocabulary, whatever its page shows.
+  return { problems: [...found.problems, ...problems], warnings: [...warnings, ...found.warnings.filter(({ path }) => !isElectronic || !isWord(path.slice(usualPlace.length)))] }
+}
+
+/** Whether the vocabulary of invoices has a field at a JSON pointer. */
+function isWord (pointer: string): boolean {
+  return isKnownField({ $ref: 'dispatch:invoice' }, pointer.split('/').filter((name) => name !== '' && !/^\d+$/.test(name)))
 }
 
 function checkStep ({ service, fields, choice, template: content, at }: DraftStep, surroundings: Surroundings): Findings {
@@ -111,6 +129,16 @@ function planned ({ service, fields, settings, template: content, choice }: Draf
   if (choice?.chosen !== true) return { ...step, price }
   const { provider, chosenBy, configuration: { userId, sandbox } } = choice
   return { ...step, price: sandbox ? 0 : price, by: { provider, chosenBy, configuredBy: userId === null ? 'company' : 'user', sandbox } }
+}
+
+/** Free, and in the sandbox of the chosen provider, or with the one that stands in for it: what was meant for the chosen one is not given to that. */
+function plannedTest (step: DraftStep, standIn: Installed | undefined): PlannedStep {
+  const { by, ...rest } = { ...planned(step, {}), price: 0 }
+  if (by === undefined || step.choice?.chosen !== true) return rest
+  if (reachesSandbox(by.provider, step.choice.configuration)) return { ...rest, by: { ...by, sandbox: true } }
+  const at = step.at('providerName')
+  if (standIn?.manifest.services[step.service] === undefined) throw refusal('configuration_missing', [{ path: at, code: 'no_sandbox', message: `The provider "${by.provider.code}" has no sandbox, and there is none to stand in for it: it cannot be tested.` }])
+  return { ...rest, requestSettings: {}, by: { ...by, provider: standIn, configuredBy: 'nobody', sandbox: true } }
 }
 
 const usualPlace = '/template/data'

@@ -1,3 +1,4 @@
+import { configurationUsed } from '../configuration/sandbox.ts'
 import { openConfiguration } from '../configuration/vault.ts'
 import { DispatchError } from '../contract/errors.ts'
 import { callDispatch, type CallContext, type Outcome } from '../host/call.ts'
@@ -43,11 +44,8 @@ export async function contextOf (parts: Parts, run: Run, step: ProviderStep): Pr
   }
 }
 
-/** The configuration that the step was planned with: no other steps in for one that has gone since. */
 async function configurationFor ({ configurations }: Parts, { companyId, actor }: Run, { by: { provider: { code }, configuredBy } }: ProviderStep): Promise<StoredConfiguration> {
-  const owner = configuredBy === 'user' ? actor.userId : null
-  const { configurations: all } = await configurations.latest(companyId)
-  const configuration = all.find(({ providerCode, userId }) => providerCode === code && userId === owner)
+  const configuration = configurationUsed(await configurations.latest(companyId), { providerCode: code, configuredBy, userId: actor.userId })
   if (configuration === undefined) throw new DispatchError('provider_unavailable', `The provider "${code}" was not called: its configuration has been removed.`)
   return configuration
 }

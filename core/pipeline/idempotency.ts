@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto'
+import type { KeyMode } from '../access/account.ts'
 import { DispatchError } from '../contract/errors.ts'
 import { findDispatch, type DispatchRecord } from '../store/dispatch-views.ts'
 import type { Database } from '../store/database.ts'
 
 export type IdempotencyKey = { key: string, fingerprint: string }
 
-/** A key as it is bound: to the services in the path and the body, whatever its white space. */
-export function fingerprintOf (services: readonly string[], body: unknown): string {
-  return hash('sha256', `${services.join('/')}\n${JSON.stringify(body)}`)
+/** A key as it is bound: to the services in the path and the body, whatever its white space; a test is another request than what it tests. */
+export function fingerprintOf (services: readonly string[], body: unknown, mode: KeyMode): string {
+  return hash('sha256', `${mode === 'test' ? 'test ' : ''}${services.join('/')}\n${JSON.stringify(body)}`)
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Accounts } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
 import type { CallbackType } from '../contract/callbacks.ts'
 import type { Renderer } from '../documents/renderer.ts'
+import type { Workshop } from '../documents/workshop.ts'
 import type { Breakers } from '../host/breaker.ts'
 import type { Host } from '../host/host.ts'
 import type { Log } from '../host/log.ts'
@@ -41,6 +42,7 @@ export type Parts = {
   /** The folder on the operator's disk that providers may write to. */
   diskRoot?: string
   renderer: Renderer
+  workshop: Workshop
   documentUrl: DocumentUrl
   leases: Leases
   jobs: Jobs

@@ -3,16 +3,21 @@ import { requireRole } from '../access/permissions.ts'
 import { sampleLink } from '../access/links.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
 import { DispatchError } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
 import type { ValidationResponse } from '../contract/response.ts'
 import type { Mode } from '../contract/states.ts'
+import { latestVersion, type Version } from '../contract/versions.ts'
+import type { Host } from '../host/host.ts'
 import { withTimeLimit } from '../host/time-limit.ts'
 import { services, type ServiceName } from '../services/index.ts'
 import type { ServicePath } from '../services/chains.ts'
 import { createRequestReader, type DispatchRequest } from '../services/request.ts'
 import { readUploadFields } from '../services/upload-fields.ts'
+import { noteAudit, type Author } from '../store/audit.ts'
 import { findDispatch, findIdempotencyKey, type DispatchRecord } from '../store/dispatch-views.ts'
 import { IdempotencyKeyTaken, openDispatch } from '../store/dispatches.ts'
 import type { NewDocument } from '../store/documents.ts'
+import type { Enqueue } from '../store/lease.ts'
 import { cancelDispatch, detachDispatch, endRun, resumeDispatch, takeRun, type Replacement } from '../store/runs.ts'
 import { resultOf, type Result } from './answer.ts'
 import { check } from './check.ts'
@@ -30,8 +35,8 @@ import { tellEnd } from './settle.ts'
 import { runSteps } from './steps.ts'
 import { createTemplateChecks } from './template-checks.ts'
 
-/** A request for one or more services, before anything about it is known. The client waits unless the mode says otherwise. */
-export type Call = { actor: Actor, services: ServicePath, body: unknown, requestId: string, mode?: Mode, idempotencyKey?: string, file?: ReceivedFile }
+/** A request for one or more services, before anything about it is known. The client waits unless the mode says otherwise; `version`: of the API, the latest unless given. */
+export type Call = { actor: Actor, services: ServicePath, body: unknown, requestId: string, mode?: Mode, version?: Version, idempotencyKey?: string, file?: ReceivedFile }
 
 /** A file that came with a request and is stored; `discard` removes it where nothing was recorded. */
 export type ReceivedFile = { document: NewDocument, discard: () => Promise<void> }
@@ -39,8 +44,8 @@ export type ReceivedFile = { document: NewDocument, discard: () => Promise<void>
 /** What came of a call. `replayed`: the dispatch was there before it. */
 export type Dispatched = { result: Result, replayed: boolean }
 
-/** A recorded dispatch, by its id, and who wants something of it. */
-export type Recorded = { actor: Actor, dispatchId: string }
+/** A recorded dispatch, by its id, and who wants something of it, from where. */
+export type Recorded = { actor: Actor, author: Author, dispatchId: string }
 
 export type Pipeline = {
   /** Everything that a dispatch checks, and nothing that it does. */
@@ -59,18 +64,22 @@ export type Pipeline = {
   drain: () => Promise<void>
 }
 
-/** `prices` in credits by service, where they differ from the services' own; `synchronousLimit` in seconds; `publicUrl`: where links lead. */
-export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchronousLimit: number, publicUrl: string }
+/**
+ * `prices` in credits by service, where they differ from the services' own; `synchronousLimit` in seconds; `publicUrl`: where links lead.
+ * `standIn`: the code of the provider that test keys reach where the chosen one has no sandbox. `offered`: the providers that may be chosen; all unless given.
+ */
+export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchronousLimit: number, publicUrl: string, standIn?: string, offered?: Host }
 
 /** Milliseconds that a client waits for what contacts nobody. */
 const limits = { validation: 10_000, intake: 5_000 }
 
 /** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
-export function createPipeline (parts: Parts, { prices, synchronousLimit, publicUrl }: PipelineOptions): Pipeline {
+export function createPipeline (parts: Parts, { prices, synchronousLimit, publicUrl, standIn, offered = parts.host }: PipelineOptions): Pipeline {
   const { database, leases, jobs, now } = parts
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
-  const catalogs = { ...parts, problemsOf: createConfigurationCheck(parts.keyring) }
-  const rules = { templateChecks: createTemplateChecks(), prices, link: sampleLink(publicUrl), now }
+  const catalogs = { ...parts, host: offered, problemsOf: createConfigurationCheck(parts.keyring) }
+  const templateChecks = createTemplateChecks(parts.workshop)
+  const rules = { prices, link: sampleLink(publicUrl), now }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
 
   /** Whoever waits too long reads later what became of it, and is called back. */
@@ -93,8 +102,10 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     return request
   }
 
-  async function plan ({ actor, mode = 'synchronous' }: Call, request: DispatchRequest): Promise<Plan> {
-    return check(await resolve(catalogs, actor, request), { ...rules, mode })
+  async function plan ({ actor, mode = 'synchronous', version = latestVersion }: Call, request: DispatchRequest): Promise<Plan> {
+    const draft = await resolve({ ...catalogs, version }, actor, request)
+    const standsIn = standIn === undefined ? {} : { standIn: parts.host.find(standIn) }
+    return check(draft, { ...rules, templateFindings: await templateChecks(draft), mode, version, ...standsIn })
   }
 
   /** `started` is called once the dispatch is recorded. */
@@ -135,8 +146,8 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   }
 
   /** Lets a dispatch go on; undefined when another run has just taken it. */
-  async function resume (record: DispatchRecord, { actor, mode, replacement }: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement }): Promise<Result | undefined> {
-    const resumed = { companyId: record.company_id, dispatchId: record.dispatch_id, actor: userOf(actor), ...(replacement === undefined ? {} : { replacement }) }
+  async function resume (record: DispatchRecord, { actor, mode, replacement, also }: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: Enqueue }): Promise<Result | undefined> {
+    const resumed = { companyId: record.company_id, dispatchId: record.dispatch_id, actor: userOf(actor), ...(replacement === undefined ? {} : { replacement }), ...(also === undefined ? {} : { also }) }
     if (mode === 'asynchronous') return await resumeDispatch(database, { ...resumed, beginning: { enqueue: jobs.dispatch(resumed, now()) } }, now()) ? { ...resultOf(record), status: 'queued', finishedAt: null } : undefined
     return leases.under(async (lease, hold) => {
       if (!await resumeDispatch(database, { ...resumed, beginning: { lease } }, now())) return undefined
@@ -146,17 +157,23 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     })
   }
 
-  async function find ({ actor, dispatchId }: Recorded): Promise<DispatchRecord> {
+  /** Notes in the audit log what a person has done about a dispatch. */
+  function audited ({ author, dispatchId }: Recorded, action: string, facts: JsonObject = {}): Enqueue {
+    return (queries) => noteAudit(queries, { companyId: author.companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
+  }
+
+  async function find ({ actor, dispatchId }: Omit<Recorded, 'author'>): Promise<DispatchRecord> {
     const record = await findDispatch(database, actor.companyId, dispatchId)
     if (record === undefined) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
     requireServices(actor, record.services as readonly ServiceName[])
+    if (actor.key?.mode === 'test' && !record.test) throw new DispatchError('forbidden', 'A test key lets only tests go on: this dispatch is a real one.', { dispatchId })
     return record
   }
 
   async function beginOrRepeat (call: Call, request: DispatchRequest, started: () => void): Promise<Dispatched> {
-    const { idempotencyKey: key, services, body, file } = call
+    const { actor, idempotencyKey: key, services, body, file } = call
     if (key === undefined) return begin(call, request, started)
-    const idempotency = { key, fingerprint: fingerprintOf(services, file === undefined ? body : [body, file.document.sha256]) }
+    const idempotency = { key, fingerprint: fingerprintOf(services, file === undefined ? body : [body, file.document.sha256], actor.key?.mode ?? 'live') }
     try {
       return await repeat(call, idempotency) ?? await begin(call, request, started, idempotency)
     } catch (error) {
@@ -189,14 +206,19 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     async retry ({ body, mode, ...recorded }) {
       const record = await find(recorded)
       const replacement = await replacementOf(parts, record, { body, link: rules.link })
-      const result = await resume(record, { actor: recorded.actor, mode, ...(replacement === undefined ? {} : { replacement }) })
+      const also = audited(recorded, 'dispatch.retried', replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) })
+      const result = await resume(record, { actor: recorded.actor, mode, also, ...(replacement === undefined ? {} : { replacement }) })
       if (result === undefined) throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', { dispatchId: recorded.dispatchId })
       return result
     },
 
     async cancel (recorded) {
       const { company_id: companyId, dispatch_id: dispatchId } = await find(recorded)
-      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also: (queries) => parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled') }, now())) {
+      const also: Enqueue = async (queries) => {
+        await audited(recorded, 'dispatch.cancelled')(queries)
+        await parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled')
+      }
+      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also }, now())) {
         // It may have begun since it was found; one that waits to go on has begun too.
         const { status } = await find(recorded)
         throw new DispatchError('conflict', `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, { dispatchId })
@@ -212,7 +234,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
         const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true })
         if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
         try {
-          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, actor: userOf(recorded.actor) })
+          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, actor: userOf(recorded.actor), noted: audited(recorded, 'dispatch.resolved', { outcome, reason }) })
         } finally {
           await endRun(database, { companyId, dispatchId }, lease.runId)
         }
@@ -241,8 +263,8 @@ function leftToAnother (error: unknown): never {
 }
 
 /** What a client reads of a dispatch that has just been queued. */
-function waiting ({ dispatchId, metadata, steps, createdAt }: Run): Result {
-  return { dispatchId, status: 'queued', metadata, steps: steps.map(({ result }) => result), createdAt, finishedAt: null }
+function waiting ({ dispatchId, test, metadata, steps, createdAt }: Run): Result {
+  return { dispatchId, status: 'queued', test, metadata, steps: steps.map(({ result }) => result), createdAt, finishedAt: null }
 }
 
 /** A file comes as a form, whose fields are texts; everything else is JSON. */
@@ -250,8 +272,8 @@ function readerOf (services: ServicePath): (body: unknown) => DispatchRequest {
   return services[0] === 'upload' ? (body) => readUploadFields(body as Readonly<Record<string, string>>) : createRequestReader(services)
 }
 
-function userOf ({ userId, impersonatorId }: Actor): Run['actor'] {
-  return { kind: 'user', userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) }
+function userOf ({ userId, impersonatorId, key }: Actor): Run['actor'] {
+  return { kind: 'user', userId, ...(impersonatorId === undefined ? {} : { impersonatorId }), ...(key === undefined ? {} : { keyId: key.id }) }
 }
 
 function validationOf ({ request, steps, deferred, warnings }: Plan): ValidationResponse {

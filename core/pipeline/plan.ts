@@ -1,15 +1,15 @@
 import type { Choice } from '../configuration/choose.ts'
 import type { Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { ChosenBy } from '../contract/states.ts'
+import type { ChosenBy, ConfiguredBy } from '../contract/states.ts'
 import type { Installed } from '../host/load.ts'
 import type { DispatchRequest, RequestStep } from '../services/request.ts'
 import type { Facts } from '../services/service.ts'
 import type { ServiceName } from '../services/index.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 
-/** What a request comes to before its rules are checked: what was found, and what was not. */
-export type Draft = { request: DispatchRequest, steps: readonly DraftStep[], deferred: readonly Deferred<DraftStep>[] }
+/** What a request comes to before its rules are checked: what was found, and what was not. `test`: nothing real may come of it. */
+export type Draft = { request: DispatchRequest, test: boolean, steps: readonly DraftStep[], deferred: readonly Deferred<DraftStep>[] }
 
 /** `choice`: of its provider, where the service needs one. */
 export type DraftStep = Omit<RequestStep, 'template'> & { template?: DraftTemplate, choice?: Choice }
@@ -23,6 +23,8 @@ export type DraftTemplate = { template: StoredTemplate, data: JsonObject, path: 
 /** What will be done, who does it and what it costs. Never changed. */
 export type Plan = {
   request: DispatchRequest
+  /** Asked for with a test key: nothing real comes of it, now or later. */
+  test: boolean
   steps: readonly PlannedStep[]
   /** What is done later, each at an event of the dispatch. */
   deferred: readonly Deferred<PlannedStep>[]
@@ -39,4 +41,4 @@ export type PlannedStep = { service: ServiceName, fields: JsonObject, requestSet
 /** A template and the data for it. */
 export type TemplateContent = { template: StoredTemplate, data: JsonObject }
 
-export type PlannedProvider = { provider: Installed, chosenBy: ChosenBy, configuredBy: 'user' | 'company', sandbox: boolean }
+export type PlannedProvider = { provider: Installed, chosenBy: ChosenBy, configuredBy: ConfiguredBy, sandbox: boolean }

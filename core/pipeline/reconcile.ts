@@ -2,6 +2,7 @@ import { DispatchError } from '../contract/errors.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import type { CallContext } from '../host/call.ts'
 import { callLookup } from '../host/lookup.ts'
+import type { Enqueue } from '../store/lease.ts'
 import type { StepError } from '../store/schema.ts'
 import { endRun, postponeLook, takeRun } from '../store/runs.ts'
 import { settleStep, type Following, type Settlement } from '../store/steps.ts'
@@ -109,10 +110,15 @@ function refusedBy ({ code, message }: { code: string, message: string }): StepE
 }
 
 /** A person's word on a step in doubt: what follows is as if it had been found out. Throws `conflict` when there is none. */
-export async function resolveStep (parts: Parts, run: Run, { outcome, reason, actor }: { outcome: 'accepted' | 'rejected', reason: string, actor: Run['actor'] }): Promise<void> {
+export async function resolveStep (parts: Parts, run: Run, { outcome, reason, actor, noted }: { outcome: 'accepted' | 'rejected', reason: string, actor: Run['actor'], noted: Enqueue }): Promise<void> {
   const step = [...run.steps, ...run.deferred].find(({ result }) => result.status === 'uncertain')
   if (step === undefined) throw new DispatchError('conflict', 'No step of the dispatch is uncertain: there is nothing to resolve.', { dispatchId: run.dispatchId })
   const settlement: Settlement = outcome === 'accepted' ? { outcome, response: null } : { outcome, error: { word: 'provider_error', message: `Resolved as rejected: ${reason}` } }
   const { companyId, dispatchId, runId } = run
-  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } }, settlement, followingOf(parts, run, step, { settlement }), parts.now())
+  const following = followingOf(parts, run, step, { settlement })
+  const also: Enqueue = async (queries) => {
+    await noted(queries)
+    await following.also?.(queries)
+  }
+  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } }, settlement, { ...following, also }, parts.now())
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
+import { configurationUsed } from '../configuration/sandbox.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { compile, guarded, type Check } from '../contract/schema.ts'
@@ -65,8 +66,8 @@ function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonOb
 async function recheck ({ host, configurations, now }: Parts, record: DispatchRecord, { step, fields, link }: { step: StepRecord, fields: JsonObject, link?: string }): Promise<void> {
   const service = step.service as ServiceName
   const provider = step.provider_code === null ? undefined : host.find(step.provider_code)
-  const owner = step.configured_by === 'user' ? record.user_id : null
-  const configuration = (await configurations.latest(record.company_id)).configurations.find((one) => one.providerCode === step.provider_code && one.userId === owner)
+  const { provider_code: providerCode, configured_by: configuredBy } = step
+  const configuration = providerCode === null || configuredBy === null ? undefined : configurationUsed(await configurations.latest(record.company_id), { providerCode, configuredBy, userId: record.user_id })
   const choice = provider === undefined || configuration === undefined ? {} : { choice: { chosen: true as const, chosenBy: step.chosen_by ?? 'company', provider, configuration } }
   checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, { data: record.data ?? {}, now, beside: record.services.filter((name) => name !== service), ...(link === undefined ? {} : { link }) })
 }

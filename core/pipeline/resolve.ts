@@ -2,6 +2,7 @@ import type { Actor } from '../access/account.ts'
 import { requireService } from '../access/permissions.ts'
 import { chooseProvider, type Choice, type Chooser } from '../configuration/choose.ts'
 import { DispatchError, type Problem } from '../contract/errors.ts'
+import { latestVersion, type Version } from '../contract/versions.ts'
 import type { Installed } from '../host/load.ts'
 import { needsProvider, type ServiceName } from '../services/index.ts'
 import type { DispatchRequest, RequestStep, TemplateReference } from '../services/request.ts'
@@ -10,7 +11,9 @@ import type { StoredTemplate } from '../store/templates.ts'
 import type { Parts } from './parts.ts'
 import type { Draft, DraftStep } from './plan.ts'
 
+/** `version`: of the API that the request asks for. */
 export type Catalogs = Pick<Parts, 'configurations' | 'templates' | 'host'> & {
+  version?: Version
   problemsOf: (companyId: number, provider: Installed, configuration: StoredConfiguration) => readonly Problem[]
 }
 
@@ -29,6 +32,7 @@ export async function resolve (catalogs: Catalogs, actor: Actor, request: Dispat
   const { companyId } = actor
   const chooser: Chooser = {
     host: catalogs.host,
+    version: catalogs.version ?? latestVersion,
     company: await catalogs.configurations.of(companyId),
     problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)
   }
@@ -37,7 +41,7 @@ export async function resolve (catalogs: Catalogs, actor: Actor, request: Dispat
     ...(template === undefined ? {} : { template: { data: template.data, path: template.path, template: await findTemplate(catalogs, companyId, template) } }),
     ...(needsProvider(step.service) ? { choice: choiceFor(chooser, actor, step) } : {})
   })
-  return { request, steps: await Promise.all(request.steps.map(draft)), deferred: await Promise.all(request.deferred.map(draft)) }
+  return { request, test: actor.key?.mode === 'test', steps: await Promise.all(request.steps.map(draft)), deferred: await Promise.all(request.deferred.map(draft)) }
 }
 
 /** The choice of a step's provider; what is wrong with it stands where the step names one. */

@@ -12,11 +12,12 @@ export type DispatchAnswer = DispatchResponse | ChainResponse | QueuedResponse
 /** The body of a dispatch that succeeded or goes on; throws the error of one that did not. */
 export function answerOf (result: Result, addresses: Addresses): DispatchAnswer {
   const { dispatchId, status, metadata, steps, createdAt, finishedAt } = result
-  if (status === 'queued' || status === 'running') return { success: true, dispatchId, status, statusUrl: addresses.status(dispatchId), metadata }
+  const test = result.test ? { test: true as const } : {}
+  if (status === 'queued' || status === 'running') return { success: true, dispatchId, status, ...test, statusUrl: addresses.status(dispatchId), metadata }
   if (status !== 'succeeded') throw errorOf(result, addresses)
   const answers = steps.map((step) => stepAnswer(step, addresses.document))
   const [only, ...others] = answers
-  const beginning = { success: true, dispatchId, status } as const
+  const beginning = { success: true, dispatchId, status, ...test } as const
   const ending = {
     generatedDocument: answers.find(({ generatedDocument: made }) => made !== null)?.generatedDocument ?? null,
     metadata,

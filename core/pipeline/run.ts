@@ -1,5 +1,6 @@
 import type { DocumentHandle } from '../contract/common.ts'
 import type { JsonObject } from '../contract/json.ts'
+import type { ConfiguredBy } from '../contract/states.ts'
 import type { Installed } from '../host/load.ts'
 import type { ServiceName } from '../services/index.ts'
 import type { DispatchRecord, StepRecord } from '../store/dispatch-views.ts'
@@ -23,6 +24,8 @@ export type Run = {
   /** What names the document, if the data has it. */
   documentNumber?: string
   callbackUrl?: string
+  /** Asked for with a test key. */
+  test: boolean
   /** No client waits for its end. */
   detached: boolean
   createdAt: Date
@@ -41,7 +44,7 @@ export type RunStep = {
   /** What is made for this step alone. */
   template?: TemplateContent
   /** Not of a service that is done here. */
-  by?: { provider: Installed, configuredBy: 'user' | 'company', sandbox: boolean }
+  by?: { provider: Installed, configuredBy: ConfiguredBy, sandbox: boolean }
   /** In credits. */
   price: number
   /** The version that it was planned or called with. */
@@ -71,7 +74,7 @@ export type Beginner = { companyId: number, actor: Run['actor'], requestId: stri
 
 /** The run of a new dispatch, and the record that goes before it. */
 export function beginRun ({ request, facts, ...plan }: Plan, { companyId, actor, requestId, runId, detached, newId, now, file }: Beginner): { run: Run, record: NewDispatch } {
-  const shared = { dispatchId: newId(), companyId, actor, metadata: request.metadata, ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl }) }
+  const shared = { dispatchId: newId(), companyId, actor, test: plan.test, metadata: request.metadata, ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl }) }
   const identified = (step: PlannedStep & { deferredOn?: string }) => ({ ...step, stepId: newId(), sandbox: step.by?.sandbox ?? false })
   const [steps, deferred] = [plan.steps.map(identified), plan.deferred.map(identified)]
   const begun = ({ content, ...step }: ReturnType<typeof identified>, given: StoredContent): RunStep => ({ ...step, ...(content === undefined ? {} : { template: content }), content: given, result: unbegun(step), tries: 0, generation: 0, looks: 0 })
@@ -113,6 +116,7 @@ export function resumeRun (record: DispatchRecord, { runId, ...found }: Found & 
     actor: { kind: 'user', userId: record.user_id, ...(record.impersonator_id === null ? {} : { impersonatorId: record.impersonator_id }) },
     metadata: record.metadata,
     ...(record.callback_url === null ? {} : { callbackUrl: record.callback_url }),
+    test: record.test,
     detached: record.detached,
     createdAt: record.created_at,
     ...(record.document_number === null ? {} : { documentNumber: record.document_number }),

@@ -15,7 +15,7 @@ type Progress = { results: StepResult[], contents: Map<string, StoredContent> }
 
 /** Runs the steps of a recorded dispatch that are left, in their order, up to the first that is not accepted; tells what it came to. */
 export async function runSteps (parts: Parts, run: Run): Promise<Result> {
-  const { dispatchId, companyId, metadata, createdAt, steps } = run
+  const { dispatchId, companyId, test, metadata, createdAt, steps } = run
   const progress: Progress = { results: steps.map(({ result }) => result), contents: new Map(steps.map(({ stepId, content }) => [stepId, content])) }
   const hand = (): Promise<ChainDocument | undefined> => handOn(parts, run, progress)
   let status: DispatchStatus = 'running'
@@ -28,7 +28,7 @@ export async function runSteps (parts: Parts, run: Run): Promise<Result> {
   // Whoever reads the dispatch finds the provider's document; it is fetched again where a later step cannot do without.
   if (status === 'succeeded') await hand().catch((error: unknown) => parts.log.warn({ err: error, companyId, dispatchId }, 'the document of the provider was not fetched'))
   const results = progress.results.map((result, index) => ({ ...result, document: progress.contents.get(steps[index]?.stepId ?? '')?.document ?? null }))
-  return { dispatchId, status, metadata, steps: results, createdAt, finishedAt: status === 'queued' ? null : parts.now() }
+  return { dispatchId, status, test, metadata, steps: results, createdAt, finishedAt: status === 'queued' ? null : parts.now() }
 }
 
 /** Runs a step whose event has come, with what came of it; the dispatch stays what it is. */

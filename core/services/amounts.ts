@@ -4,6 +4,7 @@ import { at } from './data.ts'
 
 /** Enough for any sum of money: the default of 20 digits would round large quantities × prices. */
 export const Money = Decimal.clone({ precision: 40 })
+const zero = new Money(0)
 
 /** The numbers of an invoice as decimals, as far as its data has them. Rates are in percent. */
 export type Amounts = {
@@ -12,27 +13,45 @@ export type Amounts = {
   taxRate: Decimal | undefined
   taxAmount: Decimal | undefined
   total: Decimal | undefined
+  /** Charges less allowances; undefined where one has no amount. */
+  adjustment: Decimal | undefined
 }
-export type LineAmounts = Record<'quantity' | 'unitPrice' | 'taxRate' | 'total', Decimal | undefined>
+export type LineAmounts = Record<'quantity' | 'unitPrice' | 'priceQuantity' | 'taxRate' | 'total' | 'adjustment', Decimal | undefined>
 
 /** Reads each number once: making decimals is what checking an invoice costs. */
 export function readAmounts (data: JsonObject): Amounts {
   const { subtotal, taxRate, taxAmount, total } = data
-  return { lines: linesOf(data).map(readLine), subtotal: decimal(subtotal), taxRate: decimal(taxRate), taxAmount: decimal(taxAmount), total: decimal(total) }
+  return { lines: objectsOf(data['lines']).map(readLine), subtotal: decimalOf(subtotal), taxRate: decimalOf(taxRate), taxAmount: decimalOf(taxAmount), total: decimalOf(total), adjustment: adjustmentOf(data) }
 }
 
-function readLine ({ quantity, unitPrice, taxRate, total }: JsonObject): LineAmounts {
-  return { quantity: decimal(quantity), unitPrice: decimal(unitPrice), taxRate: decimal(taxRate), total: decimal(total) }
+function readLine (line: JsonObject): LineAmounts {
+  const { quantity, unitPrice, priceQuantity, taxRate, total } = line
+  return { quantity: decimalOf(quantity), unitPrice: decimalOf(unitPrice), priceQuantity: decimalOf(priceQuantity), taxRate: decimalOf(taxRate), total: decimalOf(total), adjustment: adjustmentOf(line) }
 }
 
-/** What is no line has no amounts, but keeps its place. */
-function linesOf ({ lines }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(lines) ? lines.map((line: Json) => typeof line === 'object' && line !== null && !Array.isArray(line) ? line as JsonObject : {}) : []
+function adjustmentOf ({ allowances, charges }: JsonObject): Decimal | undefined {
+  const [taken, added] = [amountsOf(allowances), amountsOf(charges)]
+  return taken === undefined || added === undefined ? undefined : added.sub(taken)
+}
+
+function amountsOf (list: Json | undefined): Decimal | undefined {
+  let sum = zero
+  for (const { amount } of objectsOf(list)) {
+    const term = decimalOf(amount)
+    if (term === undefined) return undefined
+    sum = sum.add(term)
+  }
+  return sum
+}
+
+/** What is no object has no amounts, but keeps its place. */
+function objectsOf (list: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(list) ? list.map((item: Json) => typeof item === 'object' && item !== null && !Array.isArray(item) ? item as JsonObject : {}) : []
 }
 
 /** The number or decimal text at a JSON pointer, exactly. */
 export function decimalAt (data: Json, pointer: string): Decimal | undefined {
-  return decimal(at(data, pointer))
+  return decimalOf(at(data, pointer))
 }
 
 const digits = new Map<string, number>()
@@ -54,7 +73,7 @@ const currencies = new Set(Intl.supportedValuesOf('currency'))
 
 /** The sum over all lines, or undefined when there are none or one has no value. */
 export function sumOf (lines: readonly LineAmounts[], value: (line: LineAmounts) => Decimal | undefined): Decimal | undefined {
-  let sum = new Money(0)
+  let sum = zero
   for (const line of lines) {
     const term = value(line)
     if (term === undefined) return undefined
@@ -66,7 +85,7 @@ export function sumOf (lines: readonly LineAmounts[], value: (line: LineAmounts)
 const decimalForm = /^-?\d{1,20}(\.\d{1,10})?$/
 
 /** A number or decimal string as a decimal; anything else is none (the data schema says what must be one). */
-function decimal (value: Json | undefined): Decimal | undefined {
+export function decimalOf (value: Json | undefined): Decimal | undefined {
   if (typeof value === 'number') return new Money(value)
   return typeof value === 'string' && decimalForm.test(value) ? new Money(value) : undefined
 }

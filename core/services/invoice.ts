@@ -13,23 +13,39 @@ type Invoice = { data: JsonObject, template: { currency?: string }, today: strin
  * The business rules of the invoice vocabulary, on whatever of it the data has. All sums are decimal. Rounding is
  * allowed for: half a minor unit on line totals, the subtotal and the total, one minor unit per line on the tax.
  */
-export function checkInvoice ({ data, template, today }: Invoice): Findings {
+export function checkInvoice (invoice: Invoice): Findings {
+  const { data, template } = invoice
   const currency = at(data, '/currency') ?? literalCurrency(template)
   const half = halfUnit(currency)
   const amounts = readAmounts(data)
-  const { problems = [], warnings = [] } = checkDueDate(at(data, '/dueDate'), '/template/data/dueDate', { data, today })
+  const { problems = [], ...findings } = checkInvoiceWords(invoice)
   return {
+    ...findings,
     problems: [
       ...problems,
       ...checkCurrency(currency),
       ...checkLines(amounts, half),
       ...checkSubtotal(amounts, half),
       ...checkTax(amounts, half),
-      ...checkTotal(amounts, half),
-      ...checkCustomer(data)
-    ],
-    warnings
+      ...checkTotal(amounts, half)
+    ]
   }
+}
+
+/** What holds of an invoice without a sum: its dates and its customer. E-invoices have rules of their own for the rest. */
+export function checkInvoiceWords ({ data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
+  const { problems = [], warnings = [] } = checkDueDate(at(data, '/dueDate'), '/template/data/dueDate', { data, today })
+  return { problems: [...problems, ...checkCustomer(data)], warnings: [...warnings, ...checkAccount(data)] }
+}
+
+/** Nobody can pay to an account that is none; the document tells it all the same. */
+function checkAccount (data: JsonObject): Problem[] {
+  const [iban, bic] = [at(data, '/bankDetails/iban'), at(data, '/bankDetails/bic')].map((field) => typeof field === 'string' ? field.replaceAll(/\s/g, '').toUpperCase() : '')
+  const path = '/template/data/bankDetails'
+  return [
+    ...iban === undefined || iban === '' || validator.isIBAN(iban) ? [] : [{ path: `${path}/iban`, code: 'bad_iban', message: 'Expected an IBAN with its right check digits; no code to pay by is made of this one.' }],
+    ...bic === undefined || bic === '' || validator.isBIC(bic) ? [] : [{ path: `${path}/bic`, code: 'bad_bic', message: 'Expected a BIC of 8 or 11 characters; no code to pay by is made with this one.' }]
+  ]
 }
 
 /** A template's currency may also be an expression: then the data has it. */
@@ -51,9 +67,10 @@ function checkCurrency (currency: Json | undefined): Problem[] {
 }
 
 function checkLines ({ lines }: Amounts, half: Decimal): Problem[] {
-  return lines.flatMap(({ quantity, unitPrice, total }, index) => {
-    if (quantity === undefined || unitPrice === undefined || total === undefined) return []
-    return differs(`/template/data/lines/${index}/total`, 'line_total', 'quantity × unit price', total, quantity.mul(unitPrice), half)
+  return lines.flatMap(({ quantity, unitPrice, priceQuantity, adjustment, total }, index) => {
+    if (quantity === undefined || unitPrice === undefined || adjustment === undefined || total === undefined || priceQuantity?.isZero() === true) return []
+    const expected = quantity.mul(unitPrice).div(priceQuantity ?? 1).add(adjustment)
+    return differs(`/template/data/lines/${index}/total`, 'line_total', adjustment.isZero() ? 'quantity × unit price' : 'quantity × unit price, less allowances, plus charges', total, expected, half)
   })
 }
 
@@ -63,8 +80,9 @@ function checkSubtotal ({ lines, subtotal }: Amounts, half: Decimal): Problem[] 
 }
 
 /** The tax of the document's one rate, or of the rates of its lines where they carry their own. */
-function checkTax ({ lines, subtotal, taxRate: documentRate, taxAmount }: Amounts, half: Decimal): Problem[] {
-  if (taxAmount === undefined) return []
+function checkTax ({ lines, subtotal, taxRate: documentRate, taxAmount, adjustment }: Amounts, half: Decimal): Problem[] {
+  // Allowances and charges on the whole have rates of their own, which e-invoices check.
+  if (taxAmount === undefined || adjustment?.isZero() !== true) return []
   const ownRates = lines.some(({ taxRate }) => taxRate !== undefined)
   const hundredfold = ownRates
     ? sumOf(lines, ({ total, taxRate = documentRate }) => product(total, taxRate))
@@ -80,8 +98,9 @@ function product (amount: Decimal | undefined, rate: Decimal | undefined): Decim
 }
 
 /** A subtotal that the data leave out is the sum of the lines. */
-function checkTotal ({ lines, subtotal = sumOf(lines, totalOf), taxAmount, total }: Amounts, half: Decimal): Problem[] {
-  return subtotal === undefined || taxAmount === undefined || total === undefined ? [] : differs('/template/data/total', 'total', 'subtotal + tax', total, subtotal.add(taxAmount), half)
+function checkTotal ({ lines, subtotal = sumOf(lines, totalOf), taxAmount, total, adjustment }: Amounts, half: Decimal): Problem[] {
+  if (subtotal === undefined || taxAmount === undefined || total === undefined || adjustment === undefined) return []
+  return differs('/template/data/total', 'total', adjustment.isZero() ? 'subtotal + tax' : 'subtotal − allowances + charges + tax', total, subtotal.add(adjustment).add(taxAmount), half)
 }
 
 function checkCustomer (data: JsonObject): Problem[] {

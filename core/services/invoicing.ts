@@ -2,6 +2,10 @@ import { Type, type Static } from 'typebox'
 import { DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { checkEInvoice } from '../einvoice/check.ts'
+import { eInvoiceFormats, type EInvoiceFormat } from '../einvoice/model.ts'
+import { currencyOf } from '../einvoice/write.ts'
+import type { FileFormat } from '../documents/file-formats.ts'
 import { at, textAt } from './data.ts'
 import { checkDueDate } from './invoice.ts'
 import { checkOffered, checkSupported } from './limits.ts'
@@ -17,7 +21,8 @@ export const InvoicingFields = Type.Object({
   dueDate: Type.Optional(Type.String({ format: 'iso-8601', examples: ['2026-04-13'] })),
   paymentTerms: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
   customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The customer\'s identifier at the provider.' })),
-  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'An external reference.' }))
+  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'An external reference.' })),
+  eInvoiceFormat: Type.Optional(Type.Enum(eInvoiceFormats, { default: 'FACTUR_X', description: 'For E_INVOICE: a PDF/A-3 with the CII inside (FACTUR_X), UBL for Peppol, or CII.' }))
 }, { additionalProperties: false })
 export type InvoicingFields = Static<typeof InvoicingFields>
 
@@ -30,6 +35,7 @@ export const InvoicingCapabilities = Type.Object({
   requires: Type.Optional(Type.Array(Type.String({ pattern: '^(/[^/]+)+$' }), {
     description: 'Parts of the invoice vocabulary that the provider cannot do without: JSON pointers into the template data.'
   })),
+  eInvoiceFormats: Type.Optional(Type.Array(Type.Enum(eInvoiceFormats), { minItems: 1, uniqueItems: true, description: 'The formats of e-invoices that it takes; left out, all.' })),
   document: Type.Optional(Type.Enum(['ours', 'theirs'], { default: 'ours', description: 'Whose document is attached and archived: the one made here, or the provider\'s own.' }))
 }, { additionalProperties: false })
 export type InvoicingCapabilities = Static<typeof InvoicingCapabilities>
@@ -42,12 +48,12 @@ export type InvoicingDispatch = {
   metadata: Readonly<Record<string, string>>
 }
 
-/** The document types whose document this service can make. */
-const makeable: readonly DocumentType[] = ['INVOICE', 'QUOTE', 'CREDIT']
+/** The file of each format of e-invoices. */
+const files = { FACTUR_X: 'factur-x', UBL: 'ubl', CII: 'cii' } as const satisfies Record<EInvoiceFormat, FileFormat>
 
 export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingCapabilities, 'document', InvoicingDispatch> = {
   name: 'invoicing',
-  summary: 'Creates invoices, quotes and credit notes at an invoicing provider.',
+  summary: 'Creates invoices, e-invoices, quotes and credit notes at an invoicing provider.',
   fields: InvoicingFields,
   lifted: ['documentType', 'sendByEmail'],
   required: ['documentType'],
@@ -59,13 +65,25 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
 
   check (subject) {
     const { problems = [], warnings = [] } = subject.template.vocabulary === 'invoice' ? checkVocabulary(subject) : {}
+    const electronic = formatOf(subject.fields) === undefined ? checkPlain(subject) : checkElectronic(subject)
     return {
-      problems: [...checkDocumentType(subject), ...checkProvider(subject), ...checkMailed(subject), ...problems],
-      warnings: [...checkTemplateType(subject), ...warnings]
+      problems: [...electronic.problems, ...checkProvider(subject), ...checkMailed(subject), ...problems],
+      warnings: [...checkTemplateType(subject), ...warnings, ...electronic.warnings]
     }
   },
 
-  request: (invoicing, { data, document, metadata }) => ({ invoicing, data, document, metadata }),
+  format: {
+    field: 'eInvoiceFormat',
+    of (fields) {
+      const format = formatOf(fields)
+      return format === undefined ? 'pdf' : files[format]
+    }
+  },
+
+  request (invoicing, { data, document, metadata }) {
+    const eInvoiceFormat = formatOf(invoicing)
+    return { invoicing: { ...invoicing, ...(eInvoiceFormat === undefined ? {} : { eInvoiceFormat }) }, data, document, metadata }
+  },
 
   example: {},
 
@@ -83,9 +101,24 @@ function checkVocabulary ({ fields, at: where, data, today }: InvoicingSubject):
   return { ...findings, problems: isMailed ? problems : [...problems, { path: '/template/data/customer/email', code: 'required', message: 'The customer needs an e-mail address, because sendByEmail is true.' }] }
 }
 
-function checkDocumentType ({ fields, at }: InvoicingSubject): Problem[] {
-  if (makeable.includes(fields.documentType)) return []
-  return [{ path: at('documentType'), code: 'not_supported', message: `${fields.documentType} documents cannot be made yet; ${makeable.join(', ')} can.` }]
+/** The format of the e-invoice, unless it is another kind of document. */
+function formatOf ({ documentType, eInvoiceFormat = 'FACTUR_X' }: InvoicingFields): EInvoiceFormat | undefined {
+  return documentType === 'E_INVOICE' ? eInvoiceFormat : undefined
+}
+
+type Found = Required<Pick<Findings, 'problems' | 'warnings'>>
+
+function checkPlain ({ fields: { documentType, eInvoiceFormat }, at }: InvoicingSubject): Found {
+  if (eInvoiceFormat === undefined) return { problems: [], warnings: [] }
+  return { problems: [{ path: at('eInvoiceFormat'), code: 'not_supported', message: `Only E_INVOICE documents have a format of e-invoices; this is ${documentType}.` }], warnings: [] }
+}
+
+/** The rules of e-invoices, on data that use the words of an invoice. */
+function checkElectronic ({ fields, data, template, at }: InvoicingSubject): Found {
+  const format = formatOf(fields)
+  if (format === undefined) return { problems: [], warnings: [] }
+  if (template.vocabulary !== 'invoice') return { problems: [{ path: at('documentType'), code: 'not_supported', message: 'E-invoices are made of the vocabulary of invoices, which this template does not use.' }], warnings: [] }
+  return checkEInvoice(data, { format, currency: currencyOf(template.currency) }, '/template/data')
 }
 
 function checkTemplateType ({ fields, template, at }: InvoicingSubject): Problem[] {
@@ -99,6 +132,7 @@ function checkProvider ({ fields, data, provider, at: where }: InvoicingSubject)
   const missing = (capabilities.requires ?? []).filter((required) => at(data, required) === undefined)
   return [
     ...checkSupported(provider, where('documentType'), fields.documentType, capabilities.documentTypes),
+    ...checkSupported(provider, where('eInvoiceFormat'), formatOf(fields), capabilities.eInvoiceFormats),
     ...checkOffered(provider, where('sendByEmail'), fields.sendByEmail, mails(capabilities, fields.documentType), `send ${fields.documentType} documents by e-mail`),
     ...missing.map((required) => ({ path: `/template/data${required}`, code: 'required_by_provider', message: `The provider "${code}" requires this field.` }))
   ]

@@ -59,7 +59,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   required: ['recipient'],
   template: {},
   content: 'document',
-  chain: { produces: 'document', consumes: 'document', formats: ['pdf'] },
+  chain: { produces: 'document', consumes: 'document', formats: ['pdf', 'factur-x'] },
   capabilities: PostalCapabilities,
   price: 0,
 

@@ -26,7 +26,7 @@ export function createAccounts (database: Database, freshness: Freshness): Accou
 /** As the owner: a login does not know its company yet. */
 async function findAccount ({ owner }: Database, column: 'email' | 'user_id', value: string | number): Promise<Account | undefined> {
   const row = await owner.selectFrom('users').innerJoin('companies', 'companies.company_id', 'users.company_id')
-    .select(['user_id', 'users.company_id', 'email', 'role', 'services', 'password_hash', 'password_version', 'users.disabled_at', 'companies.disabled_at as company_disabled_at'])
+    .select(['user_id', 'users.company_id', 'email', 'role', 'services', 'password_hash', 'password_version', 'users.disabled_at', 'companies.disabled_at as company_disabled_at', 'addresses'])
     .where(`users.${column}`, '=', value).executeTakeFirst()
   return row && {
     userId: row.user_id,
@@ -36,7 +36,8 @@ async function findAccount ({ owner }: Database, column: 'email' | 'user_id', va
     services: row.services,
     passwordHash: row.password_hash,
     passwordVersion: row.password_version,
-    disabled: row.disabled_at !== null || row.company_disabled_at !== null
+    disabled: row.disabled_at !== null || row.company_disabled_at !== null,
+    addresses: row.addresses
   }
 }
 
@@ -63,11 +64,12 @@ export async function createFirstCompanies ({ owner }: Database, companies: read
 
 async function createAll (queries: Transaction<Tables>, companies: readonly NewCompany[], now: Date): Promise<number[]> {
   const ids: number[] = []
-  for (const company of companies) ids.push(await createCompany(queries, company, now))
+  for (const company of companies) ids.push(await insertCompany(queries, company, now))
   return ids
 }
 
-async function createCompany (queries: Transaction<Tables>, { name, credits, users, defaultProvider }: NewCompany, now: Date): Promise<number> {
+/** Adds a company with its users and first credits; answers its id. */
+export async function insertCompany (queries: Transaction<Tables>, { name, credits, users, defaultProvider }: NewCompany, now: Date): Promise<number> {
   const { company_id: companyId } = await queries.insertInto('companies').values({ name, created_at: now }).returning('company_id').executeTakeFirstOrThrow()
   await queries.insertInto('credits').values({ company_id: companyId, balance: credits, held: 0 }).execute()
   if (credits > 0) await queries.insertInto('ledger').values({ company_id: companyId, kind: 'grant', amount: credits, balance: credits, reason: 'Opening credits', at: now }).execute()

@@ -1,5 +1,6 @@
 import { sql, type Selectable, type Transaction } from 'kysely'
 import type { Envelope } from '../access/keyring.ts'
+import { noteAudit, type Signature } from './audit.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './schema.ts'
 
@@ -21,13 +22,15 @@ export async function addFirstSecret (database: Database, companyId: number, sec
 }
 
 /** Makes a secret the current one: the one before signs until `previousUntil`. Answers whether there was one before. */
-export async function rotateSecret (database: Database, companyId: number, secret: NewStoredSecret, { now, previousUntil }: { now: Date, previousUntil: Date }): Promise<boolean> {
+export async function rotateSecret (database: Database, companyId: number, secret: NewStoredSecret, { previousUntil, ...signature }: Signature & { previousUntil: Date }): Promise<boolean> {
+  const { at: now } = signature
   return database.company(companyId, async (queries) => {
     await lock(queries, companyId)
     await queries.deleteFrom('callback_secrets').where('company_id', '=', companyId).where('expires_at', '<=', now).execute()
     const previous = await queries.updateTable('callback_secrets').set({ expires_at: previousUntil })
       .where('company_id', '=', companyId).where('expires_at', 'is', null).returning('secret_id').executeTakeFirst()
     await queries.insertInto('callback_secrets').values(rowOf(companyId, secret, now)).execute()
+    await noteAudit(queries, { companyId, action: 'callback-secret.rotated', object: { kind: 'callback-secret', id: secret.secretId }, ...signature })
     return previous !== undefined
   })
 }

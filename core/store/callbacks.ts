@@ -1,6 +1,7 @@
 import { sql, type Selectable, type Transaction } from 'kysely'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../contract/callbacks.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { noteAudit, type Signature } from './audit.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './schema.ts'
 
@@ -14,9 +15,21 @@ export type EnqueueCallback = (queries: Transaction<Tables>, callback: { company
  * Records a callback with its job, to be called in the transaction that records the event: either both are there or neither.
  * Callbacks of a dispatch are numbered without gaps, in the order in which their events were committed. Answers its id.
  */
-export async function noteCallback (queries: Transaction<Tables>, { companyId, dispatchId, type, url, data, now, newId }: NewCallback, enqueue: EnqueueCallback): Promise<string> {
+export async function noteCallback (queries: Transaction<Tables>, callback: NewCallback, enqueue: EnqueueCallback): Promise<string> {
+  const { companyId, dispatchId } = callback
   const { callback_sequence: sequence } = await queries.updateTable('dispatches').set((row) => ({ callback_sequence: sql`${row.ref('callback_sequence')} + 1` }))
     .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).returning('callback_sequence').executeTakeFirstOrThrow()
+  return insertCallback(queries, { ...callback, sequence }, enqueue)
+}
+
+/** As `noteCallback`, for what concerns no dispatch; `sequence`: its place among those of the company. */
+export async function noteCompanyCallback (queries: Transaction<Tables>, callback: Omit<NewCallback, 'dispatchId'> & { sequence: number }, enqueue: EnqueueCallback): Promise<string> {
+  return insertCallback(queries, { ...callback, dispatchId: null }, enqueue)
+}
+
+type Numbered = Omit<NewCallback, 'dispatchId'> & { dispatchId: string | null, sequence: number }
+
+async function insertCallback (queries: Transaction<Tables>, { companyId, dispatchId, type, url, data, now, newId, sequence }: Numbered, enqueue: EnqueueCallback): Promise<string> {
   const callbackId = newId()
   await queries.insertInto('callbacks').values({
     callback_id: callbackId,
@@ -36,7 +49,7 @@ export async function noteCallback (queries: Transaction<Tables>, { companyId, d
 }
 
 /** A callback that this process is to send now; `tries` counts this one. */
-export type ClaimedCallback = { callbackId: string, companyId: number, dispatchId: string, url: string, body: string, number: number, tries: number }
+export type ClaimedCallback = { callbackId: string, companyId: number, dispatchId: string | null, url: string, body: string, number: number, tries: number }
 
 /** Until when a claim holds, and how many requests may be under way for a company and to one receiver. Those begun before `since` have lost their process. */
 export type Claiming = { now: Date, until: Date, since: Date, perCompany: number, perReceiver: number }
@@ -98,10 +111,10 @@ export type CallbackAttemptRow = Selectable<Tables['callback_attempts']>
 /** A callback with its attempts in order. */
 export type CallbackRecord = CallbackRow & { tried: CallbackAttemptRow[] }
 
-/** A page of a dispatch's callbacks in their order; the last sequence of a page is its cursor. */
-export async function listCallbacks (database: Database, companyId: number, dispatchId: string, page: { limit: number, after?: string }): Promise<CallbackRecord[]> {
+/** A page of the callbacks of a dispatch, or (null) of those about the company itself, in their order; the last sequence of a page is its cursor. */
+export async function listCallbacks (database: Database, companyId: number, dispatchId: string | null, page: { limit: number, after?: string }): Promise<CallbackRecord[]> {
   return database.snapshot(companyId, async (queries) => withAttempts(queries, companyId, await queries.selectFrom('callbacks').selectAll()
-    .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId)
+    .where('company_id', '=', companyId).where('dispatch_id', 'is not distinct from', dispatchId)
     .$if(page.after !== undefined, (query) => query.where('sequence', '>', Number(page.after)))
     .orderBy('sequence').limit(page.limit).execute()))
 }
@@ -110,15 +123,16 @@ export async function listCallbacks (database: Database, companyId: number, disp
  * Makes a callback due at once, with all its tries before it. Answers undefined when there is none of that id, and which
  * of the reasons against it holds: it is `under way` since `since`, or its body is `forgotten`.
  */
-export async function replayCallback (database: Database, companyId: number, callbackId: string, { now, since }: { now: Date, since: Date }): Promise<CallbackRecord | 'under way' | 'forgotten' | undefined> {
+export async function replayCallback (database: Database, companyId: number, callbackId: string, { since, ...signature }: Signature & { since: Date }): Promise<CallbackRecord | 'under way' | 'forgotten' | undefined> {
   return database.company(companyId, async (queries) => {
     const row = await queries.selectFrom('callbacks').selectAll().where('company_id', '=', companyId).where('callback_id', '=', callbackId).forUpdate().executeTakeFirst()
     if (row === undefined) return undefined
     if (row.body === null) return 'forgotten'
     const [record] = await withAttempts(queries, companyId, [row])
     if (record?.tried.some(({ outcome, at }) => outcome === null && at > since) === true) return 'under way'
-    await queries.updateTable('callbacks').set({ state: 'pending', tries: 0, next_at: now }).where('company_id', '=', companyId).where('callback_id', '=', callbackId).execute()
-    return { ...row, tried: record?.tried ?? [], state: 'pending', next_at: now }
+    await queries.updateTable('callbacks').set({ state: 'pending', tries: 0, next_at: signature.at }).where('company_id', '=', companyId).where('callback_id', '=', callbackId).execute()
+    await noteAudit(queries, { companyId, action: 'callback.replayed', object: { kind: 'callback', id: callbackId }, facts: { type: row.type }, ...signature })
+    return { ...row, tried: record?.tried ?? [], state: 'pending', next_at: signature.at }
   })
 }
 

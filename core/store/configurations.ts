@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
+import type { JsonObject } from '../contract/json.ts'
 import type { StoredSettings } from '../host/settings.ts'
-import type { Database } from './database.ts'
+import { noteAudit, type Signature } from './audit.ts'
+import type { CompanyQueries, Database } from './database.ts'
 import { createFreshCache } from './fresh-cache.ts'
 import type { Freshness } from './freshness.ts'
 import type { Tables } from './schema.ts'
@@ -32,11 +35,11 @@ export type Configurations = {
   /** The same as it is at this moment. */
   latest: (companyId: number) => Promise<CompanyConfiguration>
   /** Chooses the provider of a service; null takes the choice back. */
-  choose: (owner: Owner, choice: { service: string, providerCode: string | null }, now: Date) => Promise<void>
+  choose: (owner: Owner, choice: { service: string, providerCode: string | null }, signature: Signature) => Promise<void>
   /** Replaces a configuration by what `edit` makes of the stored one; nobody changes it in between. */
-  edit: (owner: Owner, providerCode: string, edit: (stored: StoredConfiguration | undefined) => NewConfiguration) => Promise<StoredConfiguration>
+  edit: (owner: Owner, providerCode: string, edit: (stored: StoredConfiguration | undefined) => NewConfiguration, signature: Signature) => Promise<StoredConfiguration>
   /** Answers whether there was one. */
-  remove: (owner: Owner, providerCode: string) => Promise<boolean>
+  remove: (owner: Owner, providerCode: string, signature: Signature) => Promise<boolean>
 }
 
 export function createConfigurations (database: Database, freshness: Freshness): Configurations {
@@ -50,20 +53,22 @@ export function createConfigurations (database: Database, freshness: Freshness):
       return of(companyId)
     },
 
-    choose: ({ companyId, userId }, { service, providerCode }, now) => database.company(companyId, async (queries) => {
+    choose: ({ companyId, userId }, { service, providerCode }, signature) => database.company(companyId, async (queries) => {
       const own = queries.deleteFrom('choices').where('company_id', '=', companyId).where('user_id', 'is not distinct from', userId).where('service', '=', service)
       if (providerCode === null) await own.execute()
       else {
-        const row = { company_id: companyId, user_id: userId, service, provider_code: providerCode, updated_at: now }
+        const row = { company_id: companyId, user_id: userId, service, provider_code: providerCode, updated_at: signature.at }
         await queries.insertInto('choices').values(row)
-          .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'service']).doUpdateSet({ provider_code: providerCode, updated_at: now })).execute()
+          .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'service']).doUpdateSet({ provider_code: providerCode, updated_at: signature.at })).execute()
       }
+      await note(queries, { companyId, userId }, 'choice.changed', { kind: 'choice', id: service }, { provider: providerCode }, signature)
     }),
 
-    edit: ({ companyId, userId }, providerCode, edit) => database.company(companyId, async (queries) => {
+    edit: ({ companyId, userId }, providerCode, edit, signature) => database.company(companyId, async (queries) => {
       const row = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId)
         .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).forUpdate().executeTakeFirst()
-      const edited = edit(row && configurationOf(row))
+      const before = row && configurationOf(row)
+      const edited = edit(before)
       const values = {
         settings: JSON.stringify(edited.settings.plain),
         secrets: JSON.stringify(edited.settings.secrets),
@@ -72,15 +77,31 @@ export function createConfigurations (database: Database, freshness: Freshness):
       }
       const { account } = await queries.insertInto('configurations').values({ company_id: companyId, user_id: userId, provider_code: providerCode, ...values })
         .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'provider_code']).doUpdateSet(values)).returning('account').executeTakeFirstOrThrow()
+      const facts = { fields: changedFields(before, edited), sandbox: edited.sandbox }
+      await note(queries, { companyId, userId }, 'configuration.changed', { kind: 'configuration', id: providerCode }, facts, signature)
       return { ...edited, account }
     }),
 
-    remove: ({ companyId, userId }, providerCode) => database.company(companyId, async (queries) => {
+    remove: ({ companyId, userId }, providerCode, signature) => database.company(companyId, async (queries) => {
       const removed = await queries.deleteFrom('configurations').where('company_id', '=', companyId)
         .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).returning('provider_code').executeTakeFirst()
-      return removed !== undefined
+      if (removed === undefined) return false
+      await note(queries, { companyId, userId }, 'configuration.removed', { kind: 'configuration', id: providerCode }, {}, signature)
+      return true
     })
   }
+}
+
+/** The company's own and a user's are told apart by whose they are. */
+function note (queries: CompanyQueries, { companyId, userId }: Owner, action: string, object: { kind: string, id: string }, facts: JsonObject, signature: Signature): Promise<void> {
+  return noteAudit(queries, { companyId, action, object, facts: { ...facts, ...(userId === null ? {} : { ofUser: userId }) }, ...signature })
+}
+
+/** The names of the settings, secrets among them, that one has and the other has not, or has otherwise. */
+function changedFields (before: NewConfiguration | undefined, after: NewConfiguration): string[] {
+  const old: Readonly<Record<string, unknown>> = { ...before?.settings.plain, ...before?.settings.secrets }
+  const edited: Readonly<Record<string, unknown>> = { ...after.settings.plain, ...after.settings.secrets }
+  return Object.keys({ ...old, ...edited }).filter((name) => !isDeepStrictEqual(old[name], edited[name]))
 }
 
 async function read (database: Database, companyId: number): Promise<CompanyConfiguration> {

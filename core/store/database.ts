@@ -12,6 +12,8 @@ export type OwnerQueries = Transaction<Tables>
 export type Database = {
   /** The owner's queries: migrations, logins, matching across companies. For named functions of the store only. */
   owner: Kysely<Tables>
+  /** The connections themselves, for a library that brings its own queries. */
+  pool: pg.Pool
   /** Runs work in one transaction under the role of companies; it commits when the promise resolves. */
   company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /** As `company`, for what only reads: all its queries see the same moment. */
@@ -39,6 +41,7 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, onError
   })
   return {
     owner,
+    pool,
     company: beginningWith('begin'),
     snapshot: beginningWith('begin isolation level repeatable read read only'),
     ping: async () => { await sql`select 1`.execute(owner) },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { ChosenBy } from '../contract/states.ts'
+import type { ChosenBy, ConfiguredBy } from '../contract/states.ts'
 import { asOwner, type CompanyQueries, type Database } from './database.ts'
 import { insertDocuments, type NewDocument } from './documents.ts'
 import type { Beginning } from './lease.ts'
@@ -20,6 +20,8 @@ export type NewDispatch = {
   documentNumber?: string
   recipient?: string
   callbackUrl?: string
+  /** Asked for with a test key. */
+  test?: boolean
   /** The file that came with the request; its first step gets it. */
   document?: NewDocument
   steps: readonly NewStep[]
@@ -31,7 +33,7 @@ export type NewStep = {
   stepId: string
   service: string
   /** Not of a service that is done here. */
-  by?: { providerCode: string, providerVersion: string, chosenBy: ChosenBy, configuredBy: 'user' | 'company' }
+  by?: { providerCode: string, providerVersion: string, chosenBy: ChosenBy, configuredBy: ConfiguredBy }
   sandbox: boolean
   fields: JsonObject
   requestSettings: JsonObject
@@ -61,11 +63,11 @@ export async function openDispatch (database: Database, dispatch: NewDispatch, b
     const { rows: [done] } = await sql<{ held: boolean, keyed: boolean }>`
       with dispatch as (
         insert into dispatches (dispatch_id, company_id, user_id, impersonator_id, status, services, template_id, template_version, data, metadata,
-          document_type, document_number, recipient, callback_url, request_id, created_at, detached, run_id, leased_until, next_try_at)
+          document_type, document_number, recipient, callback_url, request_id, created_at, detached, run_id, leased_until, next_try_at, test)
         values (${dispatchId}, ${companyId}, ${actor.userId}, ${actor.impersonatorId ?? null}, ${lease === undefined ? 'queued' : 'running'}, ${dispatch.services},
           ${first?.template_id ?? null}, ${first?.template_version ?? null}, ${JSON.stringify(first?.data ?? {})}, ${JSON.stringify(dispatch.metadata)},
           ${dispatch.documentType ?? null}, ${dispatch.documentNumber ?? null}, ${dispatch.recipient ?? null}, ${dispatch.callbackUrl ?? null}, ${dispatch.requestId}, ${now},
-          ${lease === undefined}, ${lease?.runId ?? null}, ${lease?.until ?? null}, ${lease === undefined ? now : null})
+          ${lease === undefined}, ${lease?.runId ?? null}, ${lease?.until ?? null}, ${lease === undefined ? now : null}, ${dispatch.test ?? false})
       ), document as (${insertDocuments(companyId, dispatchId, document === undefined ? [] : [document], now)}
       ), step as (
         insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by, sandbox,

@@ -62,6 +62,14 @@ export async function startEmbedded ({ dir: path, settings = {}, log = () => und
   throw new StartError(`The PostgreSQL server in ${dir} neither answers nor ends: its log is ${dir}/postgres.log`)
 }
 
+/** The address of the embedded PostgreSQL that runs in the folder now, for a command beside the service; undefined when none does. */
+export async function findEmbedded (dir: string): Promise<string | undefined> {
+  const server = await findServer(dataOf(openFolder(dir)))
+  if (typeof server === 'string') return undefined
+  await server.client.end()
+  return socketUrl(server.postmaster)
+}
+
 /**
  * Takes the lock that makes a service the only one on its database. It lasts as long as the client's connection, so it vanishes
  * with the process; give it a connection of its own.

@@ -9,12 +9,15 @@ export type FreshCache<K extends string | number, V> = {
   get: (key: K, read: () => Promise<V>) => Promise<V>
 }
 
+/** What all values together may weigh: each 1, unless some are heavier than others. */
+type Bound<V> = { max?: number, weigh?: (value: V) => number }
+
 /**
  * A bounded cache. `companyOf` tells whose changes end a value (0: any change does). Readers that come together share
  * one read; a failed read is not kept.
  */
-export function createFreshCache<K extends string | number, V> (freshness: Freshness, companyOf: (key: K, value: V) => number, max = 10_000): FreshCache<K, V> {
-  const entries = new LRUCache<K, Entry<V>>({ max })
+export function createFreshCache<K extends string | number, V> (freshness: Freshness, companyOf: (key: K, value: V) => number, { max = 10_000, weigh = () => 1 }: Bound<V> = {}): FreshCache<K, V> {
+  const entries = new LRUCache<K, Entry<V>>({ maxSize: max })
   const companies = new WeakMap<Entry<V>, number>()
 
   function isValid (entry: Entry<V>): boolean {
@@ -22,14 +25,21 @@ export function createFreshCache<K extends string | number, V> (freshness: Fresh
     return freshness.unchanged(companies.get(entry) ?? 0, entry.number)
   }
 
+  /** Only a value that is there can be weighed, and an entry that is there already keeps its weight: another one takes its place. */
+  function settle (key: K, entry: Entry<V>, value: V): void {
+    const settled = { ...entry }
+    for (const known of [entry, settled]) companies.set(known, companyOf(key, value))
+    if (entries.peek(key) === entry) entries.set(key, settled, { size: weigh(value) })
+  }
+
   return {
     get (key, read) {
       const known = entries.get(key)
       if (known !== undefined && isValid(known)) return known.value
       const entry: Entry<V> = { number: freshness.number(), value: read() }
-      entries.set(key, entry)
+      entries.set(key, entry, { size: 1 })
       entry.value.then(
-        (value) => companies.set(entry, companyOf(key, value)),
+        (value) => { settle(key, entry, value) },
         () => { if (entries.peek(key) === entry) entries.delete(key) }
       )
       return entry.value

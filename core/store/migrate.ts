@@ -6,9 +6,23 @@ import * as webhooks from './migrations/002-webhooks.ts'
 import * as services from './migrations/003-services.ts'
 import * as durability from './migrations/004-durability.ts'
 import * as callbacks from './migrations/005-callbacks.ts'
+import * as accounts from './migrations/006-accounts.ts'
+import * as access from './migrations/007-access.ts'
+import * as templates from './migrations/008-templates.ts'
+import * as reports from './migrations/009-reports.ts'
 
 /** Every migration in order. A released one is never changed. */
-const migrations = { '001-foundation': foundation, '002-webhooks': webhooks, '003-services': services, '004-durability': durability, '005-callbacks': callbacks }
+const migrations = {
+  '001-foundation': foundation,
+  '002-webhooks': webhooks,
+  '003-services': services,
+  '004-durability': durability,
+  '005-callbacks': callbacks,
+  '006-accounts': accounts,
+  '007-access': access,
+  '008-templates': templates,
+  '009-reports': reports
+}
 
 /** The oldest PostgreSQL whose `nulls not distinct` and grants the schema relies on. */
 const oldestServer = 150_000

@@ -69,6 +69,12 @@ export async function forgetKeys (database: Database, { before, limit }: Batch):
     ) as over where idempotency_keys.company_id = over.company_id and idempotency_keys.key = over.key`)
 }
 
+/** Forgets from where users logged in before then; answers how many such clients there were. */
+export async function forgetClients (database: Database, { before, limit }: Batch): Promise<number> {
+  return counted(database, sql`
+    delete from known_clients where (user_id, client) in (select user_id, client from known_clients where last_at < ${before} limit ${limit} for update skip locked)`)
+}
+
 async function counted ({ owner }: Database, statement: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await statement.execute(owner)
   return Number(numAffectedRows)

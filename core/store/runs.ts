@@ -61,10 +61,10 @@ export type Replacement = { stepId: string, fields: JsonObject, requestSettings:
 /**
  * Takes up a dispatch that ended before all was done: what is left is held again, and it runs or waits for its job. Answers
  * false when it is in no such state, or another run has just taken it. Throws `insufficient_credits`, and `conflict` when the
- * step that is to be replaced has been done meanwhile.
+ * step that is to be replaced has been done meanwhile. `also` is done in the same transaction.
  */
 export async function resumeDispatch (
-  database: Database, { companyId, dispatchId, actor, replacement, beginning }: DispatchOf & { actor: EventActor, replacement?: Replacement, beginning: Beginning }, now: Date
+  database: Database, { companyId, dispatchId, actor, replacement, beginning, also }: DispatchOf & { actor: EventActor, replacement?: Replacement, beginning: Beginning, also?: Enqueue }, now: Date
 ): Promise<boolean> {
   const lease = 'lease' in beginning ? beginning.lease : undefined
   return database.company(companyId, async (queries) => {
@@ -80,6 +80,7 @@ export async function resumeDispatch (
     }
     const price = await holdAgain(queries, { companyId, dispatchId })
     await note(queries, { companyId, dispatchId, kind: 'resumed', actor, facts: { price, ...(replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) }) }, now })
+    await also?.(queries)
     if ('enqueue' in beginning) await beginning.enqueue(await asOwner(queries))
     return true
   })

@@ -12,14 +12,17 @@ export function createKeyStore ({ owner }: Database): KeyStore {
   }
   return {
     load,
-    async insertIfAbsent (purpose, key) {
+    async insertUnlessNewer (purpose, key, since) {
       await owner.transaction().execute(async (queries) => {
-        // Two first processes must not make two keys: the lock ends with the transaction.
+        // Two processes must not make two keys: the lock ends with the transaction.
         await sql`lock table signing_keys in exclusive mode`.execute(queries)
-        const present = await queries.selectFrom('signing_keys').select('key_id').where('purpose', '=', purpose).limit(1).executeTakeFirst()
-        if (present === undefined) await queries.insertInto('signing_keys').values({ key_id: key.kid, purpose, sealed: JSON.stringify(key.secret), created_at: key.createdAt }).execute()
+        const newer = await queries.selectFrom('signing_keys').select('key_id').where('purpose', '=', purpose).where('created_at', '>', since).limit(1).executeTakeFirst()
+        if (newer === undefined) await queries.insertInto('signing_keys').values({ key_id: key.kid, purpose, sealed: JSON.stringify(key.secret), created_at: key.createdAt }).execute()
       })
       return load(purpose)
+    },
+    async remove (purpose, kids) {
+      if (kids.length > 0) await owner.deleteFrom('signing_keys').where('purpose', '=', purpose).where('key_id', 'in', [...kids]).execute()
     }
   }
 }

@@ -43,7 +43,7 @@ function prepare (
   const { service, settings, requestSettings = {}, sandbox = false, checkpointed, exchange = [], mail, result } = fixture
   if (manifest.services[service] === undefined) throw new Error(`The provider does not offer "${service}".`)
   const canaries = canariesIn({ manifest }, settings, seed)
-  const problems = [...checkSettings(manifest.settings, settings, '/settings'), ...checkSettings(manifest.requestSettings, requestSettings, '/requestSettings')]
+  const problems = [...checkSettings(manifest.settings, settings, { base: '/settings' }), ...checkSettings(manifest.requestSettings, requestSettings, { base: '/requestSettings' })]
   if (problems.length > 0) throw new Error(problems.map(({ path, message }) => `${path} ${message}`).join(' '))
   const filling: Filling = { reference, idempotencyKey, now: now().toISOString(), ...material }
   const filled = fill(withCanaries({ exchange, result, ...(mail !== undefined && { mail }) }, canaries), filling)

@@ -7,7 +7,7 @@ export const rules = {
   secret: 'An empty secret is refused.',
   fixtures: 'The fixtures can be read and fit; every service has one that is accepted.',
   replay: 'A fixture is replayed exactly: what is sent to the vendor, and what comes of it.',
-  sandbox: 'What a sandbox sends is shown by a fixture of its own.',
+  sandbox: 'What a sandbox sends is shown by a fixture of its own; one that the flag alone reaches must be.',
   outcome: 'However one of its requests fails, the dispatch is called what it is.',
   checkpoint: 'The checkpoint stands before the request that cannot be repeated.',
   mapped: 'Every code of errors.map becomes its word.',

@@ -1,6 +1,8 @@
 import type { Keyring } from '../access/keyring.ts'
+import { configurationUsed } from '../configuration/sandbox.ts'
 import { openConfiguration } from '../configuration/vault.ts'
 import type { DeliveryStatus } from '../contract/delivery.ts'
+import type { Reported } from '../host/definition.ts'
 import type { Installed } from '../host/load.ts'
 import { logWith, type Log } from '../host/log.ts'
 import type { Network } from '../host/network.ts'
@@ -13,8 +15,8 @@ import type { FollowedStep } from '../store/deliveries.ts'
 import type { Freshness } from '../store/freshness.ts'
 import { createProviderState } from '../store/provider-state.ts'
 
-/** What the vendor said: its own word, and the delivery status that it means (null: unknown); or why it said nothing. */
-export type Answer = { ok: true, word: string, status: DeliveryStatus | null } | { ok: false, why: string }
+/** What the vendor said, and the delivery status that its word means (null: unknown, or there is none); or why it said nothing. */
+export type Answer = { ok: true, reported: Reported, status: DeliveryStatus | null } | { ok: false, why: string }
 
 /** Asks a vendor what became of a step, with the credentials that the step was dispatched with. */
 export type Ask = (provider: Installed, step: FollowedStep) => Promise<Answer>
@@ -23,11 +25,10 @@ type Options = { database: Database, freshness: Freshness, configurations: Confi
 
 export function createAsk ({ database, freshness, configurations, keyring, network, spool, log, now }: Options): Ask {
   return async (provider, { companyId, userId, dispatchId, stepId, service, configuredBy, sandbox, remoteId }) => {
-    const statuses = provider.manifest.services[service]?.statuses
-    if (statuses === undefined) return { ok: false, why: `The provider "${provider.code}" cannot tell the status of "${service}".` }
+    const { statuses, final } = provider.manifest.services[service] ?? {}
+    if (statuses === undefined && final === undefined) return { ok: false, why: `The provider "${provider.code}" cannot tell the status of "${service}".` }
     await freshness.check()
-    const owner = configuredBy === 'user' ? userId : null
-    const configuration = (await configurations.of(companyId)).configurations.find((stored) => stored.providerCode === provider.code && stored.userId === owner)
+    const configuration = configurationUsed(await configurations.of(companyId), { providerCode: provider.code, configuredBy, userId })
     if (configuration === undefined) return { ok: false, why: `The configuration of the provider "${provider.code}" has been removed.` }
     const answer = await callStatus(provider, service, { id: remoteId }, {
       settings: openConfiguration(keyring, companyId, configuration),
@@ -40,11 +41,11 @@ export function createAsk ({ database, freshness, configurations, keyring, netwo
       now,
       outside: {
         network,
-        account: `${companyId}|${provider.code}|${owner === null ? 'company' : `user ${owner}`}`,
+        account: `${companyId}|${provider.code}|${configuration.userId === null ? 'company' : `user ${configuration.userId}`}`,
         documents: { read: () => Promise.reject(new TypeError('There is no document in a question about a status.')), keep: spool.keep },
         checkpoint: { save: () => Promise.reject(new TypeError('A question about a status has no checkpoint.')) }
       }
     })
-    return answer.ok ? { ok: true, word: answer.reported.status, status: statusOf(statuses, answer.reported.status) } : answer
+    return answer.ok ? { ...answer, status: statusOf(statuses ?? {}, answer.reported.status) } : answer
   }
 }

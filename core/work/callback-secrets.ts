@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Actor } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
 import type { CallbackSecrets, NewCallbackSecret } from '../contract/callbacks.ts'
+import type { Author } from '../store/audit.ts'
 import { addFirstSecret, readSecrets, rotateSecret, type NewStoredSecret, type StoredSecret } from '../store/callback-secrets.ts'
 import type { Database } from '../store/database.ts'
 
@@ -12,7 +12,7 @@ export type CallbackSigning = {
   /** When they were made and how long they are valid. */
   list: (companyId: number) => Promise<CallbackSecrets>
   /** Makes a new one, shown here and never again; the one before stays valid for a day. */
-  rotate: (actor: Pick<Actor, 'companyId' | 'userId' | 'impersonatorId'>) => Promise<NewCallbackSecret>
+  rotate: (author: Author) => Promise<NewCallbackSecret>
 }
 
 /** Milliseconds that a replaced secret still signs. */
@@ -50,11 +50,12 @@ export function createCallbackSigning ({ database, keyring, now, newId }: Option
       return { secrets: secrets.map((secret) => ({ createdAt: secret.created_at.toISOString(), expiresAt: secret.expires_at?.toISOString() ?? null })) }
     },
 
-    async rotate ({ companyId, userId, impersonatorId }) {
+    async rotate (author) {
+      const { companyId, userId, impersonatorId } = author
       const time = now()
       const previousUntil = new Date(time.getTime() + overlap)
       const { key, stored } = make(companyId, { userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) })
-      const replaced = await rotateSecret(database, companyId, stored, { now: time, previousUntil })
+      const replaced = await rotateSecret(database, companyId, stored, { author, at: time, previousUntil })
       return { secret: `whsec_${key.toString('base64')}`, createdAt: time.toISOString(), previousUntil: replaced ? previousUntil.toISOString() : null }
     }
   }

@@ -2,6 +2,7 @@ import type { AttemptOutcome } from '../contract/callbacks.ts'
 import { postToTenant, receiverLimit, type ReceiverAnswer } from '../host/callback.ts'
 import type { Log } from '../host/log.ts'
 import type { Network } from '../host/network.ts'
+import type { Author } from '../store/audit.ts'
 import { claimCallback, hasDue, listCompaniesDue, replayCallback, settleCallback, type AttemptEnd, type CallbackRecord, type ClaimedCallback, type EnqueueCallback } from '../store/callbacks.ts'
 import type { Database } from '../store/database.ts'
 import type { CallbackSigning } from './callback-secrets.ts'
@@ -33,7 +34,7 @@ export type Callbacks = {
   /** Finds companies whose due callbacks have lost their jobs. */
   sweep: () => Promise<void>
   /** Makes a callback due at once; answers why not as `replayCallback` does. */
-  replay: (companyId: number, callbackId: string) => ReturnType<typeof replayCallback>
+  replay: (author: Author, callbackId: string) => ReturnType<typeof replayCallback>
 }
 
 type Options = { database: Database, queue: Pick<Queue, 'send'>, network: Pick<Network, 'wire'>, signing: CallbackSigning, log: Log, now: () => Date, random?: () => number }
@@ -88,8 +89,9 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
       if (companies.length > 0) await queue.send('callback', companies.map((companyId) => jobOf(companyId, 'next')))
     },
 
-    async replay (companyId, callbackId) {
-      const replayed = await replayCallback(database, companyId, callbackId, { now: now(), since: since() })
+    async replay (author, callbackId) {
+      const { companyId } = author
+      const replayed = await replayCallback(database, companyId, callbackId, { author, at: now(), since: since() })
       if (isRecord(replayed)) await queue.send('callback', [jobOf(companyId, callbackId)])
       return replayed
     }

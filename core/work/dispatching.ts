@@ -7,6 +7,7 @@ import type { Enqueue } from '../store/lease.ts'
 import { listDueDeferred, listDueLooks, listLost, listStale, recoverDispatch, type DispatchOf } from '../store/runs.ts'
 import { createPlaces } from './places.ts'
 import type { Queue } from './queue.ts'
+import { tellWarnings } from './warnings.ts'
 
 /** Milliseconds between two sweeps. */
 const sweptEvery = 5_000
@@ -46,7 +47,7 @@ export async function startDispatching ({ parts, pipeline, queue, atOnce }: Opti
   }
 }
 
-/** Finds what its process has left behind, what is due, and what has lost its job. */
+/** Finds what its process has left behind, what is due, what has lost its job, and who is to be warned. */
 export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
   const { database, now, log, leases } = parts
   const time = now()
@@ -60,6 +61,7 @@ export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
   if (deferred.length > 0) await queue.send('deferred', deferred.map((data) => ({ data, key: data.stepId })))
   const stale = await listStale(database, new Date(time.getTime() - lostAfter), most)
   if (stale.length > 0) await queue.send('dispatch', stale.map((data) => ({ data, key: data.dispatchId })))
+  await tellWarnings({ ...parts, queue })
 }
 
 async function recover ({ database, jobs, notices, log }: Parts, lost: DispatchOf, time: Date): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Keyring } from '../access/keyring.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { DeliveryStatus } from '../contract/delivery.ts'
+import type { DeliveryService, DeliveryStatus } from '../contract/delivery.ts'
 import type { Host } from '../host/host.ts'
 import type { Installed } from '../host/load.ts'
 import type { Log } from '../host/log.ts'
@@ -100,8 +100,8 @@ async function apply (options: Options, event: InboundRow, provider: Installed, 
 type Told = { ok: true, status: DeliveryStatus | null, facts: JsonObject } | { ok: false, why: string }
 
 /** The status that an event means: by its own word, or where the provider says so by the vendor's answer to a question. */
-async function tell ({ ask }: Options, { provider, webhook, step, type }: { provider: Installed, webhook: WebhookManifest, step: FollowedStep, type: EventReading['type'] }): Promise<Told> {
+async function tell ({ ask }: Options, { provider, webhook, step, type }: { provider: Installed, webhook: WebhookManifest, step: FollowedStep<DeliveryService>, type: EventReading['type'] }): Promise<Told> {
   if (webhook.confirm !== true) return { ok: true, status: statusOf(webhook.events, type), facts: {} }
   const answer = await ask(provider, step)
-  return answer.ok ? { ok: true, status: answer.status, facts: { confirmed: answer.word } } : { ok: false, why: `The vendor did not confirm it: ${answer.why}` }
+  return answer.ok ? { ok: true, status: answer.status, facts: { confirmed: answer.reported.status } } : { ok: false, why: `The vendor did not confirm it: ${answer.why}` }
 }

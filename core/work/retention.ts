@@ -2,7 +2,8 @@ import pLimit from 'p-limit'
 import type { Log } from '../host/log.ts'
 import type { Database } from '../store/database.ts'
 import type { Files } from '../store/files.ts'
-import { forgetBodies, forgetInbound, forgetKeys, forgetRequests, listCompanies, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/retention.ts'
+import { clientsKnownFor } from '../store/known-clients.ts'
+import { forgetBodies, forgetClients, forgetInbound, forgetKeys, forgetRequests, listCompanies, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/retention.ts'
 import type { Queue } from './queue.ts'
 
 /** `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept. `batch`: how many rows of a kind one job takes. */
@@ -70,7 +71,8 @@ export function createRetention ({ database, queue, files, retentionDays, log, n
       requests: await forgetRequests(database, { ...old, hopeless: before(old.before, waitedFor) }),
       callbacks: await forgetBodies(database, old),
       events: await forgetInbound(database, old),
-      keys: await forgetKeys(database, { before: before(time, keysKeptFor), limit })
+      keys: await forgetKeys(database, { before: before(time, keysKeptFor), limit }),
+      clients: await forgetClients(database, { before: before(time, clientsKnownFor), limit })
     }
     const isDone = Object.values(batches).every((count) => count < limit)
     if (!isDone) await queue.send('retention', [{ data: {} }])

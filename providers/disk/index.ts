@@ -11,6 +11,7 @@ const longestName = 50
 export default defineProvider({
   code: 'disk',
   name: 'Disk',
+  sandbox: { kind: 'flag' },
   settings: Type.Object({
     folder: Type.Optional(Type.String({
       title: 'Folder',

@@ -11,6 +11,7 @@ export default defineProvider({
   name: 'Docusign',
   docs: 'https://developers.docusign.com/docs/esign-rest-api/reference/envelopes/',
   hosts: ['account.docusign.com', 'account-d.docusign.com', '*.docusign.net'],
+  sandbox: { kind: 'configuration' },
   settings: Settings,
   errors: {
     at: '/errorCode',

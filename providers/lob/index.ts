@@ -38,6 +38,7 @@ type Call = Context<Static<typeof Settings>, object>
 export default defineProvider({
   code: 'lob', name: 'Lob', docs: 'https://docs.lob.com/#tag/Letters',
   hosts: ['api.lob.com'],
+  sandbox: { kind: 'configuration' },
   settings: Settings,
   errors: {
     at: '/error/code',

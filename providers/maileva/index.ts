@@ -9,6 +9,7 @@ export default defineProvider({
   name: 'Maileva',
   docs: 'https://www.maileva.com/developpeur',
   hosts: ['api.maileva.com', 'connexion.maileva.com', 'api.sandbox.maileva.net', 'connexion.sandbox.maileva.net'],
+  sandbox: { kind: 'configuration' },
   settings: Settings,
   errors: {
     at: ['/errors/0/code', '/code', '/error'],

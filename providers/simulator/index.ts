@@ -11,12 +11,13 @@ const findable = { idempotency: { kind: 'lookup', visibleAfter: 0 }, lookup } as
 export default defineProvider({
   code: 'simulator',
   name: 'Simulator',
+  sandbox: { kind: 'flag' },
   settings: Settings,
   requestSettings: RequestSettings,
   services: {
     invoicing: {
       ...findable,
-      documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'],
+      documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'],
       sendByEmail: true,
       requires: ['/number'],
       dispatch (request, call) {

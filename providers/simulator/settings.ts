@@ -17,18 +17,24 @@ export const Settings = Type.Object({
   webhookPassword: Type.Optional(Secret({ title: 'Webhook password', description: 'The password with which events of letters come.' }))
 })
 
+/** Collecting payments came with this version of the API. */
+const since = { 'x-since': '1.0.1' }
+
 export const RequestSettings = Type.Object({
   includePaymentCollectionLink: Type.Optional(Type.Boolean({
+    ...since,
     title: 'Payment link',
     description: 'Adds the page where the document can be paid: "paymentUrl" in the answer.'
   })),
   paymentCollectionBeneficiaryName: Type.Optional(Type.String({
+    ...since,
     title: 'Beneficiary',
     description: 'Whom the payment page names as the receiver of the money.',
     minLength: 1,
     maxLength: 70
   })),
   paymentCollectionLabel: Type.Optional(Type.String({
+    ...since,
     title: 'Label',
     description: 'What the payment page says the payment is for.',
     minLength: 1,

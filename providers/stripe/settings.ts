@@ -11,11 +11,14 @@ export const Settings = Type.Object({
   quoteProduct: Type.Optional(Type.String({ title: 'Product of quotes', description: 'the product (prod_…) that the lines of quotes are prices of', pattern: '^prod_\\w+$' }))
 })
 
+/** Collecting payments came with this version of the API. */
+const since = { 'x-since': '1.0.1' }
+
 export const RequestSettings = Type.Object({
-  includePaymentCollectionLink: Type.Optional(Type.Boolean({ title: 'Payment link', description: 'Adds the page where the invoice can be paid: "paymentUrl" in the answer.' })),
-  paymentCollectionLabel: Type.Optional(Type.String({ title: 'Label', description: 'What is paid for: the memo on the page and the PDF.', minLength: 1, maxLength: 140 })),
+  includePaymentCollectionLink: Type.Optional(Type.Boolean({ ...since, title: 'Payment link', description: 'Adds the page where the invoice can be paid: "paymentUrl" in the answer.' })),
+  paymentCollectionLabel: Type.Optional(Type.String({ ...since, title: 'Label', description: 'What is paid for: the memo on the page and the PDF.', minLength: 1, maxLength: 140 })),
   // Stripe has no field for it: nothing fits, so that it is refused with the reason before anything is made.
-  paymentCollectionBeneficiaryName: Type.Optional(Type.String({ title: 'Beneficiary', description: 'no value: Stripe names the business of the account', pattern: '^(?!)' }))
+  paymentCollectionBeneficiaryName: Type.Optional(Type.String({ ...since, title: 'Beneficiary', description: 'no value: Stripe names the business of the account', pattern: '^(?!)' }))
 })
 
 export type Call = Context<Static<typeof Settings>, Static<typeof RequestSettings>>

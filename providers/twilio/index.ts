@@ -13,6 +13,7 @@ export default defineProvider({
   name: 'Twilio',
   docs: 'https://www.twilio.com/docs/messaging/api/message-resource',
   hosts: ['api.twilio.com'],
+  sandbox: { kind: 'flag', needs: ['testAccountSid', 'testAuthToken'] },
   settings: Type.Object({
     accountSid: Type.String({ ...sid, title: 'Account SID', description: 'AC and 32 hexadecimal digits, from the console' }),
     authToken: Secret({ title: 'Auth token', description: 'The primary auth token of the account.' }),

@@ -15,6 +15,7 @@ export default defineProvider({
   name: 'Universign',
   docs: 'https://apps.universign.com/docs/api/',
   hosts: ['api.universign.com', 'api.alpha.universign.com'],
+  sandbox: { kind: 'configuration' },
   settings: Settings,
   services: {
     esign: {

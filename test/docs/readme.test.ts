@@ -47,11 +47,14 @@ await t.test('what the README lets a newcomer do works as it is written', async 
       answers.push(stdout)
     }
   }
-  const [dispatched, found, credits, chained, reloaded, configured, chosen] = answers.map((answer) => JSON.parse(answer))
+  const [dispatched, found, credits, made, chained, company, user, settings, audit, reloaded, configured, chosen] = answers.map((answer) => JSON.parse(answer))
   t.match(dispatched, { success: true, providerName: 'simulator', metadata: { orderId: 'A-1001' } })
   t.match(found, { data: [{ dispatchId: dispatched.dispatchId, status: 'succeeded', creditsCharged: 1 }] })
   t.match(credits, { balance: 99, held: 0, ledger: [{ kind: 'debit', amount: -1 }, { kind: 'grant', amount: 100 }] })
+  t.match(made, { mode: 'test', services: ['invoicing', 'email'], key: /^dk_test_/ })
   t.match(chained, { success: true, steps: [{ service: 'file' }, { service: 'email', providerName: 'simulator' }] })
+  t.match([company, user, settings], [{ name: 'Acme', balance: 500 }, { role: 'member', services: ['invoicing', 'email'] }, { id: company.id, lowCredit: 50 }])
+  t.match(audit, { data: [{ action: 'settings.changed' }, { action: 'user.created', object: { id: String(user.id) } }, { action: 'company.created' }] })
   t.match(reloaded, { data: [{ state: 'installed', code: 'acme' }, { state: 'installed', code: 'simulator' }] })
   t.match(configured, { code: 'acme', valid: true, settings: { apiKey: { set: true } } })
   t.match(chosen, { services: { invoicing: { providerName: 'acme', chosenBy: 'company' } } })
@@ -86,10 +89,10 @@ await t.test('the README names every service, and the providers that do it', asy
 })
 
 await t.test('the operators\' page names every variable that the service reads', (t) => {
-  const read = readFileSync(join(root, 'plugins/config.ts'), 'utf8')
-  const variables = new Set([...read.matchAll(/env(?:\[|, )'([A-Z_]+)'/g)].map(([, name]) => name))
+  const read = ['config', 'config-transport'].map((file) => readFileSync(join(root, `plugins/${file}.ts`), 'utf8')).join('')
+  const variables = new Set([...read.matchAll(/env(?:\[|, )'([A-Z_]+)'/g)].map(([, name]) => name).sort())
   const page = readFileSync(join(root, 'plugins/README.md'), 'utf8')
-  const named = new Set([...page.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name))
+  const named = new Set([...page.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name).sort())
   t.strictSame(named, variables)
   t.end()
 })

@@ -17,11 +17,11 @@ async function refuses (t: Test, starting: Starting, sentence: string | RegExp):
 }
 
 const masterKey = (): string => randomBytes(32).toString('base64')
-const production = { NODE_ENV: 'production', DISPATCH_PUBLIC_URL: 'https://dispatch.example.com' }
+const production = { NODE_ENV: 'production', DISPATCH_PUBLIC_URL: 'https://dispatch.example.com', DISPATCH_TRUSTED_PROXIES: '127.0.0.1/32' }
 
 void t.test('what the environment says and cannot be followed', async (t) => {
   const environments: [Record<string, string>, string | RegExp][] = [
-    [{ HOST: '0.0.0.0' }, 'HOST is "0.0.0.0", but plain HTTP is served on a loopback address only, such as 127.0.0.1, because it would carry credentials in the clear.'],
+    [{ HOST: '0.0.0.0' }, 'HOST is "0.0.0.0", but plain HTTP is served on a loopback address only, such as 127.0.0.1, because it would carry credentials in the clear: set DISPATCH_TLS_CERT and DISPATCH_TLS_KEY, or DISPATCH_TRUSTED_PROXIES.'],
     [{ DATABASE_URL: 'postgres://user:ge/heim@127.0.0.1/dispatch' }, 'The database of DATABASE_URL cannot be used: Invalid URL.'],
     [{ DATABASE_URL: 'postgres://user:geheim@127.0.0.1:1/dispatch' }, 'The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:1.']
   ]
@@ -60,7 +60,7 @@ void t.test('a master key that is missing, broken or another one', async (t) => 
   t.notMatch(first.stdout(), /example@|curl|company/, 'production seeds nothing and writes nothing but its log')
   process.kill(first.pid, 'SIGTERM')
   t.equal(await first.ended, 0)
-  await refuses(t, { dataDirectory: folder, env: { DATABASE_URL, DISPATCH_MASTER_KEY: masterKey() } }, /^A stored secret is sealed under the master key \w+, but this service has \w+: start it with the DISPATCH_MASTER_KEY that sealed it\.$/)
+  await refuses(t, { dataDirectory: folder, env: { DATABASE_URL, DISPATCH_MASTER_KEY: masterKey() } }, /^The database holds \d+ secrets under the master key \w{16}, but DISPATCH_MASTER_KEY is \w{16}: start with the key that sealed them or, to replace it, give that one as DISPATCH_MASTER_KEY_PREVIOUS and run `npm run dispatch -- keys rotate`\.$/)
 })
 
 void t.test('a shared template that is broken', async (t) => {

@@ -32,6 +32,7 @@ function seedsOf (content: Schema | undefined): fc.Arbitrary<unknown> | undefine
 
 /** The provider takes each number of an invoice once. */
 function numbered ([example, number]: [any, string]): unknown {
+  if (example.template === undefined) return example
   return { ...example, template: { ...example.template, data: { ...example.template.data, number } } }
 }
 

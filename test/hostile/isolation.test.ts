@@ -21,9 +21,12 @@ async function founded (name: string, templateId: number): Promise<number> {
   }, () => Promise.resolve()))
   await sql`insert into callback_attempts (callback_id, number, company_id, at) values (${callbackId}, 1, ${companyId}, now())`.execute(owner)
   await send('POST', '/api/v1/company/callback-secret', {}, admin)
+  await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
+  await send('POST', '/api/v1/assets', { body: { name: 'logo', image: point } }, admin)
   return companyId
 }
 
+const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const theirs = await founded('theirs', 1000)
 const own = await founded('own', 1001)
 
@@ -98,8 +101,11 @@ await t.test('what is shared can be read by every company and written by none', 
     const table = sql.table(name)
     t.ok(await rowsAs(own, sql`select company_id from ${table} where company_id is null`) > 0, name)
     for (const statement of [sql`update ${table} set company_id = ${own} where company_id is null`, sql`delete from ${table}`, sql`insert into ${table} select * from ${table}`]) {
-      await t.rejects(rowsAs(own, statement), denied, name)
+      await t.rejects(rowsAs(own, statement), forbidden, name)
     }
+  }
+  for (const statement of [sql`update templates set version = null, removed_at = now() where company_id is null`, sql`update template_versions set published_at = null where company_id is null`]) {
+    await t.rejects(rowsAs(own, statement), forbidden, 'nor by a column that a company may write')
   }
 })
 

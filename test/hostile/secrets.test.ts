@@ -1,4 +1,8 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createCompanies, hashPassword } from '@dispatch/core'
 import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
+import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { testProviders, type Handler } from '../plugins/support/providers.ts'
 import { invoiceRequest, startService, type Answer, type Sending } from '../support/service.ts'
@@ -129,6 +133,66 @@ await t.test('metadata comes back where it is meant to, and data only where they
   t.same(answer.body.metadata, { note: canaries.metadata })
   for (const path of ['', '/events']) lacks(t, shown(await service.send('GET', `/api/v1/dispatches/${String(answer.body.dispatchId)}${path}`, {}, company.admin)), canaries.data, path)
 })
+
+/** What the service itself gave out or was given, and took: by name. */
+const used: Record<string, string> = {}
+
+await t.test('passwords, tokens and secrets that are good are used, and stay where they were put', async (t) => {
+  const login = { email: 'ada@canaries.example', password: 'canary-of-a-good-password' }
+  await createCompanies(house.get('database'), [{ name: 'Canaries', credits: 5, users: [{ email: login.email, role: 'admin', services: ['*'], passwordHash: await hashPassword(login.password) }], defaultProvider: { code: 'simulator', services: ['invoicing'] } }], new Date())
+  const { body: { data } } = await service.send('POST', '/auth', { body: { username: login.email, password: login.password } }, null)
+  const bearer = { authorization: `Bearer ${String(data.token)}` }
+  const refreshed = await service.send('GET', '/auth/refresh', { headers: bearer }, null)
+  const rotated = await service.send('POST', '/api/v1/company/callback-secret', {}, login)
+  t.match([refreshed.status, rotated.status], [200, 200])
+  t.match(await service.send('POST', '/api/invoicing', { body: invoiceRequest(), headers: bearer }, null), { status: 200 })
+  t.match(await service.send('POST', '/api/invoicing', { body: invoiceRequest() }, login), { status: 200 })
+  t.match(await service.send('PUT', '/api/v1/my/providers/vendor', { body: { settings: { token: 'canary-of-a-good-setting' } } }, login), { status: 200 })
+  const event = { body: { id: '1' }, headers: { authorization: `Basic ${Buffer.from('vendor:canary-of-a-vendor').toString('base64')}`, 'x-jws-signature': 'canary-of-a-signature' } }
+  for (const path of ['esign/providers/simulator', 'postal/providers/simulator', 'esign/providers/canary-of-a-vendor']) await service.send('POST', `/api/webhooks/${path}/endpoint.json?account=canary-of-a-vendor`, event, null)
+  Object.assign(used, {
+    'a password': login.password,
+    'the credentials of Basic': Buffer.from(`${login.email}:${login.password}`).toString('base64').slice(0, -4),
+    'a token': String(data.token),
+    'the signature of a token': String(data.token).split('.')[2],
+    'a refreshed token': String(refreshed.body.data.token),
+    'a callback secret': String(rotated.body.secret).slice('whsec_'.length),
+    'a setting': 'canary-of-a-good-setting',
+    'a vendor\'s password': 'canary-of-a-vendor',
+    'a vendor\'s signature': 'canary-of-a-signature',
+    'the master key': house.get('config').masterKey
+  })
+})
+
+await t.test('no table of any schema, no file below the data directory and no line of the log has them in the clear', async (t) => {
+  const tables = await everyTable()
+  t.ok(tables.some((text) => text.includes('canary-metadata')), 'what is no secret is there')
+  const files = await everyFile()
+  for (const [name, hidden] of Object.entries(used)) {
+    const forms = [hidden, Buffer.from(hidden).toString('hex'), Buffer.from(hidden).toString('base64').replace(/.{4}$/, ''), Buffer.from(hidden, 'base64').toString('hex')]
+    for (const form of forms.filter(({ length }) => length > 8)) {
+      t.notOk(tables.some((text) => text.includes(form)), `${name}: the database`)
+      t.notOk(files.some((text) => text.includes(form)), `${name}: the files`)
+      t.notOk(log.join('').includes(form), `${name}: the log`)
+    }
+  }
+})
+
+/** Every table, those of the queue too, as `COPY … TO STDOUT` has them: bytes in hexadecimal, JSON as it stands. */
+async function everyTable (): Promise<string[]> {
+  const { owner } = house.get('database')
+  const { rows } = await sql<{ schema: string, name: string }>`select schemaname as schema, tablename as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`.execute(owner)
+  return Promise.all(rows.map(async ({ schema, name }) => {
+    const { rows } = await sql<{ text: string }>`select string_agg(rows::text, chr(10)) as text from ${sql.table(`${schema}.${name}`)} as rows`.execute(owner)
+    return rows[0]?.text ?? ''
+  }))
+}
+
+async function everyFile (): Promise<string[]> {
+  const folder = house.get('config').dataDirectory
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return Promise.all(entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')))
+}
 
 await t.test('no line of the log has any of it, at any level', (t) => {
   const lines = log.join('')

@@ -1,8 +1,9 @@
-import { hashPassword } from '@dispatch/core'
+import { createAddressLists, hashPassword } from '@dispatch/core'
 import t from 'tap'
 import { invoiceRequest, seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
+import { letter } from './support/templates.ts'
 
 const databaseUrl = await seededDatabase(t)
 const providers = await testProviders(t)
@@ -89,13 +90,65 @@ await t.test('what changes in the database itself about a user or a company hold
   t.equal((await there.send('GET', '/healthz', {}, { ...member, password: 'another' })).status, 200)
 })
 
+await t.test('what a company publishes and takes back holds for the next request in every process', async (t) => {
+  const dispatch = async (): Promise<unknown> => (await there.send('POST', '/api/file', { body: { template: { id, data: { name: 'Ada' } } } })).body.error
+  const { body: { id } } = await here.send('POST', '/api/v1/templates', { body: letter({ name: 'Fresh' }) })
+  t.equal(await dispatch(), 'template_not_found')
+  await here.send('POST', `/api/v1/templates/${id}/publish`, { body: { version: 1 } })
+  t.equal(await dispatch(), undefined)
+  const { schema } = letter()
+  await here.send('PUT', `/api/v1/templates/${id}`, { body: { baseVersion: 1, ...letter({ name: 'Fresh', schema: { ...schema, required: ['name', 'town'], properties: { ...schema.properties, town: { type: 'string' } } }, sample: { name: 'Ada', town: 'London' } }) } })
+  t.equal(await dispatch(), undefined)
+  await here.send('POST', `/api/v1/templates/${id}/publish`, { body: { version: 2 } })
+  t.equal(await dispatch(), 'validation_failed')
+  await here.send('POST', `/api/v1/templates/${id}/publish`, { body: { version: 1 } })
+  t.equal(await dispatch(), undefined)
+  await here.send('DELETE', `/api/v1/templates/${id}`)
+  t.equal(await dispatch(), 'template_not_found')
+})
+
 await t.test('a new version of a template is the next request\'s', async (t) => {
   const { source, schema, sample } = await owner.selectFrom('template_versions').selectAll().where('template_id', '=', 2).executeTakeFirstOrThrow()
   t.match((await there.send('GET', '/api/v1/templates/2')).body, { version: 1 })
   const stricter = { ...schema, required: ['never'] } as typeof schema
-  await here.house.get('templates').publishShared([{ id: 2, name: 'Quote', digest: 'stricter', source, schema: stricter, sample }], new Date())
+  await here.house.get('templates').publishShared([{ id: 2, name: 'Quote', digest: 'stricter', source, schema: stricter, sample, yaml: '' }], new Date())
   t.match((await there.send('GET', '/api/v1/templates/2')).body, { version: 2 })
   const { status, body } = await there.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { documentType: 'QUOTE', template: { id: 2, data: sample } }) })
   t.equal(status, 422)
   t.match(body.details, [{ path: '/template/data/never', code: 'required' }])
+})
+
+await t.test('what is done about a user in one process holds for the next request of the other', async (t) => {
+  const { admin } = await here.company('managed')
+  const login = { email: 'user@managed.example.com', password: 'a good password' }
+  const { body: { id } } = await here.send('POST', '/api/v1/users', { body: { ...login, role: 'member', services: ['*'] } }, admin)
+  const { body: { data: { token } } } = await there.send('POST', '/auth', { body: { username: login.email, password: login.password } }, null)
+  const statuses = async (password = login.password): Promise<number[]> => [
+    (await there.send('GET', '/healthz', {}, { ...login, password })).status,
+    (await there.send('GET', '/healthz', { headers: { authorization: `Bearer ${String(token)}` } }, null)).status
+  ]
+  t.strictSame(await statuses(), [200, 200])
+  for (let turn = 0; turn < 3; turn++) {
+    await put(`/users/${String(id)}`, { disabled: true }, admin)
+    t.strictSame(await statuses(), [403, 403])
+    await put(`/users/${String(id)}`, { disabled: false }, admin)
+    t.strictSame(await statuses(), [200, 200])
+  }
+  await put(`/users/${String(id)}`, { password: 'another good one' }, admin)
+  t.strictSame(await statuses(), [401, 401], 'a password that Basic remembers, and a token')
+  t.strictSame(await statuses('another good one'), [200, 401])
+})
+
+await t.test('a company\'s list of addresses that is changed in one process is read anew in the other, and only then', async (t) => {
+  const { companyId, admin } = await here.company('listed')
+  const lists = createAddressLists(there.house.get('database'), there.house.get('freshness'))
+  const list = async (): Promise<readonly string[]> => {
+    await there.house.get('freshness').check()
+    return lists.of(companyId)
+  }
+  t.strictSame(await list(), [])
+  const unchanged = await list()
+  t.equal(await list(), unchanged)
+  await put('/company', { addresses: ['127.0.0.1', '10.0.0.0/8'] }, admin)
+  t.strictSame(await list(), ['127.0.0.1/32', '10.0.0.0/8'])
 })

@@ -45,11 +45,11 @@ await t.test('every operation says in words what it does, and what it answers', 
   t.end()
 })
 
-await t.test('routes need credentials, by Basic or Bearer, but for the open ones', (t) => {
-  t.strictSame(document.security, [{ basic: [] }, { bearer: [] }])
+await t.test('routes need credentials, by Basic, Bearer or a key, but for the open ones', (t) => {
+  t.strictSame(document.security, [{ basic: [] }, { bearer: [] }, { key: [] }])
   t.match(document.components.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
   const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ method, path }) => `${method} ${path}`)
-  t.strictSame(open.sort(), ['GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth'])
+  t.strictSame(open.sort(), ['GET /.well-known/security.txt', 'GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth'])
   t.end()
 })
 
@@ -63,7 +63,7 @@ await t.test('every error word is in the one schema of errors, and each that a r
     }
   }
   const dispatching = operations.find(({ method, path }) => method === 'POST' && path === '/api/invoicing')
-  t.strictSame(Object.keys(dispatching?.operation.responses), ['200', '400', '401', '402', '403', '404', '409', '413', '415', '417', '422', '500', '503', '504'])
+  t.strictSame(Object.keys(dispatching?.operation.responses), ['200', '400', '401', '402', '403', '404', '409', '413', '415', '417', '422', '429', '500', '503', '504'])
   t.end()
 })
 
@@ -76,7 +76,8 @@ await t.test('headers of requests and answers are told', (t) => {
     }
   }
   const dispatching = operations.find(({ path }) => path === '/api/invoicing')?.operation
-  t.match(dispatching.responses['200'].headers, { 'Idempotency-Replayed': { schema: { type: 'string' } } })
+  t.match(dispatching.responses['200'].headers, { 'Idempotency-Replayed': { schema: { type: 'string' } }, RateLimit: {}, 'RateLimit-Policy': {} })
+  t.match(dispatching.responses['429'].headers, { RateLimit: {}, 'RateLimit-Policy': {}, 'Retry-After': { schema: { type: 'integer' } } })
   t.match(dispatching.parameters.map(({ name }: { name: string }) => name), ['async', 'x-idempotency-key', 'idempotency-key'])
   t.end()
 })
@@ -89,7 +90,12 @@ await t.test('how an object is written into a query is told', (t) => {
 
 await t.test('every example of a request is a valid one', async (t) => {
   for (const { method, path, operation } of operations) {
-    for (const [name, { value }] of Object.entries<{ value: unknown }>(operation.requestBody?.content['application/json']?.examples ?? {})) {
+    const { schema, examples = {} } = operation.requestBody?.content['application/json'] ?? {}
+    for (const [name, { value }] of Object.entries<{ value: unknown }>(examples)) {
+      if (!operation.tags.includes('Dispatch')) {
+        t.match(compileJsonSchema(schema)(value), { ok: true }, `${method} ${path} ${name}`)
+        continue
+      }
       const real = (operation.parameters as { in: string, name: string, schema: any }[]).filter((parameter) => parameter.in === 'path').reduce((text, { name, schema }) => text.replace(`{${name}}`, schema.examples[0]), path)
       const validation = real.endsWith('/validate') ? real : `${real}/validate`
       const answer: Answer = await service.send(method, validation, { body: value })
@@ -103,10 +109,10 @@ await t.test('every example of a request is a valid one', async (t) => {
 
 await t.test('the answers fit their schemas', async (t) => {
   const sent = await service.send('POST', '/api/invoicing', { body: Object.values<any>(operations.find(({ path }) => path === '/api/invoicing')?.operation.requestBody.content['application/json']?.examples)[0].value })
-  const paths: Record<string, string> = { '{id}': sent.body.dispatchId, '/templates/{id}': '/templates/1' }
-  for (const found of operations.filter(({ method, path }) => method === 'GET' && !/\{token\}|documents|livez|readyz|refresh/.test(path))) {
+  const paths: Record<string, string> = { '{id}': sent.body.dispatchId, '/templates/{id}': '/templates/1', '/users/{id}': '/users/2', '/companies/{id}': '/companies/2' }
+  for (const found of operations.filter(({ method, path }) => method === 'GET' && !/\{token\}|\{name\}|documents|security|livez|readyz|refresh/.test(path))) {
     const path = Object.entries(paths).reverse().reduce((text, [from, to]) => text.replace(from, to), found.path)
-    const { status, body } = await service.send('GET', path, {}, path === '/api/v1/queue' ? operator : admin)
+    const { status, body } = await service.send('GET', path, {}, /^\/api\/v1\/(queue|companies)/.test(path) ? operator : admin)
     t.equal(status, 200, path)
     t.strictSame(compileJsonSchema(answerOf(found, '200'))(body), { ok: true, value: body }, path)
   }

@@ -20,6 +20,7 @@ function mailTemplate (digest: string, words: string) {
     id: 900,
     name: 'Mail with a picture',
     digest,
+    yaml: '',
     source: { name: 'Mail with a picture', service: 'email' as const, locale: 'en', assets: { logo: picture }, body: [{ image: { asset: 'logo', alt: 'Acme' } }, { paragraph: words }] },
     schema: { type: 'object' },
     sample: {}

@@ -28,17 +28,21 @@ await t.test('a template is read with the schema of its data and a sample', asyn
     id: 1,
     name: 'Invoice',
     version: 1,
+    status: 'published',
+    latestVersion: 1,
     service: 'invoicing',
     documentType: 'INVOICE',
     formats: ['PDF', 'DOCX', 'XLSX', 'HTML'],
-    locale: 'en-GB',
+    locale: 'en',
+    languages: ['en', 'fr'],
     schema: await shipped('invoice/schema.json'),
     sample: await shipped('invoice/sample.json'),
     updatedAt: '',
-    companyId: null
+    companyId: null,
+    source: await readFile(new URL('../../templates/invoice/template.yaml', import.meta.url), 'utf8')
   })
   t.match(body.updatedAt, /^\d{4}-\d\d-\d\dT.*Z$/)
-  t.strictSame((await get('/api/v1/templates')).body.data[0], body)
+  t.strictSame({ ...(await get('/api/v1/templates')).body.data[0], source: body.source }, body, 'a list has all of it but the source')
 })
 
 await t.test('what is no template is a 404', async (t) => {
@@ -48,16 +52,16 @@ await t.test('what is no template is a 404', async (t) => {
 await t.test('templates are filtered by service and document type', async (t) => {
   t.strictSame(ids(await get('/api/v1/templates?documentType=QUOTE')), [2])
   t.strictSame(ids(await get('/api/v1/templates?service=invoicing&documentType=CREDIT')), [3])
-  t.strictSame(ids(await get('/api/v1/templates?service=postal')), [30])
+  t.strictSame(ids(await get('/api/v1/templates?service=postal')), [30, 31])
 })
 
 await t.test('the pages of the list hold every template once', async (t) => {
   const first = await get('/api/v1/templates?limit=2')
   t.strictSame(ids(first), [1, 2])
   const second = await get(`/api/v1/templates?limit=2&cursor=${first.body.nextCursor}`)
-  t.strictSame(ids(second), [3, 10])
+  t.strictSame(ids(second), [3, 4])
   const rest = await get(`/api/v1/templates?cursor=${second.body.nextCursor}`)
-  t.strictSame(ids(rest), [11, 12, 20, 30, 40])
+  t.strictSame(ids(rest), [10, 11, 12, 20, 21, 22, 30, 31, 40])
   t.equal(rest.body.nextCursor, null)
   t.strictSame(ids(await get('/api/v1/templates?cursor=999999999999999999')), [])
 })
@@ -78,12 +82,12 @@ await t.test('the template of another company is neither listed, nor read, nor d
     }).execute()
     return id
   }))
-  t.strictSame(ids(await service.send('GET', '/api/v1/templates', {}, admin)), [1, 2, 3, 10, 11, 12, 20, 30, 40, theirs])
+  t.strictSame(ids(await service.send('GET', '/api/v1/templates', {}, admin)), [1, 2, 3, 4, 10, 11, 12, 20, 21, 22, 30, 31, 40, theirs])
   const own = await service.send('GET', '/api/v1/templates/1000', {}, admin)
   t.match(own, { status: 200, body: { companyId, name: 'Own' } })
   t.equal((await service.send('POST', '/api/invoicing/validate', { body: { documentType: 'INVOICE', template: { id: theirs, data: own.body.sample } } }, admin)).status, 200)
 
-  t.strictSame(ids(await get('/api/v1/templates')), [1, 2, 3, 10, 11, 12, 20, 30, 40])
+  t.strictSame(ids(await get('/api/v1/templates')), [1, 2, 3, 4, 10, 11, 12, 20, 21, 22, 30, 31, 40])
   t.equal((await get('/api/v1/templates/1000')).status, 404)
   t.match(await service.send('POST', '/api/invoicing/validate', { body: { documentType: 'INVOICE', template: { id: theirs, data: {} } } }), { status: 404, body: { error: 'template_not_found' } })
 })

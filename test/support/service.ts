@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,13 +33,13 @@ export const admin: Login = demo.admin
 export const operator: Login = demo.operator
 
 /** Any 32 bytes serve; databases that are copied need the same. */
-const masterKey = Buffer.alloc(32, 7).toString('base64')
+const masterKey = hash('sha256', 'any bytes', 'base64')
 export const shippedProviders = fileURLToPath(new URL('../../providers', import.meta.url))
 
 export function testConfig (dataDirectory: string, changes: Partial<Config> = {}): Config {
   return {
     environment: 'development', host: '127.0.0.1', port: 0, publicUrl: 'https://dispatch.example.com', dataDirectory,
-    providerDirectories: [shippedProviders], masterKey, prices: {}, allowedNetworks: [], webhookAuth: {}, works: true, concurrency: 16, retentionDays: 90, logLevel: 'debug', ...changes
+    providerDirectories: [shippedProviders], masterKey, prices: {}, allowedNetworks: [], trustedProxies: changes.environment === 'production' ? ['127.0.0.1/32'] : [], limits: { auth: 0, dispatch: 0, validation: 0 }, webhookAuth: {}, works: true, concurrency: 16, retentionDays: 90, logLevel: 'debug', ...changes
   }
 }
 
@@ -85,6 +86,8 @@ async function send (url: string, method: string, path: string, { body, headers 
     headers: {
       ...(login === null ? {} : { authorization: `Basic ${Buffer.from(`${login.email}:${login.password}`).toString('base64')}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      // As a proxy does it, where a test has one trusted.
+      'x-forwarded-proto': 'https',
       ...headers
     },
     ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body as string | Uint8Array<ArrayBuffer> })

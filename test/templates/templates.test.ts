@@ -1,17 +1,14 @@
-import { readdir } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { Decimal } from 'decimal.js'
 import t from 'tap'
 import { compileJsonSchema } from '../../core/contract/schema.ts'
-import { compileTemplate } from '../../core/documents/compile.ts'
-import { readTemplateFolder } from '../../core/documents/folder.ts'
 import { isRecord } from '../../core/documents/records.ts'
 import { unread } from '../../core/documents/uses.ts'
+import { checkEInvoice } from '../../core/einvoice/check.ts'
+import { checkInvoice } from '../../core/services/invoice.ts'
 import { made, pagesOf, wordsOf } from '../core/documents/support.ts'
+import { allShipped, shipped, without } from './shipped.ts'
 
-const root = new URL('../../templates/', import.meta.url)
-const folders = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
-const templates = await Promise.all(folders.map(async (folder) => ({ folder, template: await readTemplateFolder(fileURLToPath(new URL(folder, root))) })))
+const templates = await allShipped()
 
 /** An object at a key of the sample. */
 function part (value: unknown): Record<string, unknown> {
@@ -23,35 +20,54 @@ function part (value: unknown): Record<string, unknown> {
 const least = { number: '1', date: '2026-03-14', customer: { name: 'Ada' }, lines: [{ description: 'Tea', quantity: 1, unitPrice: 3, total: 3 }], total: 3 }
 
 void t.test('the shared templates are these, by number', (t) => {
-  t.same(templates.map(({ folder, template: { id, documentType, service, vocabulary } }) => [id, folder, service, documentType, vocabulary] as const).sort(([a], [b]) => a - b), [
+  t.same(templates.map(({ folder, id, documentType, service, vocabulary }) => [id, folder, service, documentType, vocabulary] as const), [
     [1, 'invoice', 'invoicing', 'INVOICE', 'invoice'],
     [2, 'quote', 'invoicing', 'QUOTE', 'invoice'],
     [3, 'credit-note', 'invoicing', 'CREDIT', 'invoice'],
+    [4, 'e-invoice', 'invoicing', 'E_INVOICE', 'invoice'],
     [10, 'email-invoice', 'email', undefined, undefined],
     [11, 'email-reminder', 'email', undefined, undefined],
     [12, 'email-signature', 'email', undefined, undefined],
     [20, 'sms-notice', 'sms', undefined, undefined],
+    [21, 'sms-reminder', 'sms', undefined, undefined],
+    [22, 'sms-signature', 'sms', undefined, undefined],
     [30, 'postal-letter', 'postal', undefined, undefined],
+    [31, 'reminder-letter', 'postal', undefined, undefined],
     [40, 'service-contract', 'esign', undefined, undefined]
   ])
   t.end()
 })
 
-for (const { folder, template } of templates.filter(({ template }) => template.vocabulary === 'invoice')) {
-  const compiled = compileTemplate(template.source)
-  const fit = compileJsonSchema(template.schema)
+void t.test('every template speaks the same languages, and says which it does not', async (t) => {
+  for (const { folder, source, schema, sample, compiled } of templates) {
+    t.same(Object.keys(source.texts ?? {}), ['en', 'fr'], folder)
+    t.match(compileJsonSchema(schema)({ ...sample, language: 'de' }), { ok: false, problems: [{ path: '/language' }] }, folder)
+    t.throws(() => compiled.resolve({ ...sample, language: 'de' }), /The template has no texts for "de"/, folder)
+    t.equal((await made('pdf', compiled, { ...sample, language: 'en-US' })).title, (await made('pdf', compiled, sample)).title, folder)
+  }
+})
 
-  void t.test(`${folder}: the sample fills one page, and all of it is shown`, async (t) => {
-    const pdf = await made('pdf', compiled, template.sample)
-    t.equal(pdf.pages, 1)
-    t.same(unread(compiled.uses, template.sample), [])
-    const words = await wordsOf(pdf)
-    for (const text of [template.sample['number'], template.sample['notes'], part(template.sample['customer'])['name'], part(template.sample['seller'])['vatId'], 'Germany', '20%', 'Page 1 of 1']) t.ok(words.includes(String(text)), String(text))
-    t.notMatch(words, /undefined|null|NaN|\[object|\{\{/)
+const vocabularies = templates.filter(({ vocabulary }) => vocabulary === 'invoice')
+
+for (const { folder, samples, compiled } of vocabularies) {
+  for (const [name, data] of Object.entries(samples)) {
+    void t.test(`${folder}, ${name}: it fills one page, and its amounts keep the rules`, async (t) => {
+      t.equal((await made('pdf', compiled, data)).pages, 1)
+      t.same(checkInvoice({ data: JSON.parse(JSON.stringify(data)), template: {}, today: '2026-02-01' }), { problems: [], warnings: [] })
+    })
+  }
+}
+
+for (const { folder, sample, schema, compiled } of vocabularies.filter(({ documentType }) => documentType !== 'E_INVOICE')) {
+  const fit = compileJsonSchema(schema)
+
+  void t.test(`${folder}: the sample shows who deals with whom, and the amounts`, async (t) => {
+    const words = await wordsOf(await made('pdf', compiled, sample))
+    for (const text of [sample['number'], sample['notes'], part(sample['customer'])['name'], part(sample['seller'])['vatId'], 'Germany', '20%', 'Page 1 of 1']) t.ok(words.includes(String(text)), String(text))
   })
 
   void t.test(`${folder}: the amounts of the sample are right`, (t) => {
-    const { lines, subtotal, taxRate, taxAmount, total } = template.sample
+    const { lines, subtotal, taxRate, taxAmount, total } = sample
     if (!Array.isArray(lines)) throw new TypeError('expected lines')
     const amounts = lines.map(part).map(({ quantity, unitPrice, total }) => [new Decimal(Number(quantity)).times(String(unitPrice)).toFixed(2), total])
     for (const [expected, given] of amounts) t.equal(given, expected)
@@ -67,12 +83,12 @@ for (const { folder, template } of templates.filter(({ template }) => template.v
     const pages = await pagesOf(await made('pdf', compiled, least))
     const words = pages.flat().map(({ text }) => text)
     t.equal(pages.length, 1)
-    for (const label of ['Tax', 'Subtotal', 'Bank details', 'Refund to', 'Notes', 'Reference', 'Due date', 'Valid until']) t.notOk(words.includes(label), label)
+    for (const label of ['Tax', 'Subtotal', 'Bank details', 'Refund to', 'Notes', 'Reference', 'Due date', 'Valid until', 'Scan to pay']) t.notOk(words.includes(label), label)
     t.match(words.join(' '), /€3\.00/)
   })
 
   void t.test(`${folder}: every field of the schema is shown somewhere`, (t) => {
-    const properties = part(template.schema['properties'])
+    const properties = part(schema['properties'])
     const data = Object.fromEntries(Object.keys(properties).map((name) => [name, 'x']))
     t.same(unread(compiled.uses, data), [])
     t.end()
@@ -82,7 +98,7 @@ for (const { folder, template } of templates.filter(({ template }) => template.v
     t.match(fit({ ...least, other: 1 }), { ok: true })
     t.match(fit({ ...least, customer: {} }), { ok: false, problems: [{ path: '/customer/name' }] })
     t.match(fit({ ...least, lines: [] }), { ok: false, problems: [{ path: '/lines' }] })
-    for (const name of Object.keys(least)) t.match(fit(Object.fromEntries(Object.entries(least).filter(([key]) => key !== name))), { ok: false, problems: [{ path: `/${name}` }] }, name)
+    for (const name of Object.keys(least)) t.match(fit(without(least, name)), { ok: false, problems: [{ path: `/${name}` }] }, name)
     for (const total of ['12,50', '1e5', 'NaN', 1e16, true, '', null]) t.match(fit({ ...least, total }), { ok: false }, String(total))
     for (const total of ['12.50', -5, '0.0001', 1e15]) t.match(fit({ ...least, total }), { ok: true }, String(total))
     for (const date of ['14.03.2026', '2026-02-30', '']) t.match(fit({ ...least, date }), { ok: false }, date)
@@ -91,9 +107,65 @@ for (const { folder, template } of templates.filter(({ template }) => template.v
 
   void t.test(`${folder}: 300 lines and a long description keep their order`, async (t) => {
     const lines = Array.from({ length: 300 }, (_, index) => ({ description: index === 7 ? 'word '.repeat(400) : `Line ${String(index)}.`, quantity: 1, unitPrice: 1, total: 1 }))
-    const pages = await pagesOf(await made('pdf', compiled, { ...template.sample, lines }))
+    const pages = await pagesOf(await made('pdf', compiled, { ...sample, lines }))
     const found = pages.flat().map(({ text }) => /^Line (\d+)\.$/.exec(text)?.[1]).filter((number) => number !== undefined).map(Number)
     t.same(found, Array.from({ length: 300 }, (_, index) => index).filter((index) => index !== 7))
     t.equal(pages.flat().filter(({ text }) => text === 'Description').length, pages.filter((page) => page.some(({ text }) => text.startsWith('Line'))).length)
+    for (const page of pages.slice(1)) t.ok(page[0]?.text === 'Northwind Consulting Ltd' && (page[0].y < 60), 'the pages after the first say whose they are')
+  })
+
+  void t.test(`${folder}: names without end leave the address in its window`, async (t) => {
+    const seller = { ...part(sample['seller']), name: 'Gesellschaft für lange Namen '.repeat(10).trim(), address: 'a'.repeat(300), email: `${'b'.repeat(200)}@example.com` }
+    const words = await wordsOf(await made('pdf', compiled, { ...sample, seller, customer: { ...part(sample['customer']), name: 'Université Paris-Est-Créteil '.repeat(6).trim() } }))
+    t.match(words, /Université Paris-Est-Créteil/)
+    t.ok((words.match(/Gesellschaft/g)?.length ?? 0) > 10, 'all of the name stands at the foot, what has room of it in the letterhead')
+  })
+
+  void t.test(`${folder}: the window is that of the country that it is sent from`, async (t) => {
+    const recipientIn = async (country: string) => {
+      const [page = []] = await pagesOf(await made('pdf', compiled, { ...sample, seller: { ...part(sample['seller']), country } }))
+      return page.find(({ text }) => text === 'Müller & Söhne GmbH')?.x ?? NaN
+    }
+    t.ok(await recipientIn('DE') < 200)
+    t.ok(await recipientIn('FR') > 300)
   })
 }
+
+void t.test('invoice: what is due can be paid by scanning, unless it is not in euros', async (t) => {
+  const { compiled, sample } = await shipped('invoice')
+  const codes = (data: object) => JSON.stringify(compiled.resolve(data).body).match(/"kind":"code"/g)?.length ?? 0
+  t.equal(codes(sample), 1)
+  t.equal(codes({ ...sample, currency: 'USD' }), 0)
+  t.equal(codes(without(sample, 'bankDetails')), 0)
+})
+
+void t.test('invoice: the law of France has its lines where the data have them', async (t) => {
+  const { compiled, samples } = await shipped('invoice')
+  const words = await wordsOf(await made('pdf', compiled, samples['sample.fr']))
+  for (const text of ['SIREN 732829320', 'TVA FR44732829320', 'SAS au capital de 50 000 €', 'pénalités', 'Indemnité forfaitaire', 'Pas d\'escompte', 'Net à payer']) t.ok(words.includes(text), text)
+})
+
+void t.test('a draft says so across the page', async (t) => {
+  for (const [language, word] of [['en-GB', 'DRAFT'], ['fr', 'PROJET']] as const) {
+    const { compiled, sample } = await shipped('quote')
+    t.match(await wordsOf(await made('pdf', compiled, { ...sample, language, draft: true })), new RegExp(word))
+  }
+})
+
+void t.test('e-invoice: the samples keep every rule of EN 16931, in every format', async (t) => {
+  const { compiled, samples } = await shipped('e-invoice')
+  for (const [name, data] of Object.entries(samples)) {
+    for (const format of ['FACTUR_X', 'UBL', 'CII'] as const) t.same(checkEInvoice(JSON.parse(JSON.stringify(data)), { format, currency: 'EUR' }, ''), { problems: [], warnings: [] }, `${name} as ${format}`)
+    const pdf = await made('factur-x', compiled, data)
+    t.equal(pdf.pages, 1)
+    t.match(Buffer.from(pdf.bytes).toString('latin1'), 'factur-x.xml')
+  }
+})
+
+void t.test('e-invoice: sums that the data leave out are on the page, and a credit note is called one', async (t) => {
+  const { compiled, sample } = await shipped('e-invoice')
+  const bare = ['subtotal', 'taxes', 'taxAmount', 'total', 'amountDue'].reduce(without, sample)
+  t.equal(await wordsOf(await made('factur-x', compiled, bare)), await wordsOf(await made('factur-x', compiled, sample)))
+  const credit = { ...sample, type: 381, precedingInvoices: [{ number: '2026-0100', date: '2026-02-01' }] }
+  t.match(await wordsOf(await made('pdf', compiled, credit)), /Credit note .*2026-0100/)
+})

@@ -1,3 +1,4 @@
+import type { ImageData } from '../document.ts'
 import type { Size } from './size.ts'
 
 /** Frames (SOF) of baseline, extended and progressive JPEG; the other kinds are not in use. */
@@ -9,13 +10,23 @@ const exif = 0xffe1
  * the side and say so in the Exif, which viewers follow. Undefined when it is not readable.
  */
 export function jpegSize (bytes: Buffer): Size | undefined {
+  const found = frameOf(bytes)
+  return found && frameSize(found.frame, found.isTurned)
+}
+
+/** Whether a picture that was read has the four colours of print: a JPEG with four components. */
+export function isCmyk ({ format, bytes }: Pick<ImageData, 'format' | 'bytes'>): boolean {
+  return format === 'jpeg' && frameOf(Buffer.from(bytes))?.frame.readUInt8(5) === 4
+}
+
+function frameOf (bytes: Buffer): { frame: Buffer, isTurned: boolean } | undefined {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return undefined
   let isTurned = false
   for (let at = 2; at + 10 <= bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
     const marker = bytes.readUInt16BE(at)
     if (marker < 0xff00) return undefined
     if (marker === exif) isTurned ||= isOnItsSide(bytes.subarray(at + 4, at + 2 + bytes.readUInt16BE(at + 2)))
-    if (marker >= frames.first && marker <= frames.last) return frameSize(bytes.subarray(at + 4, at + 10), isTurned)
+    if (marker >= frames.first && marker <= frames.last) return { frame: bytes.subarray(at + 4, at + 10), isTurned }
   }
   return undefined
 }

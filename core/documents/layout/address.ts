@@ -46,12 +46,14 @@ export function address (block: AddressBlock, y: number, page: PageBox, layOut: 
   const recipient = fitted(block, width, points(place.height), setting)
   const extent = besideExtent(place, page)
   const beside = layOut(extent.width)
+  // What stands above may reach further down there than beside the window.
+  const begin = Math.max(points(place.beside.top), y)
   return {
-    height: Math.max(points(place.under), points(place.beside.top) + beside.height) - y,
+    height: Math.max(points(place.under), begin + beside.height) - y,
     paint (surface) {
       sender.paint(surface, points(place.left), top - sender.height - 2)
       recipient.paint(surface, points(place.left), top)
-      beside.paint(surface, extent.x, points(place.beside.top))
+      beside.paint(surface, extent.x, begin)
     }
   }
 }

@@ -34,8 +34,9 @@ export async function replayCases (subject: Subject, sends: readonly Prepared[])
   return { cases: [...cases, ...sandboxCases(subject)], fit: played.filter(({ faults }) => faults.length === 0) }
 }
 
-function sandboxCases ({ fixtures: { sends } }: Subject): Case[] {
+function sandboxCases ({ fixtures: { sends }, installed: { manifest } }: Subject): Case[] {
   const shown = sends.some(({ fixture }) => fixture.sandbox === true)
+  if (!shown && manifest.sandbox?.kind === 'flag') return [judged('sandbox', 'a fixture shows the sandbox', ['The provider declares a sandbox for the flag "sandbox", and no fixture says "sandbox": true.'])]
   return shown ? [judged('sandbox', 'a fixture shows the sandbox', [])] : [skipped('sandbox', 'a fixture shows the sandbox', 'No fixture says "sandbox": true. Where the vendor knows a sandbox only by its credentials, there is none to write.')]
 }
 

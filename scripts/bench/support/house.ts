@@ -26,7 +26,7 @@ export const providerDirectories = ['../../../providers', 'providers'].map((fold
 
 /** The service composed as `npm start` does it, with a user of a company that has credits enough. */
 export async function openHouse ({ databaseUrl, folder, documents, vendor, log }: HouseOptions): Promise<Bench> {
-  const config = readConfig({ ...process.env, PORT: '0', DISPATCH_DATA_DIR: folder, DATABASE_URL: databaseUrl, DISPATCH_PROVIDERS_DIR: providerDirectories })
+  const config = readConfig({ ...process.env, PORT: '0', DISPATCH_DATA_DIR: folder, DATABASE_URL: databaseUrl, DISPATCH_PROVIDERS_DIR: providerDirectories, DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '0' })
   const house = await compose(config, { databaseUrl, log, ...(documents === 'unrendered' ? { renderer: unrendered } : {}) })
   await prepare(house)
   const user = { email: `${randomUUID()}@bench.example.com`, password: 'bench-password' }

@@ -12,5 +12,5 @@ const { house, config, user: { email, password } } = await openHouse({ databaseU
 const server = await createServer(house, log)
 const url = await server.listen({ host: config.host, port: config.port })
 process.once('SIGTERM', () => { void server.close().then(house.close).then(() => process.disconnect?.()) })
-const { token } = await house.get('authentication').login(email, password)
+const { token } = await house.get('authentication').login(email, password, config.host)
 process.send?.({ url, basic: `Basic ${btoa(`${email}:${password}`)}`, bearer: `Bearer ${token}` } satisfies Service)

@@ -107,3 +107,77 @@ await t.test('an impersonation names both, survives a refresh and ends with eith
   accounts.change(7, { disabled: true })
   await t.rejects(authentication.authenticate(`Bearer ${token}`), disabled)
 })
+
+const outside = { word: 'forbidden', status: 403, message: 'The company does not take requests from this address.' }
+
+await t.test('a list of addresses holds for every scheme, from the next request on', async (t) => {
+  const { authentication, accounts } = await createAccess(ada)
+  const { token } = await authentication.login('ada@example.com', 'correct horse')
+  accounts.change(7, { addresses: ['198.51.100.0/24', '2001:db8::/32'] })
+  for (const header of [`Bearer ${token}`, basic('ada@example.com', 'correct horse')]) {
+    await t.rejects(authentication.authenticate(header), outside)
+    for (const address of ['198.51.100.9', '::ffff:198.51.100.9', '2001:db8::1']) t.match(await authentication.authenticate(header, address), { userId: 7 })
+  }
+  await t.rejects(authentication.refresh(`Bearer ${token}`), outside)
+  await authentication.refresh(`Bearer ${token}`, '198.51.100.9')
+  accounts.change(7, { addresses: [] })
+  await authentication.authenticate(`Bearer ${token}`)
+})
+
+await t.test('from outside the list a login says what it says to a wrong password, and so does Basic to who has none', async (t) => {
+  const { authentication } = await createAccess(accountWith({ addresses: ['198.51.100.0/24'] }))
+  await t.rejects(authentication.login('ada@example.com', 'correct horse'), invalidLogin)
+  await t.rejects(authentication.login('ada@example.com', 'wrong'), invalidLogin)
+  await t.rejects(authentication.authenticate(basic('ada@example.com', 'wrong')), invalidPassword)
+  await authentication.login('ada@example.com', 'correct horse', '198.51.100.1')
+})
+
+const grace = accountWith({ userId: 9, email: 'grace@example.com', role: 'admin' })
+const olga = accountWith({ userId: 1, companyId: 1, email: 'olga@example.com', role: 'operator' })
+
+await t.test('an admin acts as users of the company, an operator as anybody', async (t) => {
+  const { authentication } = await createAccess(ada, grace, olga, accountWith({ userId: 8, companyId: 4, email: 'bob@example.com', role: 'admin' }))
+  const as = async (who: string, userId: number): Promise<unknown> => {
+    const { token } = await authentication.impersonate(await authentication.authenticate(basic(who, 'correct horse')), userId)
+    return authentication.authenticate(`Bearer ${token}`)
+  }
+  t.match(await as('grace@example.com', 7), { userId: 7, companyId: 3, role: 'member', impersonatorId: 9 })
+  t.match(await as('olga@example.com', 8), { userId: 8, companyId: 4, role: 'admin', impersonatorId: 1 })
+  await t.rejects(as('grace@example.com', 8), { name: 'DispatchError', word: 'not_found' }, 'of another company')
+  await t.rejects(as('grace@example.com', 1), { name: 'DispatchError', word: 'not_found' })
+  await t.rejects(as('grace@example.com', 99), { name: 'DispatchError', word: 'not_found' })
+  await t.rejects(as('grace@example.com', 9), { name: 'DispatchError', word: 'forbidden' }, 'oneself')
+  await t.rejects(as('ada@example.com', 9), { name: 'DispatchError', word: 'forbidden' }, 'a member')
+})
+
+await t.test('nobody above their own role, nobody disabled, nobody by way of another', async (t) => {
+  const { authentication, accounts } = await createAccess(ada, grace, accountWith({ userId: 10, email: 'op@example.com', role: 'operator' }))
+  const actor = await authentication.authenticate(basic('grace@example.com', 'correct horse'))
+  await t.rejects(authentication.impersonate(actor, 10), { name: 'DispatchError', word: 'forbidden' })
+  const { token } = await authentication.impersonate(actor, 7)
+  accounts.change(7, { role: 'admin' })
+  await t.rejects(authentication.impersonate(await authentication.authenticate(`Bearer ${token}`), 9), { word: 'forbidden', message: /somebody else already/ })
+  accounts.change(7, { disabled: true })
+  await t.rejects(authentication.impersonate(actor, 7), { name: 'DispatchError', word: 'forbidden' })
+})
+
+await t.test('an impersonation ends with the right to it, and with either password', async (t) => {
+  const ends: [number, Partial<typeof ada>][] = [[9, { role: 'member' }], [9, { passwordVersion: 2 }], [7, { passwordVersion: 2 }], [9, { companyId: 4 }], [7, { role: 'operator' }]]
+  for (const [userId, change] of ends) {
+    const { authentication, accounts } = await createAccess(ada, grace)
+    const { token } = await authentication.impersonate(await authentication.authenticate(basic('grace@example.com', 'correct horse')), 7)
+    accounts.change(userId, change)
+    await t.rejects(authentication.authenticate(`Bearer ${token}`), revoked, JSON.stringify(change))
+    await t.rejects(authentication.refresh(`Bearer ${token}`), revoked)
+  }
+})
+
+await t.test('who acts as another comes from where both companies let them in', async (t) => {
+  const { authentication, accounts } = await createAccess(ada, olga)
+  const { token } = await authentication.impersonate(await authentication.authenticate(basic('olga@example.com', 'correct horse')), 7)
+  accounts.change(7, { addresses: ['198.51.100.0/24'] })
+  await t.rejects(authentication.authenticate(`Bearer ${token}`), outside)
+  await authentication.authenticate(`Bearer ${token}`, '198.51.100.1')
+  accounts.change(1, { addresses: ['203.0.113.0/24'] })
+  await t.rejects(authentication.authenticate(`Bearer ${token}`, '198.51.100.1'), outside)
+})

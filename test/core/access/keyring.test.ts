@@ -70,6 +70,29 @@ await t.test('the same secret sealed twice looks different, and is not to be see
   t.end()
 })
 
+await t.test('with the key before beside it, both open and the new one seals', (t) => {
+  const next = randomBytes(32)
+  const both = createKeyring(next, masterKey)
+  t.same(both.kids, [createKeyring(next).kid, keyring.kid])
+  t.equal(both.open(keyring.seal('secret', 'a'), 'a').toString(), 'secret')
+  t.equal(createKeyring(next).open(both.seal('secret', 'a'), 'a').toString(), 'secret')
+  t.throws(() => keyring.open(both.seal('secret', 'a'), 'a'), SealError)
+  t.end()
+})
+
+await t.test('a rewrapped envelope is the same record in its own context, under the new key alone', (t) => {
+  const next = randomBytes(32)
+  const envelope = keyring.seal('secret', 'a')
+  const rewrapped = createKeyring(next, masterKey).rewrap(envelope)
+  t.equal(rewrapped.sealed, envelope.sealed, 'the record itself is not touched')
+  t.equal(createKeyring(next).open(rewrapped, 'a').toString(), 'secret')
+  t.throws(() => createKeyring(next).open(rewrapped, 'b'), SealError)
+  t.throws(() => keyring.open(rewrapped, 'a'), SealError)
+  t.throws(() => createKeyring(next).rewrap(envelope), SealError, 'without the key before it cannot be')
+  t.throws(() => createKeyring(next, masterKey).rewrap({ ...envelope, wrappedKey: rewrapped.wrappedKey }), SealError, 'nor when it was altered')
+  t.end()
+})
+
 function failsToOpen (envelope: Envelope): boolean {
   try {
     keyring.open(envelope, 'a')

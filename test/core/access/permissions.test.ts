@@ -1,5 +1,5 @@
 import t from 'tap'
-import { mayImpersonate, mayUse, requireRole, requireService, type Role } from '@dispatch/core'
+import { mayImpersonate, mayUse, requireRole, requireService, rolesUpTo, type Role } from '@dispatch/core'
 
 await t.test('a service is allowed by name or by the star, by nothing else', (t) => {
   t.equal(mayUse({ services: ['invoicing', 'email'] }, 'email'), true)
@@ -30,5 +30,12 @@ await t.test('operators act as anybody, admins as users of their company, nobody
   t.equal(mayImpersonate(user('admin', 2), user('member', 3)), false)
   t.equal(mayImpersonate(user('admin', 1), user('operator', 1)), false)
   t.equal(mayImpersonate(user('member', 2), user('member', 2)), false)
+  t.end()
+})
+
+await t.test('whose holders a role may change: its own and those below', (t) => {
+  t.strictSame(rolesUpTo('member'), ['member'])
+  t.strictSame(rolesUpTo('admin'), ['member', 'admin'])
+  t.strictSame(rolesUpTo('operator'), ['member', 'admin', 'operator'])
   t.end()
 })

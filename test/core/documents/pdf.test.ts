@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { inflateSync } from 'node:zlib'
-import { getDocumentProxy } from 'unpdf'
+import { getDocumentProxy, getResolvedPDFJS } from 'unpdf'
 import t from 'tap'
 import { now, pagesOf, pdfOf, wordsOf } from './support.ts'
 
@@ -165,4 +165,16 @@ void t.test('the date inside is the one that was given', async (t) => {
   const { bytes } = await pdfOf([{ paragraph: 'x' }])
   t.match(Buffer.from(bytes).toString('latin1'), 'D:20260314093000Z')
   t.equal(now.toISOString(), '2026-03-14T09:30:00.000Z')
+})
+
+void t.test('every page has its colours, whatever the one before it ended with', async (t) => {
+  const { bytes } = await pdfOf([{ paragraph: 'One.' }, { pageBreak: true }, { paragraph: 'Two.' }], {}, { header: [{ paragraph: { text: 'Above', color: '#aa0000' } }], footer: [{ paragraph: { text: 'Below', color: '#aa0000' } }] })
+  const { OPS } = await getResolvedPDFJS()
+  const pdf = await getDocumentProxy(Uint8Array.from(bytes))
+  for (const number of [1, 2]) {
+    const { fnArray, argsArray } = await (await pdf.getPage(number)).getOperatorList()
+    const coloured = fnArray.findIndex((operation) => operation === OPS.setFillRGBColor)
+    t.ok(coloured !== -1 && coloured < fnArray.findIndex((operation) => operation === OPS.showText), `page ${String(number)}`)
+    t.match(JSON.stringify(argsArray[coloured]), 'aa0000', `page ${String(number)}`)
+  }
 })

@@ -85,6 +85,8 @@ const refused: [string, object, string][] = [
   ['no document type', withInvoicing({ documentTypes: [] }), '/services/invoicing/capabilities/documentTypes Must not be empty.'],
   ['a misspelt capability', withInvoicing({ sendByMail: true }), '/services/invoicing/capabilities/sendByMail Unknown field "sendByMail" (did you mean "sendByEmail"?).'],
   ['a verb that is no function', withInvoicing({ lookup: {} }), '/services/invoicing/capabilities/lookup Unknown field "lookup".'],
+  ['last words of nobody who can be asked', withInvoicing({ final: ['paid'] }), '/services/invoicing/verbs The verb "status" is required.'],
+  ['delivery statuses of an invoice', withInvoicing({ statuses: { paid: 'delivered' }, status: () => undefined }), '/services/invoicing/statuses '],
   ...['*', '*.com', 'https://api.acme.example', 'api.acme.example:8443', 'api.acme.example/v1', '127.0.0.1', 'localhost', 'API.acme.example', 'a.*.example', ''].map((host): [string, object, string] =>
     [`"${host}" as a host`, { hosts: [host] }, '/hosts/0 ']),
   ['an error pointer that is none', { errors: { at: 'code' } }, '/errors/at '],
@@ -95,6 +97,7 @@ const refused: [string, object, string][] = [
   ['a secret inside another field', { settings: Type.Object({ login: Type.Object({ password: Secret() }) }) }, '/settings/properties/login Secrets and destinations stand at the top of the settings, not inside another field.'],
   ['a destination in a list', { settings: Type.Object({ servers: Type.Array(Host()) }) }, '/settings/properties/servers Secrets and destinations stand at the top of the settings, not inside another field.'],
   ['a schema with an unknown keyword', { settings: Type.Object({ a: Type.String({ maxLenght: 5 }) }) }, '/settings Not a JSON Schema: strict mode: unknown keyword: "maxLenght"'],
+  ['a secret in request settings', { requestSettings: Type.Object({ pin: Secret() }) }, '/requestSettings/properties/pin A secret stands in the settings of a configuration, which are sealed, never in those of a request.'],
   ['request settings that are no schema', { requestSettings: Type.Object({ a: Type.String({ pattern: '(' }) }) }, '/requestSettings Not a JSON Schema: '],
   ['a schema that claims a name for itself', { settings: Type.Object({}, { $id: 'acme' }) }, '/settings/$id ']
 ]

@@ -39,7 +39,7 @@ function store (incoming: JsonObject, before = nothing, now = first): StoredSett
 
 await t.test('what is wrong with settings is told at its place, with the nearest name', (t) => {
   t.strictSame(checkSettings(form, complete), [])
-  const problems = checkSettings(form, { user: '', password: 'x', sever: 'x', server: 'x' }, '/settings')
+  const problems = checkSettings(form, { user: '', password: 'x', sever: 'x', server: 'x' }, { base: '/settings' })
   t.strictSame(problems.map(({ path, code }) => ({ path, code })), [{ path: '/settings/sever', code: 'unknown_field' }, { path: '/settings/user', code: 'too_short' }])
   t.match(problems[0]?.message, 'did you mean "server"?')
   t.end()

@@ -14,7 +14,7 @@ const planned: StepResult = { service: 'upload', providerName: 'acme', status: '
 const error = { word: 'provider_error', message: 'The number is not in service.', details: [{ path: '', code: 'E-1', message: 'No.' }] } as const
 const sms: StepResult = { service: 'sms', providerName: 'acme', status: 'rejected', response: null, document: null, error, charged: 0 }
 
-const result = (status: DispatchStatus, ...steps: StepResult[]): Result => ({ dispatchId: 'dispatch', status, metadata: { orderId: 'A-1' }, steps, createdAt: new Date(0), finishedAt: new Date(1500) })
+const result = (status: DispatchStatus, ...steps: StepResult[]): Result => ({ dispatchId: 'dispatch', status, test: false, metadata: { orderId: 'A-1' }, steps, createdAt: new Date(0), finishedAt: new Date(1500) })
 
 /** The error that a result is answered with, as its body has it. */
 function refused (given: Result): Record<string, unknown> {

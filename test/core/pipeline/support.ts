@@ -7,7 +7,7 @@ import { deriveManifest } from '../../../core/host/derive.ts'
 import type { Installed } from '../../../core/host/load.ts'
 import { check } from '../../../core/pipeline/check.ts'
 import type { DraftStep, Plan } from '../../../core/pipeline/plan.ts'
-import { createTemplateChecks } from '../../../core/pipeline/template-checks.ts'
+import { createSharedChecks } from '../../../core/pipeline/template-checks.ts'
 import { needsProvider, type ServiceName } from '../../../core/services/index.ts'
 import { createRequestReader, type DispatchRequest, type RequestReader, type RequestStep } from '../../../core/services/request.ts'
 import type { StoredTemplate } from '../../../core/store/templates.ts'
@@ -69,7 +69,7 @@ export function judgeRequest (read: () => DispatchRequest, { source = {}, schema
     const draft = <Step extends RequestStep>({ template, ...step }: Step) => ({ ...step, ...choiceOf(step, world), ...(template === undefined ? {} : { template: { ...template, template: templateOf(source, schema) } }) })
     const steps = request.steps.map(draft)
     const deferred = request.deferred.map(draft)
-    const plan = check({ request, steps, deferred }, { templateChecks: createTemplateChecks(), prices, mode, link: sampleLink(publicUrl), now: () => new Date('2026-03-14T09:30:00.000Z') })
+    const plan = check({ request, test: false, steps, deferred }, { templateFindings: createSharedChecks(), prices, mode, link: sampleLink(publicUrl), now: () => new Date('2026-03-14T09:30:00.000Z') })
     return { problems: [], details: [], warnings: plan.warnings.map(shown), plan }
   } catch (error) {
     if (!(error instanceof DispatchError)) throw error

@@ -16,7 +16,7 @@ const change = (companyId: number): Promise<unknown> => database.owner.updateTab
 /** A cache of company ids that counts its reads. */
 function countingCache (max?: number): { get: (companyId: number) => Promise<number>, reads: number[] } {
   const reads: number[] = []
-  const cache = createFreshCache<number, number>(freshness, (_key, value) => value, max)
+  const cache = createFreshCache<number, number>(freshness, (_key, value) => value, max === undefined ? {} : { max })
   return {
     reads,
     get: (companyId) => cache.get(companyId, () => {

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Test } from 'tap'
 import { createKeyring } from '../../../core/access/keyring.ts'
+import type { Author } from '../../../core/store/audit.ts'
 import type { CallbackType } from '../../../core/contract/callbacks.ts'
 import { createNetwork, type Network, type NetworkOptions } from '../../../core/host/network.ts'
 import { listCallbacks, noteCallback, type CallbackRecord } from '../../../core/store/callbacks.ts'
@@ -27,7 +28,7 @@ export type Desk = {
   /** A process that delivers, through its own network. */
   process: (network: NetworkOptions) => Callbacks & { network: Network }
   /** A company with a user. */
-  company: () => Promise<{ companyId: number, userId: number }>
+  company: () => Promise<Author>
   /** A dispatch of a company. */
   dispatch: (of: { companyId: number, userId: number }) => Promise<string>
   /** Records a callback. */
@@ -59,7 +60,7 @@ export async function desk (t: Test): Promise<Desk> {
       const email = `user-${++companies}@callbacks.example.com`
       const [companyId = 0] = await createCompanies(database, [{ name: email, credits: 10, users: [{ email, role: 'member', services: [], passwordHash: '' }] }], now())
       const { user_id: userId } = await database.owner.selectFrom('users').select('user_id').where('email', '=', email).executeTakeFirstOrThrow()
-      return { companyId, userId }
+      return { companyId, userId, address: '127.0.0.1', requestId: 'r' }
     },
     async dispatch ({ companyId, userId }) {
       const dispatchId = randomUUIDv7()

@@ -183,7 +183,7 @@ await t.test('a file is removed where its dispatch was refused, and stays where 
 
 await t.test('what cannot be recorded is told as in doubt, even a refusal: another run goes on with it', async (t) => {
   const step: RunStep = { stepId: crypto.randomUUID(), service: 'upload', fields: {}, requestSettings: {}, price: 0, content: {}, tries: 0, generation: 0, looks: 0, result: { service: 'upload', providerName: 'mute', status: 'planned', response: null, document: null, error: null, charged: 0 } }
-  const run: Run = { runId: crypto.randomUUID(), dispatchId: crypto.randomUUID(), companyId, actor: { kind: 'user', userId: 2 }, metadata: {}, detached: false, createdAt: clock.now(), steps: [step], deferred: [] }
+  const run: Run = { runId: crypto.randomUUID(), dispatchId: crypto.randomUUID(), companyId, actor: { kind: 'user', userId: 2 }, metadata: {}, test: false, detached: false, createdAt: clock.now(), steps: [step], deferred: [] }
   const away = { ...parts, database: { ...database, company: () => Promise.reject(new Error('The database is away.')) } }
   // What was imported by name follows only when told.
   mock.timers.enable({ apis: ['setTimeout'] })

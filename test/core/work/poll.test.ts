@@ -72,3 +72,24 @@ await t.test('an event whose job was lost is found again', async () => {
   await sweep()
   await until('it is applied', async () => (await delivery(dispatchId)).status === 'viewed')
 })
+
+await t.test('what a vendor says of an invoice in its own words stands in the answer and in the timeline, until it is the last word', async (t) => {
+  await service.configure('bill-one', {})
+  const { dispatchId, stepId } = await accepted({ provider: 'bill-one', service: 'invoicing', remoteId: 'f_1' })
+  const details = [{ reasonCode: 'InvalidSchema' }]
+  vendor.on('GET /status/f_1', [{ json: { id: 'f_1', status: 'Pending' } }, { status: 500 }, { json: { id: 'f_1', status: 'Pending' } }, { json: { id: 'other', status: 'Error', details } }])
+  for (const [minutes, times] of [[0.5, 0], [1, 1], [9, 1], [2, 2], [11, 3], [11, 4], [60, 4]] as const) {
+    clock.time += minutes * 60_000
+    const before = questions('f_1')
+    await sweep()
+    if (times > before) await until(`question ${String(times)}`, async () => { await sweep(); return await polledAt(stepId) === clock.time })
+    t.equal(questions('f_1'), times)
+  }
+  const { body } = await service.send('GET', `/api/v1/dispatches/${dispatchId}`)
+  t.match(body, { status: 'succeeded', steps: [{ status: 'accepted', providerResponse: { id: 'f_1', status: 'Error', details } }] })
+  t.equal('deliveryStatus' in body.steps[0], false)
+  t.strictSame((await delivery(dispatchId)).events, [
+    { kind: 'polled', actor: { kind: 'provider', code: 'bill-one' }, facts: { status: 'Pending', before: 'sent' } },
+    { kind: 'polled', actor: { kind: 'provider', code: 'bill-one' }, facts: { status: 'Error', before: 'Pending', details } }
+  ])
+})

@@ -91,7 +91,7 @@ await t.test('what was asked for is forgotten after ninety days; ledger, timelin
   t.strictSame([steps[0]?.fields, steps[0]?.request_settings], [{}, {}])
   const callbacks = await database.owner.selectFrom('callbacks').selectAll().where('dispatch_id', '=', dispatchId).orderBy('sequence').execute()
   t.match(callbacks, [{ state: 'delivered', body: null }, { callback_id: waiting, state: 'pending', body: /sequence/ }], 'nor what is still to be sent')
-  t.equal(await open({}).replay(owner.companyId, callbacks[0]!.callback_id), 'forgotten')
+  t.equal(await open({}).replay(owner, callbacks[0]!.callback_id), 'forgotten')
 })
 
 await t.test('a deferred step that waits for its event keeps what it needs, a year longer', async (t) => {

@@ -59,6 +59,8 @@ export const jwksUrl = 'https://keys.vendor.example/jwks.json'
 
 const providers: Record<string, string> = {
   'seal-one': source('seal-one', `esign: { verify: { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: '${jwksUrl}' }, body: Event, read, events, acknowledge: { received: true } }`, `services: { esign: { ...sign, ${status} } },`),
+  'bill-one': source('bill-one', '', `services: { invoicing: { documentTypes: ['E_INVOICE'], idempotency, dispatch, final: ['Ok', 'Error'], poll: { after: 60, every: 600, until: 86400 },
+    async status ({ id }, { http }) { return http.get('https://api.vendor.example/status/' + id, {}, Type.Unsafe({ type: 'object' })) } } },`),
   'post-one': source('post-one', 'postal: { verify: { kind: \'basic\', user: \'hookUser\', password: \'hookPassword\' }, body: Event, read, events: letters, acknowledge: \'OK\' }', 'services: { postal: post },'),
   'mac-one': source('mac-one', 'postal: { verify: { kind: \'hmac\', header: \'x-mac-*\', algorithm: \'sha256\', encoding: \'hex\', prefix: \'sha256=\', secret: \'hookSecret\', timestamp: { header: \'x-mac-time\' } }, body: Event, read, events: letters }', 'services: { postal: post },'),
   'ask-one': source('ask-one', 'esign: { verify: { kind: \'basic\' }, body: Event, read, events, confirm: true }', `services: { esign: { ...sign, ${status} } },`)
@@ -72,7 +74,7 @@ export type HookService = TestService & {
   /** Posts an event and answers what came back; a body that is no text is sent as JSON. */
   post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<{ status: number, text: string, type: string | null }>
   /** Records a step of the company that its provider accepted under this id. */
-  accepted: (step: { provider: string, service: 'esign' | 'postal', remoteId: string, companyId?: number, userId?: number, configuredBy?: 'user' | 'company', at?: Date }) => Promise<{ dispatchId: string, stepId: string }>
+  accepted: (step: { provider: string, service: 'esign' | 'postal' | 'invoicing', remoteId: string, companyId?: number, userId?: number, configuredBy?: 'user' | 'company', at?: Date }) => Promise<{ dispatchId: string, stepId: string }>
   /** How the step of a dispatch stands, and what its timeline says of it. */
   delivery: (dispatchId: string) => Promise<{ status: string | null, events: { kind: string, actor: any, facts: any }[] }>
   /** All events that are kept. */
@@ -121,7 +123,7 @@ export async function hookService (t: Test, { config = {}, parts = {}, databaseU
     async configure (code, settings, scope = 'company', login) {
       const answer = await service.send('PUT', `/api/v1/${scope}/providers/${code}`, { body: { settings } }, login)
       if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
-      return new URL(answer.body.webhookUrl as string).search
+      return URL.parse(String(answer.body.webhookUrl))?.search ?? ''
     }
   }
 }

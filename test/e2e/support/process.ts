@@ -130,7 +130,7 @@ export async function gone (...pids: readonly (number | undefined)[]): Promise<v
 }
 
 /** What tells that the service is ready, and where. */
-const address = { development: /is ready at (\S+) [^]*?\ncurl [^]*?\n\n/, production: /Server listening at (http:[^"]+)/ }
+const address = { development: /is ready at (\S+) [^]*?\ncurl [^]*?\n\n/, production: /Server listening at (https?:[^"]+)/ }
 
 const clusterOf = (dataDirectory: string): string => join(dataDirectory, 'postgres/data')
 

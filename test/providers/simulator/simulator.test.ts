@@ -32,7 +32,7 @@ await t.test('it is found in its directory, with what it can do', (t) => {
     code: 'simulator',
     services: {
       invoicing: {
-        capabilities: { documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] },
+        capabilities: { documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] },
         idempotency: { kind: 'lookup', visibleAfter: 0 },
         verbs: ['dispatch', 'lookup']
       }
@@ -64,6 +64,16 @@ await t.test('an accepted document is answered for and stands in the outbox', as
 await t.test('with sendByEmail the document is sent, not only created', async (t) => {
   t.match(await dispatch(invoice({ invoicing: { documentType: 'QUOTE', sendByEmail: true } }), contextOf('1')), { response: { status: 'sent', documentType: 'QUOTE' } })
 })
+
+for (const eInvoiceFormat of ['FACTUR_X', 'UBL', 'CII'] as const) {
+  await t.test(`an e-invoice as ${eInvoiceFormat} is taken once`, async (t) => {
+    const company = memoryState()
+    const request = invoice({ invoicing: { documentType: 'E_INVOICE', eInvoiceFormat } })
+    t.match(await dispatch(request, contextOf('1', company)), { outcome: 'accepted', response: { documentType: 'E_INVOICE', number: 'F-1' } })
+    t.match(await dispatch(request, contextOf('2', company)), { outcome: 'rejected', error: { code: 'duplicate_number' } })
+    t.match(company.entries.get('outbox:1'), { invoicing: { eInvoiceFormat } })
+  })
+}
 
 const payments: [string, CallContext['requestSettings'], string | undefined][] = [
   ['no payment link unless asked for', { paymentCollectionLabel: 'Rent' }, undefined],

@@ -1,0 +1,65 @@
+import { normaliseEmail } from '../access/account.ts'
+import { requireGoodPassword } from '../access/password-rules.ts'
+import { hashPassword } from '../access/passwords.ts'
+import type { BalanceView, CompanyChanges, CompanyView, CreditsBody, NewCompanyBody } from '../contract/accounts.ts'
+import { DispatchError } from '../contract/errors.ts'
+import type { Author } from '../store/audit.ts'
+import { addCompany, addCredits, findCompany, listAllCompanies, updateCompany, type CompanyRow } from '../store/companies.ts'
+import type { Database } from '../store/database.ts'
+
+/** The company of the operators: the first one of every installation. */
+export const platform = { companyId: 1, name: 'Platform' } as const
+
+/** All companies, as the operators of the platform see and change them. Undefined where there is no such company. */
+export type Companies = {
+  list: (page: { limit: number, after?: string }) => Promise<CompanyView[]>
+  find: (companyId: number) => Promise<CompanyView | undefined>
+  /** A company with its first credits and its first admin. Throws `conflict` for an e-mail address that is taken, `validation_failed` for a bad password. */
+  create: (author: Author, company: NewCompanyBody) => Promise<CompanyView>
+  /** Throws `conflict` where the platform itself would be disabled. */
+  change: (author: Author, companyId: number, changes: CompanyChanges) => Promise<CompanyView | undefined>
+  /** More credits, or fewer. Throws `conflict` where that would take what dispatches under way hold. */
+  credit: (author: Author, companyId: number, change: CreditsBody) => Promise<BalanceView | undefined>
+}
+
+export function createCompanyAccounts ({ database, now }: { database: Database, now: () => Date }): Companies {
+  return {
+    list: async (page) => (await listAllCompanies(database, page)).map(viewOf),
+
+    async find (companyId) {
+      const found = await findCompany(database, companyId)
+      return found && viewOf(found)
+    },
+
+    async create (author, { name, credits, admin }) {
+      requireGoodPassword(admin.password, admin.email)
+      const first = { email: normaliseEmail(admin.email), role: 'admin', services: ['*'], passwordHash: await hashPassword(admin.password) } as const
+      const created = await addCompany(database, { name, credits, users: [first] }, { author, at: now() })
+      if (created === undefined) throw new DispatchError('conflict', 'There is a user with the e-mail address of the admin already: choose another one.')
+      return viewOf(created)
+    },
+
+    async change (author, companyId, changes) {
+      if (companyId === platform.companyId && changes.disabled === true) throw new DispatchError('conflict', 'The platform is not disabled: nobody could enable it again.')
+      const changed = await updateCompany(database, companyId, changes, { author, at: now() })
+      return changed && viewOf(changed)
+    },
+
+    async credit (author, companyId, change) {
+      const result = await addCredits(database, companyId, change, { author, at: now() })
+      if (result === 'short') throw new DispatchError('conflict', `Fewer than ${-change.amount} credits are free: GET /api/v1/companies/${companyId} tells how many the company has, and how many of them dispatches under way hold.`)
+      return result
+    }
+  }
+}
+
+function viewOf (company: CompanyRow): CompanyView {
+  return {
+    id: company.company_id,
+    name: company.name,
+    disabled: company.disabled_at !== null,
+    balance: Number(company.balance),
+    held: Number(company.held),
+    createdAt: company.created_at.toISOString()
+  }
+}

@@ -1,0 +1,46 @@
+import type { Actor } from '../access/account.ts'
+import { isListed, normaliseNetwork } from '../access/networks.ts'
+import type { SettingsBody, SettingsView } from '../contract/accounts.ts'
+import { refusal, type Problem } from '../contract/errors.ts'
+import { findCompany, updateSettings } from '../store/companies.ts'
+import type { Database } from '../store/database.ts'
+import type { By } from './users.ts'
+
+/** What a company decides of itself. */
+export type CompanySettings = {
+  read: (actor: Actor) => Promise<SettingsView>
+  /** Throws `validation_error` for what is no network, `validation_failed` for a list that shuts out who writes it, unless forced. */
+  change: (by: By, changes: SettingsBody) => Promise<SettingsView>
+}
+
+export function createCompanySettings ({ database, now }: { database: Database, now: () => Date }): CompanySettings {
+  async function read ({ companyId }: Pick<Actor, 'companyId'>): Promise<SettingsView> {
+    const company = await findCompany(database, companyId)
+    if (company === undefined) throw new Error(`The company ${companyId} of a user is not there.`)
+    return { id: companyId, name: company.name, addresses: company.addresses, notifyUrl: company.notify_url, lowCredit: company.low_credit === null ? null : Number(company.low_credit) }
+  }
+
+  return {
+    read,
+    async change ({ actor, author }, { force = false, addresses, ...changes }) {
+      const networks = addresses && networksOf(addresses)
+      if (networks !== undefined && !force && !isListed(networks, author.address)) throw refusal('validation_failed', [locksOut(author.address)])
+      await updateSettings(database, actor.companyId, { ...changes, ...(networks === undefined ? {} : { addresses: networks }) }, { author, at: now() })
+      return read(actor)
+    }
+  }
+}
+
+/** Each network once, in the one way to write it. */
+function networksOf (addresses: readonly string[]): string[] {
+  const networks = addresses.map(normaliseNetwork)
+  const problems = networks.flatMap((network, index): Problem[] => network !== undefined ? [] : [
+    { path: `/addresses/${index}`, code: 'network', message: 'Expected a network or an address, such as 192.0.2.0/24, 198.51.100.7 or 2001:db8::/32.' }
+  ])
+  if (problems.length > 0) throw refusal('validation_error', problems)
+  return [...new Set(networks.filter((network) => network !== undefined))]
+}
+
+function locksOut (address: string): Problem {
+  return { path: '/addresses', code: 'locks_out', message: `You call from ${address}, which is not on this list: the next request would be refused. Add it, or send "force": true.` }
+}

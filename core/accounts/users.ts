@@ -1,0 +1,101 @@
+import { normaliseEmail, type Actor, type Role } from '../access/account.ts'
+import type { Credentials } from '../access/credentials.ts'
+import { requireGoodPassword } from '../access/password-rules.ts'
+import { hashPassword } from '../access/passwords.ts'
+import { rolesUpTo } from '../access/permissions.ts'
+import type { NewUserBody, UserChanges, UserView } from '../contract/accounts.ts'
+import { DispatchError } from '../contract/errors.ts'
+import type { Author } from '../store/audit.ts'
+import type { Database } from '../store/database.ts'
+import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/users.ts'
+
+/** Who does something about users, and from where. */
+export type By = { actor: Actor, author: Author }
+
+/** A company's users, as those who run it see and change them. Users above the actor, like those of other companies, are not there. */
+export type Users = {
+  list: (actor: Actor, page: { limit: number, after?: string }) => Promise<UserView[]>
+  find: (actor: Actor, userId: number) => Promise<UserView | undefined>
+  /** Throws `forbidden` for a role above the actor's, `conflict` for an e-mail address that is taken, `validation_failed` for a bad password. */
+  create: (by: By, user: NewUserBody) => Promise<UserView>
+  /** Throws as `create`; `conflict` also where nobody would be left to run the company. Undefined when there is no such user. */
+  change: (by: By, userId: number, changes: UserChanges) => Promise<UserView | undefined>
+  /** Changes the actor's own password. Throws `forbidden` when the current one is another. */
+  changePassword: (by: By, passwords: { current: string, password: string }) => Promise<void>
+}
+
+export function createUsers ({ database, credentials, now }: { database: Database, credentials: Credentials, now: () => Date }): Users {
+  return {
+    async list ({ companyId, role }, page) {
+      return (await listUsers(database, companyId, { ...page, roles: rolesUpTo(role) })).map(viewOf)
+    },
+
+    async find ({ companyId, role }, userId) {
+      const user = await findUser(database, { companyId, userId })
+      return user !== undefined && rolesUpTo(role).includes(user.role) ? viewOf(user) : undefined
+    },
+
+    async create ({ actor, author }, { email, password, role, services }) {
+      requireGrantable(actor, role)
+      requireGoodPassword(password, email)
+      const user = { email: normaliseEmail(email), role, services, passwordHash: await hashPassword(password) }
+      const created = await addUser(database, actor.companyId, user, { author, at: now() })
+      if (created === undefined) throw emailTaken()
+      return viewOf(created)
+    },
+
+    async change ({ actor, author }, userId, { email, password, ...changes }) {
+      const known = await findUser(database, { companyId: actor.companyId, userId })
+      if (known === undefined || !rolesUpTo(actor.role).includes(known.role)) return undefined
+      if (changes.role !== undefined) requireGrantable(actor, changes.role)
+      const change = {
+        ...changes,
+        ...(email === undefined ? {} : { email: normaliseEmail(email) }),
+        ...(password === undefined ? {} : { passwordHash: await hashPassword(password) })
+      }
+      const changed = await updateUser(database, { companyId: actor.companyId, userId }, (user, others) => {
+        // Since it was found, an operator may have made an operator of them.
+        if (!rolesUpTo(actor.role).includes(user.role)) throw new DispatchError('conflict', 'The user is being changed by somebody else: read what became of it.')
+        if (password !== undefined) requireGoodPassword(password, email ?? user.email)
+        requireSuccessor(user, { role: changes.role ?? user.role, disabled: changes.disabled ?? user.disabled_at !== null }, others)
+        return change
+      }, { author, at: now() })
+      if (changed === 'taken') throw emailTaken()
+      return changed && viewOf(changed)
+    },
+
+    async changePassword ({ actor: { userId, companyId, email }, author }, { current, password }) {
+      if (await credentials.verify(email, current, author.address) === undefined) throw new DispatchError('forbidden', 'The current password is not right.')
+      requireGoodPassword(password, email)
+      await updatePassword(database, { companyId, userId }, await hashPassword(password), { author, at: now() })
+    }
+  }
+}
+
+function requireGrantable ({ role }: Actor, given: Role): void {
+  if (!rolesUpTo(role).includes(given)) throw new DispatchError('forbidden', `The role ${given} is above your own, which is ${role}.`)
+}
+
+/** Nobody takes the last of those who run a company, or the platform, away from it. */
+function requireSuccessor (before: UserRow, after: { role: Role, disabled: boolean }, others: readonly Role[]): void {
+  if (before.role === 'member' || before.disabled_at !== null) return
+  const isKept = (role: Role): boolean => rolesUpTo(role).includes(before.role)
+  if ((!after.disabled && isKept(after.role)) || others.some(isKept)) return
+  throw new DispatchError('conflict', `This is the last enabled ${before.role} of the company: make another one first.`)
+}
+
+/** It says no more than that: the address may be another company's user's. */
+function emailTaken (): DispatchError {
+  return new DispatchError('conflict', 'There is a user with this e-mail address already: choose another one.')
+}
+
+function viewOf (user: UserRow): UserView {
+  return {
+    id: user.user_id,
+    email: user.email,
+    role: user.role,
+    services: user.services,
+    disabled: user.disabled_at !== null,
+    createdAt: user.created_at.toISOString()
+  }
+}

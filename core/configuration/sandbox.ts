@@ -1,0 +1,21 @@
+import type { ConfiguredBy } from '../contract/states.ts'
+import type { Installed } from '../host/load.ts'
+import type { CompanyConfiguration, StoredConfiguration } from '../store/configurations.ts'
+
+/** Whether a configuration of a provider can reach a test environment of its vendor. */
+export function reachesSandbox ({ manifest: { sandbox } }: Pick<Installed, 'manifest'>, { settings: { plain, secrets }, sandbox: marked }: StoredConfiguration): boolean {
+  if (sandbox === undefined || sandbox.kind === 'configuration') return sandbox !== undefined && marked
+  return (sandbox.needs ?? []).every((name) => Object.hasOwn(plain, name) || Object.hasOwn(secrets, name))
+}
+
+/** The configuration with which a recorded step was planned: no other steps in for one that has gone since. */
+export function configurationUsed ({ configurations }: CompanyConfiguration, { providerCode, configuredBy, userId }: { providerCode: string, configuredBy: ConfiguredBy, userId: number }): StoredConfiguration | undefined {
+  if (configuredBy === 'nobody') return ofNobody(providerCode)
+  const owner = configuredBy === 'user' ? userId : null
+  return configurations.find((stored) => stored.providerCode === providerCode && stored.userId === owner)
+}
+
+/** What a provider that stands in for another is called with. */
+function ofNobody (providerCode: string): StoredConfiguration {
+  return { userId: null, providerCode, settings: { plain: {}, secrets: {} }, sandbox: true, updatedAt: new Date(0), account: '' }
+}

@@ -1,0 +1,141 @@
+import { Type, type Static } from 'typebox'
+import { serviceNames } from '../services/index.ts'
+import { AnyJsonObject, CallbackUrl, Line, Timestamp } from './common.ts'
+import { Limit, NumberCursor } from './query.ts'
+
+const closed = { additionalProperties: false } as const
+const nullable = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S, description: string) => Type.Union([schema, Type.Null()], { description })
+
+/** The address that an account is named by; case does not matter. */
+const AccountEmail = Type.String({ format: 'email', maxLength: 254, examples: ['grace@example.com'] })
+
+/** In characters; what a password must not be besides stands in access/password-rules.ts. */
+export const passwordLength = { minLength: 10, maxLength: 200 } as const
+
+const NewPassword = Type.String({
+  ...passwordLength,
+  pattern: '^\\P{Cc}*$',
+  description: `${passwordLength.minLength} to ${passwordLength.maxLength} characters, not the e-mail address or its first part, no control characters`,
+  examples: ['correct horse battery']
+})
+
+const RoleName = Type.Enum(['operator', 'admin', 'member'], { description: 'member: dispatches. admin: runs the company. operator: runs the platform. Nobody gives a role above their own.', examples: ['member'] })
+
+const UsableServices = Type.Array(Type.Enum([...serviceNames, '*']), { uniqueItems: true, maxItems: 20, description: 'The services that the user may use; "*" stands for all.', examples: [['invoicing', 'email']] })
+
+/** Whose account it is to be, and how it is opened. */
+export const NewPasswordAccount = Type.Object({ email: AccountEmail, password: NewPassword }, closed)
+
+/** The body of a new user. */
+export const NewUserBody = Type.Object({ ...NewPasswordAccount.properties, role: RoleName, services: UsableServices }, closed)
+export type NewUserBody = Static<typeof NewUserBody>
+
+/** What is to be changed of a user; what is left out stays. */
+export const UserChanges = Type.Object({
+  email: Type.Optional(AccountEmail),
+  password: Type.Optional(NewPassword),
+  role: Type.Optional(RoleName),
+  services: Type.Optional(UsableServices),
+  disabled: Type.Optional(Type.Boolean({ description: 'A disabled user is refused from the next request on.' }))
+}, { ...closed, minProperties: 1 })
+export type UserChanges = Static<typeof UserChanges>
+
+export const UserView = Type.Object({
+  id: Type.Integer(),
+  email: Type.String(),
+  role: RoleName,
+  services: Type.Array(Type.String()),
+  disabled: Type.Boolean(),
+  createdAt: Timestamp
+})
+export type UserView = Static<typeof UserView>
+
+/** The body with which a user changes their own password. */
+export const PasswordBody = Type.Object({ current: Type.String({ maxLength: 1024, examples: ['demo-password'] }), password: NewPassword }, closed)
+export type PasswordBody = Static<typeof PasswordBody>
+
+const CompanyName = Line(200, { examples: ['Acme'] })
+/** Far above any sale, far below what a double could not hold. */
+const mostCredits = 1_000_000_000
+
+/** The body of a new company: its first credits, and its first admin. */
+export const NewCompanyBody = Type.Object({
+  name: CompanyName,
+  credits: Type.Integer({ minimum: 0, maximum: mostCredits, examples: [1000] }),
+  admin: NewPasswordAccount
+}, closed)
+export type NewCompanyBody = Static<typeof NewCompanyBody>
+
+/** What is to be changed of a company; what is left out stays. */
+export const CompanyChanges = Type.Object({
+  name: Type.Optional(CompanyName),
+  disabled: Type.Optional(Type.Boolean({ description: 'All users of a disabled company are refused from the next request on.' }))
+}, { ...closed, minProperties: 1 })
+export type CompanyChanges = Static<typeof CompanyChanges>
+
+/** More credits, or a correction that takes some back. */
+export const CreditsBody = Type.Object({
+  amount: Type.Integer({ minimum: -mostCredits, maximum: mostCredits, not: { const: 0 }, description: 'a whole number but 0; below 0, credits are taken back', examples: [500] }),
+  reason: Line(200, { description: 'what it is for, on one line', examples: ['Order 4711'] })
+}, closed)
+export type CreditsBody = Static<typeof CreditsBody>
+
+const Balance = { balance: Type.Integer(), held: Type.Integer({ minimum: 0, description: 'Reserved by dispatches under way.' }) }
+
+/** What a company has after a change of its credits. */
+export const BalanceView = Type.Object(Balance)
+export type BalanceView = Static<typeof BalanceView>
+
+export const CompanyView = Type.Object({ id: Type.Integer(), name: Type.String(), disabled: Type.Boolean(), ...Balance, createdAt: Timestamp })
+export type CompanyView = Static<typeof CompanyView>
+
+const lists = 'From where the users of the company may call: networks (CIDR) or single addresses; empty: from everywhere.'
+
+/** What an admin changes of their company; what is left out stays. */
+export const SettingsBody = Type.Object({
+  addresses: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200, description: lists, examples: [['127.0.0.0/8', '::1', '2001:db8::/32']] })),
+  notifyUrl: Type.Optional(nullable(CallbackUrl, 'Where the company is told that its credits are low; null: nowhere.')),
+  lowCredit: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: mostCredits }), 'It is told once when fewer credits than this are free; null: never.')),
+  force: Type.Optional(Type.Boolean({ description: 'true: also a list of addresses that shuts out the client of this very request.' }))
+}, { ...closed, minProperties: 1 })
+export type SettingsBody = Static<typeof SettingsBody>
+
+export const SettingsView = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  addresses: Type.Array(Type.String(), { description: lists }),
+  notifyUrl: Type.Union([Type.String(), Type.Null()]),
+  lowCredit: Type.Union([Type.Integer(), Type.Null()])
+})
+export type SettingsView = Static<typeof SettingsView>
+
+/** Which entries of the audit log are wanted. */
+export const AuditQuery = Type.Object({
+  companyId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Another company than one\'s own (operators).' })),
+  action: Type.Optional(Type.String({ maxLength: 60, examples: ['user.changed'] })),
+  userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Whoever did it, or under whose identity it was done.' })),
+  object: Type.Optional(Type.String({ maxLength: 200, description: 'A kind of thing, or one thing: user or user/7.', examples: ['user'] })),
+  from: Type.Optional(Type.String({ format: 'iso-8601', description: 'At this time or later.' })),
+  to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Before this time.' })),
+  limit: Limit,
+  cursor: NumberCursor
+}, closed)
+export type AuditQuery = Static<typeof AuditQuery>
+
+/** One change: who made it, from where, to what. */
+export const AuditView = Type.Object({
+  id: Type.String(),
+  at: Timestamp,
+  action: Type.String(),
+  object: Type.Object({ kind: Type.String(), id: Type.String() }),
+  author: nullable(Type.Object({
+    userId: Type.Integer(),
+    companyId: Type.Integer(),
+    impersonatorId: Type.Optional(Type.Integer({ description: 'The user who acted under this identity.' })),
+    keyId: Type.Optional(Type.String({ description: 'The API key that was used.' }))
+  }), 'null: the operator at the command line.'),
+  address: Type.Optional(Type.String({ description: 'Of the client; not that of the platform\'s own people.' })),
+  requestId: Type.Optional(Type.String()),
+  facts: AnyJsonObject
+})
+export type AuditView = Static<typeof AuditView>

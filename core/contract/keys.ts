@@ -1,0 +1,48 @@
+import { Type, type Static } from 'typebox'
+import { serviceNames } from '../services/index.ts'
+import { Line, Timestamp, Uuid } from './common.ts'
+
+const closed = { additionalProperties: false } as const
+const Mode = Type.Enum(['live', 'test'], { description: 'test: nothing real happens and nothing is charged.', examples: ['test'] })
+const scope = 'The services that the key is for, of those that its user may use'
+
+/** The body of a new key. */
+export const NewKeyBody = Type.Object({
+  name: Line(100, { description: 'what it is for, on one line', examples: ['Web shop'] }),
+  mode: Mode,
+  services: Type.Optional(Type.Array(Type.Enum([...serviceNames]), { minItems: 1, uniqueItems: true, description: `${scope}; all of them unless given.`, examples: [['email', 'file']] })),
+  expiresAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it ends; never unless given.', examples: ['2099-12-31T23:59:59Z'] })),
+  userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Whose it is (admins); one\'s own unless given.' }))
+}, closed)
+export type NewKeyBody = Static<typeof NewKeyBody>
+
+const fields = {
+  id: Uuid,
+  name: Type.String(),
+  mode: Mode,
+  userId: Type.Integer(),
+  services: Type.Union([Type.Array(Type.String()), Type.Null()], { description: `${scope}; null: all of them.` }),
+  prefix: Type.String({ description: 'How it begins.', examples: ['dk_test_4fQz'] }),
+  last4: Type.String({ description: 'How it ends.' }),
+  createdAt: Timestamp,
+  expiresAt: Type.Union([Timestamp, Type.Null()]),
+  lastUsedAt: Type.Union([Timestamp, Type.Null()], { description: 'To the minute.' })
+}
+
+export const KeyView = Type.Object(fields)
+export type KeyView = Static<typeof KeyView>
+
+/** A key as it is shown to whoever makes it, and to nobody else. */
+export const NewKeyView = Type.Object({ ...fields, key: Type.String({ description: 'The key itself. It is shown this once.' }) })
+export type NewKeyView = Static<typeof NewKeyView>
+
+/** The body of an impersonation. */
+export const ImpersonationBody = Type.Object({ userId: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The user to act as.', examples: [2] }) }, closed)
+
+/** Which keys are wanted. */
+export const KeyQuery = Type.Object({
+  userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Those of one user (admins).' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
+  cursor: Type.Optional(Type.String({ format: 'uuid', description: 'the nextCursor of the page before' }))
+}, closed)
+export type KeyQuery = Static<typeof KeyQuery>

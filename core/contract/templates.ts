@@ -1,0 +1,144 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { AnyJsonObject, Line, ProblemSchema, Timestamp } from './common.ts'
+import type { JsonObject } from './json.ts'
+
+const closed = { additionalProperties: false } as const
+const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+
+/** Characters of each part of a template: its YAML, and as JSON the schema of its data and the sample. */
+export const templateTextLimit = 200_000
+
+const templateStatuses = ['published', 'draft'] as const
+/** `published`: dispatches use it. `draft`: it never was. `retired`: it was, before another one. */
+const versionStatuses = ['published', 'draft', 'retired'] as const
+export type VersionStatus = typeof versionStatuses[number]
+
+/** What a preview can be; `TEXT` is what a message says. */
+export const previewFormats = ['PDF', 'DOCX', 'XLSX', 'HTML', 'TEXT'] as const
+export type PreviewFormat = typeof previewFormats[number]
+
+export const TemplateQuery = Type.Object({
+  service: Type.Optional(Type.String({ maxLength: 50 })),
+  documentType: Type.Optional(Type.String({ maxLength: 50 })),
+  name: Type.Optional(Type.String({ maxLength: 100, description: 'Exactly.' })),
+  status: Type.Optional(Type.Enum(templateStatuses)),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
+  cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: 'the nextCursor of the page before' }))
+}, closed)
+export type TemplateQuery = Static<typeof TemplateQuery>
+
+const VersionNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+
+export const VersionQuery = Type.Object({ version: Type.Optional(VersionNumber) }, closed)
+export type VersionQuery = Static<typeof VersionQuery>
+
+const text = {
+  name: Type.Optional(Line(100, { description: 'The name, unless the source says it.' })),
+  service: Type.Optional(Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file'], { description: 'What it is made for, unless the source says it.' })),
+  documentType: Type.Optional(Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'])),
+  source: Type.String({ minLength: 1, maxLength: templateTextLimit, description: 'The text of template.yaml.' }),
+  schema: Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'The JSON Schema (2020-12) of the data.' }),
+  sample: Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'Data that fit the schema.' })
+}
+
+/** Something to copy: the smallest template that says everything. */
+const example = {
+  source: 'name: Receipt\nservice: file\nlocale: en-GB\nbody:\n  - heading: Receipt {{ number }}\n  - table:\n      each: lines\n      as: line\n      columns:\n        - { header: Description, value: line.description, width: 3 }\n        - { header: Amount, value: line.total, type: money }\n',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['number', 'lines'],
+    properties: {
+      number: { type: 'string' },
+      lines: { type: 'array', items: { type: 'object', additionalProperties: false, required: ['description', 'total'], properties: { description: { type: 'string' }, total: { type: 'number' } } } }
+    }
+  },
+  sample: { number: 'R-17', lines: [{ description: 'Tea', total: 6.25 }] }
+}
+
+/** A template as it is written. */
+export const TemplateBody = Type.Object(text, { ...closed, examples: [example] })
+export type TemplateBody = Static<typeof TemplateBody>
+
+/** The next version of a template. */
+export const NextVersionBody = Type.Object({ baseVersion: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The newest version ("latestVersion"), from which the change was made.' }), ...text }, { ...closed, examples: [{ baseVersion: 1, ...example }] })
+export type NextVersionBody = Static<typeof NextVersionBody>
+
+export const PublishBody = Type.Object({ version: VersionNumber }, closed)
+export type PublishBody = Static<typeof PublishBody>
+
+const preview = {
+  data: Type.Optional(Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'The data; the sample unless given.' })),
+  format: Type.Optional(Type.Enum(previewFormats, { description: 'What a dispatch would make, unless given.' }))
+}
+
+export const PreviewBody = Type.Object({ version: Type.Optional(VersionNumber), ...preview }, closed)
+export type PreviewBody = Static<typeof PreviewBody>
+
+/** The preview of a template that is stored nowhere. */
+export const PreviewTextBody = Type.Object({ ...text, ...preview }, { ...closed, examples: [example] })
+export type PreviewTextBody = Static<typeof PreviewTextBody>
+
+export const TemplateView = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  version: Type.Integer(),
+  status: Type.Enum(versionStatuses, { description: 'Of this version. Dispatches use the published one.' }),
+  latestVersion: Type.Integer({ description: 'The newest, which may be a draft.' }),
+  service: Type.String(),
+  documentType: Type.Optional(Type.String()),
+  formats: Type.Array(Type.String()),
+  locale: Type.String({ description: 'A language tag (BCP 47); the first of the languages where the data choose.' }),
+  languages: Type.Array(Type.String(), { description: 'Those that the data may choose from; none where there is one locale.' }),
+  schema: AnyJsonObject,
+  sample: AnyJsonObject,
+  updatedAt: Timestamp,
+  companyId: nullable(Type.Integer({ description: 'null: shared by all companies.' }))
+})
+export type TemplateView = Static<typeof TemplateView>
+
+/** A template with the text of its YAML. */
+export const TemplateDetail = Type.Interface([TemplateView], { source: Type.String({ description: 'The text of template.yaml.' }) })
+export type TemplateDetail = Static<typeof TemplateDetail>
+
+/** A template that was stored, and what may be wrong with it. */
+export const TemplateAnswer = Type.Interface([TemplateDetail], { warnings: Type.Array(ProblemSchema) })
+export type TemplateAnswer = Static<typeof TemplateAnswer>
+
+export const VersionView = Type.Object({
+  version: Type.Integer(),
+  status: Type.Enum(versionStatuses),
+  createdAt: Timestamp,
+  publishedAt: nullable(Type.String({ format: 'date-time', description: 'When it was published for the first time.' })),
+  userId: nullable(Type.Integer({ description: 'Who wrote it.' }))
+})
+export type VersionView = Static<typeof VersionView>
+
+/** The name of a picture of a company. */
+export const AssetName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,40}$', description: 'lowercase letters, digits and dashes, beginning with a letter', examples: ['logo'] })
+
+/** One grey point. */
+const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCBd81ytgAAAABJRU5ErkJggg=='
+
+export const AssetBody = Type.Object({
+  name: AssetName,
+  image: Type.String({ maxLength: 3_000_000, description: 'A PNG or JPEG image as a data URI: data:image/png;base64,…' })
+}, { ...closed, examples: [{ name: 'logo', image: point }] })
+export type AssetBody = Static<typeof AssetBody>
+
+export const AssetQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
+  cursor: Type.Optional(Type.String({ maxLength: 50, description: 'the nextCursor of the page before' }))
+}, closed)
+export type AssetQuery = Static<typeof AssetQuery>
+
+/** A picture of the company, which its templates name by `asset:<name>`. */
+export const AssetView = Type.Object({
+  name: Type.String(),
+  width: Type.Integer({ description: 'Pixels.' }),
+  height: Type.Integer(),
+  size: Type.Integer({ description: 'Bytes, as it is kept.' }),
+  sha256: Type.String(),
+  createdAt: Timestamp
+})
+export type AssetView = Static<typeof AssetView>

@@ -1,0 +1,38 @@
+import { LRUCache } from 'lru-cache'
+import { examineTemplate } from './compile.ts'
+import { dataCheck, type DataCheck } from './data-check.ts'
+import { readDataSchema } from './data-schema.ts'
+import { readImage } from './image/read.ts'
+import { inspectDraft } from './inspect.ts'
+import { inThread } from './thread-job.ts'
+import type { CheckedTemplate, Jobs, Kind, WorkshopJob } from './workshop-job.ts'
+
+/** Does one job, in a thread of the workshop. */
+export default inThread(({ kind, job }: WorkshopJob) => (doers[kind] as (job: unknown) => unknown)(job))
+
+const doers: { [K in Kind]: (job: Jobs[K]['job']) => Jobs[K]['answer'] | Promise<unknown> } = {
+  inspect: inspectDraft,
+  check: ({ template, data, at }) => checkOf(template)(data, at),
+  // Fonts take a moment to read: only what is rendered needs them.
+  render: async (job) => (await import('./worker.ts')).makeDocument(job),
+  flatten (uri) {
+    const image = readImage(uri)
+    if (typeof image === 'string') return { fault: image }
+    const { format, bytes, width, height } = image
+    return { uri: `data:image/${format};base64,${Buffer.from(bytes).toString('base64')}`, width, height }
+  }
+}
+
+const checks = new LRUCache<string, DataCheck>({ max: 200 })
+
+function checkOf (template: CheckedTemplate): DataCheck {
+  const known = checks.get(template.digest) ?? compileCheck(template)
+  checks.set(template.digest, known)
+  return known
+}
+
+function compileCheck ({ schema, source }: CheckedTemplate): DataCheck {
+  const compiled = readDataSchema(schema, '')
+  if (!compiled.ok) return (_data, at) => ({ problems: compiled.problems.map((problem) => ({ ...problem, path: at })), warnings: [] })
+  return dataCheck(compiled.fit, examineTemplate(source).uses)
+}

@@ -1,0 +1,40 @@
+import type { Problem } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import { compileJsonSchema } from '../contract/schema.ts'
+import type { Invoice } from './model.ts'
+import { readInvoice, type Reading } from './read.ts'
+import { only, rule, type Rule, type Subject } from './rule.ts'
+import { codeRules } from './rules-codes.ts'
+import { coreRules } from './rules-core.ts'
+import { frenchRules } from './rules-france.ts'
+import { nationalRules } from './rules-national.ts'
+import { peppolRules } from './rules-peppol.ts'
+import { totalsRules } from './rules-totals.ts'
+import { vatRules } from './rules-vat.ts'
+import { totalsOf } from './totals.ts'
+
+/** All that can keep an invoice from being an e-invoice. */
+export const rules: readonly Rule[] = [
+  ...coreRules, ...vatRules, ...totalsRules, ...codeRules, ...peppolRules, ...nationalRules,
+  ...only(['CII'], [rule('BG-3', '/precedingInvoices', 'CII D16B has room for one earlier invoice; FACTUR_X and UBL have it for several.', ({ invoice }: { invoice: Invoice }) => invoice.precedingInvoices.length <= 1)])
+]
+
+const fits = compileJsonSchema({ $ref: 'dispatch:invoice' })
+
+/**
+ * Checks the data of an e-invoice, before anything is made or sent: against the vocabulary, then by every rule. The code of a
+ * problem is the id of the rule, its path the place in the data below `base`.
+ */
+export function checkEInvoice (data: JsonObject, reading: Reading, base: string): { problems: Problem[], warnings: Problem[] } {
+  const fit = fits(data, base)
+  const misfits = fit.ok ? [] : fit.problems
+  const invoice = readInvoice(data, reading)
+  const subject = { invoice, totals: totalsOf(invoice), format: reading.format, data }
+  // What has the wrong type has been told already; the rules would find it missing.
+  const isNews = ({ path }: Problem): boolean => !misfits.some((misfit) => `${path}/`.startsWith(`${misfit.path}/`))
+  return { problems: [...misfits, ...broken(rules, subject, base).filter(isNews)], warnings: broken(frenchRules, subject, base) }
+}
+
+function broken (known: readonly Rule[], subject: Subject, base: string): Problem[] {
+  return known.flatMap(({ id, message, broken }) => broken(subject).map((at) => ({ path: base + at, code: id, message })))
+}

@@ -1,0 +1,114 @@
+import type { Decimal } from 'decimal.js'
+
+/** The syntaxes that an e-invoice can have; FACTUR_X is a PDF/A-3 with the CII inside. */
+export const eInvoiceFormats = ['FACTUR_X', 'UBL', 'CII'] as const
+export type EInvoiceFormat = typeof eInvoiceFormats[number]
+
+/**
+ * An invoice in the terms of EN 16931-1, as far as its data have them: texts are trimmed and never empty, days are
+ * YYYY-MM-DD, amounts decimals. `at` is where a part stands in the data, as a JSON pointer.
+ */
+export type Invoice = {
+  /** UNTDID 1001. */
+  type: string
+  isCreditNote: boolean
+  number: Text
+  date: Text
+  dueDate: Text
+  taxPointDate: Text
+  taxPointCode: Text
+  currency: string
+  taxCurrency: Text
+  taxCurrencyAmount: Decimal | undefined
+  businessProcess: Text
+  references: References
+  precedingInvoices: readonly { number: string, date: Text }[]
+  notes: readonly Note[]
+  seller: Party
+  customer: Party
+  payee: Payee | undefined
+  taxRepresentative: { name: Text, vatId: Text, address: Address } | undefined
+  delivery: { name: Text, date: Text, location: Identifier | undefined, address: Address } | undefined
+  period: Period | undefined
+  payment: Payment | undefined
+  paymentTerms: Text
+  attachments: readonly Attachment[]
+  lines: readonly Line[]
+  adjustments: readonly Adjustment[]
+  /** Why no VAT is due, by category. */
+  exemptions: Readonly<Partial<Record<string, Exemption>>>
+  prepaid: Decimal | undefined
+  rounding: Decimal | undefined
+}
+
+export type Text = string | undefined
+export type Identifier = { id: string, scheme: Text }
+export type Period = { start: Text, end: Text }
+export type Note = { code: Text, text: string }
+export type Exemption = { code: Text, reason: Text }
+export type Payee = { name: Text, id: Identifier | undefined, registration: Identifier | undefined }
+export type Address = Record<'line1' | 'line2' | 'line3' | 'city' | 'postalCode' | 'region' | 'country', Text>
+export type References = Record<'buyer' | 'order' | 'salesOrder' | 'project' | 'contract' | 'receipt' | 'despatch' | 'tender' | 'accounting', Text> & { object: Identifier | undefined }
+export type Attachment = Record<'description' | 'url' | 'content' | 'mediaType' | 'filename', Text> & { id: string }
+
+export type Party = Record<'name' | 'tradingName' | 'vatId' | 'taxId' | 'legalForm', Text> & {
+  address: Address
+  contact: Record<'name' | 'phone' | 'email', Text> | undefined
+  id: Identifier | undefined
+  registration: Identifier | undefined
+  electronicAddress: Identifier | undefined
+}
+
+export type Payment = {
+  /** UNTDID 4461. */
+  means: string
+  text: Text
+  reference: Text
+  account: { iban: Text, other: Text, holder: Text, bic: Text } | undefined
+  mandate: Record<'reference' | 'creditorId' | 'account', Text> | undefined
+  card: { number: string, holder: Text } | undefined
+}
+
+/** The rate in percent; none of what is not subject to VAT (O). The category is '' where the data do not say it. */
+export type Tax = { category: string, rate: Decimal | undefined }
+
+/** An allowance (taken off) or a charge (added), of a line or of the whole invoice. Amounts are not negative by nature: the kind says the direction. */
+export type Adjustment = {
+  at: string
+  kind: 'allowance' | 'charge'
+  amount: Decimal | undefined
+  percent: Decimal | undefined
+  base: Decimal | undefined
+  reason: Text
+  reasonCode: Text
+  tax: Tax
+}
+
+export type Line = {
+  at: string
+  id: string
+  name: Text
+  description: Text
+  note: Text
+  quantity: Decimal | undefined
+  unit: string
+  price: Decimal | undefined
+  grossPrice: Decimal | undefined
+  priceDiscount: Decimal | undefined
+  priceQuantity: Decimal | undefined
+  /** The amount that the data state; unless they do, it is computed. */
+  stated: Decimal | undefined
+  net: Decimal
+  tax: Tax
+  adjustments: readonly Adjustment[]
+  period: Period | undefined
+  orderLine: Text
+  accounting: Text
+  object: Identifier | undefined
+  sellerItemId: Text
+  buyerItemId: Text
+  standardItemId: Identifier | undefined
+  classifications: readonly { code: string, list: string, version: Text }[]
+  origin: Text
+  attributes: readonly { name: string, value: string }[]
+}

@@ -1,0 +1,65 @@
+import type { Address, Invoice, Party, Text } from './model.ts'
+import { schemed, vat } from './ubl-parts.ts'
+import { group, value, type Xml } from './xml.ts'
+
+/** A seller or customer. `creditorId`: of the seller's direct debits (BT-90); `taxId`: its tax number besides that of VAT (BT-32). */
+export function ublParty (party: Party, { creditorId, taxId }: { creditorId?: Text, taxId?: Text }): Xml {
+  const { name, tradingName, address, vatId, legalForm, contact, registration } = party
+  // Greek rules ask for the name here too (GR-R-002, GR-R-005).
+  const shown = tradingName ?? (address.country === 'GR' ? name : undefined)
+  return group('cac:Party', [
+    schemed('cbc:EndpointID', party.electronicAddress),
+    group('cac:PartyIdentification', [schemed('cbc:ID', party.id)]),
+    creditor(creditorId),
+    group('cac:PartyName', [value('cbc:Name', shown)]),
+    ublAddress('cac:PostalAddress', address),
+    taxScheme(vatId, vat),
+    taxScheme(taxId, group('cac:TaxScheme', [value('cbc:ID', 'TAX')])),
+    group('cac:PartyLegalEntity', [value('cbc:RegistrationName', name), schemed('cbc:CompanyID', registration), value('cbc:CompanyLegalForm', legalForm)]),
+    group('cac:Contact', [value('cbc:Name', contact?.name), value('cbc:Telephone', contact?.phone), value('cbc:ElectronicMail', contact?.email)])
+  ])
+}
+
+function creditor (id: Text): Xml {
+  return group('cac:PartyIdentification', [value('cbc:ID', id, { schemeID: 'SEPA' })])
+}
+
+function taxScheme (id: Text, scheme: Xml): Xml {
+  return id === undefined ? '' : group('cac:PartyTaxScheme', [value('cbc:CompanyID', id), scheme])
+}
+
+function ublAddress (name: string, { line1, line2, line3, city, postalCode, region, country }: Address): Xml {
+  return group(name, [
+    value('cbc:StreetName', line1),
+    value('cbc:AdditionalStreetName', line2),
+    value('cbc:CityName', city),
+    value('cbc:PostalZone', postalCode),
+    value('cbc:CountrySubentity', region),
+    group('cac:AddressLine', [value('cbc:Line', line3)]),
+    group('cac:Country', [value('cbc:IdentificationCode', country)])
+  ])
+}
+
+export function ublPayee ({ payee, payment }: Invoice): Xml {
+  if (payee === undefined) return ''
+  return group('cac:PayeeParty', [
+    group('cac:PartyIdentification', [schemed('cbc:ID', payee.id)]),
+    creditor(payment?.mandate?.creditorId),
+    group('cac:PartyName', [value('cbc:Name', payee.name)]),
+    group('cac:PartyLegalEntity', [schemed('cbc:CompanyID', payee.registration)])
+  ])
+}
+
+export function ublRepresentative ({ taxRepresentative: given }: Invoice): Xml {
+  if (given === undefined) return ''
+  return group('cac:TaxRepresentativeParty', [group('cac:PartyName', [value('cbc:Name', given.name)]), ublAddress('cac:PostalAddress', given.address), taxScheme(given.vatId, vat)])
+}
+
+export function ublDelivery (delivery: Invoice['delivery']): Xml {
+  if (delivery === undefined) return ''
+  return group('cac:Delivery', [
+    value('cbc:ActualDeliveryDate', delivery.date),
+    group('cac:DeliveryLocation', [schemed('cbc:ID', delivery.location), ublAddress('cac:Address', delivery.address)]),
+    group('cac:DeliveryParty', [group('cac:PartyName', [value('cbc:Name', delivery.name)])])
+  ])
+}

@@ -1,0 +1,32 @@
+/** A piece of an XML document; '' is nothing. */
+export type Xml = string
+type Attributes = Readonly<Record<string, string | undefined>>
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
+
+const special = /[&<>"']/
+
+function escape (text: string): string {
+  // Most texts have none of them.
+  return special.test(text) ? text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character) : text
+}
+
+/** An element with a text; nothing where there is none. */
+export function value (name: string, text: string | undefined, attributes?: Attributes): Xml {
+  return text === undefined ? '' : `<${name}${attributes === undefined ? '' : written(attributes)}>${escape(text)}</${name}>`
+}
+
+/** An element with others in it; nothing where they are all nothing. */
+export function group (name: string, children: readonly Xml[]): Xml {
+  const content = children.join('')
+  return content === '' ? '' : `<${name}>${content}</${name}>`
+}
+
+/** A whole document, with the namespaces of its prefixes. */
+export function document (name: string, namespaces: Attributes, children: readonly Xml[]): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${written(namespaces)}>${children.join('')}</${name}>\n`
+}
+
+function written (attributes: Attributes): string {
+  return Object.entries(attributes).map(([name, text]) => text === undefined ? '' : ` ${name}="${escape(text)}"`).join('')
+}

@@ -1,0 +1,116 @@
+import { sql, type Selectable } from 'kysely'
+import type { JsonObject } from '../contract/json.ts'
+import { insertCompany, type NewCompany, type NewUser } from './accounts.ts'
+import { noteAudit, type Signature } from './audit.ts'
+import type { Database, OwnerQueries } from './database.ts'
+import { createFreshCache } from './fresh-cache.ts'
+import type { Freshness } from './freshness.ts'
+import type { Tables } from './schema.ts'
+import { insertUser, unlessTaken } from './users.ts'
+
+/** A company, and what it has of credits. */
+export type CompanyRow = Selectable<Tables['companies']> & Pick<Selectable<Tables['credits']>, 'balance' | 'held' | 'low_credit'>
+
+/** The networks (CIDR) from which the users of companies may call; none: from everywhere. */
+export type AddressLists = {
+  /** As of the last freshness check, which authentication has made for every request. */
+  of: (companyId: number) => Promise<readonly string[]>
+}
+
+export function createAddressLists ({ owner }: Database, freshness: Freshness): AddressLists {
+  const cache = createFreshCache<number, readonly string[]>(freshness, (companyId) => companyId)
+  return {
+    of: (companyId) => cache.get(companyId, async () => {
+      const row = await owner.selectFrom('companies').select('addresses').where('company_id', '=', companyId).executeTakeFirst()
+      return row?.addresses ?? []
+    })
+  }
+}
+
+/** A page of all companies; the id of the last of a page is its cursor. */
+export async function listAllCompanies ({ owner }: Database, { limit, after = '0' }: { limit: number, after?: string }): Promise<CompanyRow[]> {
+  return withCredits(owner).where('companies.company_id', '>', Number(after)).orderBy('companies.company_id').limit(limit).execute()
+}
+
+export async function findCompany ({ owner }: Database, companyId: number): Promise<CompanyRow | undefined> {
+  return withCredits(owner).where('companies.company_id', '=', companyId).executeTakeFirst()
+}
+
+/** Adds a company with its users; undefined when somebody has the e-mail address of one of them. */
+export async function addCompany ({ owner }: Database, company: NewCompany, signature: Signature): Promise<CompanyRow | undefined> {
+  return unlessTaken(owner.transaction().execute(async (queries) => {
+    const companyId = await insertCompany(queries, company, signature.at)
+    await note(queries, companyId, 'company.created', { name: company.name, credits: company.credits, users: company.users.map(({ email }) => email) }, signature)
+    return withCredits(queries).where('companies.company_id', '=', companyId).executeTakeFirstOrThrow()
+  }))
+}
+
+/** Adds a user of the platform, which is made before under its own id where there is none. Answers their id; undefined when somebody has the e-mail address. */
+export async function addOperator ({ owner }: Database, { companyId, name, user }: { companyId: number, name: string, user: NewUser }, signature: Signature): Promise<number | undefined> {
+  return unlessTaken(owner.transaction().execute(async (queries) => {
+    // Several may do so at once on a new database.
+    await sql`lock table companies in exclusive mode`.execute(queries)
+    if (await queries.selectFrom('companies').select('company_id').where('company_id', '=', companyId).executeTakeFirst() === undefined) {
+      await sql`insert into companies (company_id, name, created_at) overriding system value values (${companyId}, ${name}, ${signature.at})`.execute(queries)
+      await sql`select setval(pg_get_serial_sequence('companies', 'company_id'), (select max(company_id) from companies))`.execute(queries)
+      await queries.insertInto('credits').values({ company_id: companyId, balance: 0, held: 0 }).execute()
+      await note(queries, companyId, 'company.created', { name, credits: 0 }, signature)
+    }
+    const { user_id: userId } = await insertUser(queries, companyId, user, signature)
+    return userId
+  }))
+}
+
+/** Changes what the platform decides of a company; undefined when there is none. What is absent stays. */
+export async function updateCompany ({ owner }: Database, companyId: number, change: { name?: string, disabled?: boolean }, signature: Signature): Promise<CompanyRow | undefined> {
+  const { name, disabled } = change
+  return owner.transaction().execute(async (queries) => {
+    const changed = await queries.updateTable('companies').set((company) => ({
+      ...(name === undefined ? {} : { name }),
+      disabled_at: disabled === undefined ? company.ref('disabled_at') : disabled ? company.fn.coalesce('disabled_at', company.val(signature.at)) : null
+    })).where('company_id', '=', companyId).returning('company_id').executeTakeFirst()
+    if (changed === undefined) return undefined
+    await note(queries, companyId, 'company.changed', { fields: Object.keys(change), ...change }, signature)
+    return withCredits(queries).where('companies.company_id', '=', companyId).executeTakeFirst()
+  })
+}
+
+/** Gives a company credits, or takes some back; `short`: fewer are free than are to be taken. Undefined when there is no such company. */
+export async function addCredits ({ owner }: Database, companyId: number, { amount, reason }: { amount: number, reason: string }, signature: Signature): Promise<{ balance: number, held: number } | 'short' | undefined> {
+  return owner.transaction().execute(async (queries) => {
+    const credits = await queries.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId).forUpdate().executeTakeFirst()
+    if (credits === undefined) return undefined
+    const [balance, held] = [Number(credits.balance) + amount, Number(credits.held)]
+    if (amount < 0 && balance < held) return 'short'
+    const kind = amount < 0 ? 'correction' : 'grant'
+    await queries.updateTable('credits').set({ balance }).where('company_id', '=', companyId).execute()
+    await queries.insertInto('ledger').values({ company_id: companyId, kind, amount, balance, reason, at: signature.at }).execute()
+    await noteAudit(queries, { companyId, action: amount < 0 ? 'credits.corrected' : 'credits.granted', object: { kind: 'credits', id: String(companyId) }, facts: { amount, balance, reason }, ...signature })
+    return { balance, held }
+  })
+}
+
+/** What a company decides of itself; what is absent stays. */
+export type SettingsChange = { addresses?: readonly string[], notifyUrl?: string | null, lowCredit?: number | null }
+
+export async function updateSettings (database: Database, companyId: number, change: SettingsChange, signature: Signature): Promise<void> {
+  const { addresses, notifyUrl, lowCredit } = change
+  await database.company(companyId, async (queries) => {
+    // First: a dispatch that has the credits waits for nothing that this could have.
+    if (lowCredit !== undefined) await queries.updateTable('credits').set({ low_credit: lowCredit }).where('company_id', '=', companyId).execute()
+    await queries.updateTable('companies').set((company) => ({
+      addresses: addresses === undefined ? company.ref('addresses') : [...addresses],
+      ...(notifyUrl === undefined ? {} : { notify_url: notifyUrl })
+    })).where('company_id', '=', companyId).execute()
+    await note(queries, companyId, 'settings.changed', { fields: Object.keys(change), ...(addresses === undefined ? {} : { addresses }) }, signature)
+  })
+}
+
+function withCredits (queries: Database['owner'] | OwnerQueries) {
+  return queries.selectFrom('companies').innerJoin('credits', 'credits.company_id', 'companies.company_id')
+    .selectAll('companies').select(['balance', 'held', 'low_credit'])
+}
+
+function note (queries: OwnerQueries, companyId: number, action: string, facts: JsonObject, signature: Signature): Promise<void> {
+  return noteAudit(queries, { companyId, action, object: { kind: 'company', id: String(companyId) }, facts, ...signature })
+}

@@ -1,0 +1,40 @@
+import type { PreviewFormat } from '../contract/templates.ts'
+import { fileFormats, type FileFormat } from '../documents/file-formats.ts'
+import type { Html } from '../documents/html.ts'
+import type { Format, Rendered, RenderJob } from '../documents/job.ts'
+import type { TemplateSource } from '../documents/model.ts'
+import { cleanFilename } from '../services/filename.ts'
+import { services } from '../services/index.ts'
+
+/** What a document looks like: a file. */
+export type Preview = { bytes: Uint8Array, contentType: string, filename: string }
+
+/** Makes a document; a RenderError when the data cannot become it. */
+type Render = <F extends Format>(job: RenderJob<F>) => Promise<Rendered<F>>
+
+const files: Readonly<Partial<Record<PreviewFormat, FileFormat>>> = { PDF: 'pdf', DOCX: 'docx', XLSX: 'xlsx' }
+
+/** What a dispatch makes of a template of each kind. */
+const usual = { document: 'PDF', message: 'HTML', text: 'TEXT', upload: 'PDF' } as const satisfies Record<string, PreviewFormat>
+
+/** The format in which a template is dispatched. */
+export function usualFormat ({ service }: Pick<TemplateSource, 'service'>): PreviewFormat {
+  return usual[services[service].content]
+}
+
+/** Makes a template with data into a file of a format, which is sent nowhere. */
+export async function makePreview (render: Render, job: Omit<RenderJob, 'format'>, format: PreviewFormat): Promise<Preview> {
+  const named = (extension: string): string => cleanFilename(job.template.source.name, extension) ?? `preview.${extension}`
+  const file = files[format]
+  if (file !== undefined) {
+    const { bytes, contentType } = await render({ ...job, format: file })
+    return { bytes, contentType, filename: named(fileFormats[file].extension) }
+  }
+  if (format === 'TEXT') return { bytes: Buffer.from((await render({ ...job, format: 'text' })).text), contentType: 'text/plain; charset=utf-8', filename: named('txt') }
+  return { bytes: Buffer.from(standalone(await render({ ...job, format: 'html' }))), contentType: 'text/html; charset=utf-8', filename: named('html') }
+}
+
+/** The HTML of a mail with its pictures inside, as no browser knows the parts of a mail. */
+function standalone ({ html, inline }: Html): string {
+  return inline.reduce((text, { cid, contentType, bytes }) => text.replaceAll(`cid:${cid}`, `data:${contentType};base64,${Buffer.from(bytes).toString('base64')}`), html)
+}

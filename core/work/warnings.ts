@@ -1,0 +1,14 @@
+import type { Database } from '../store/database.ts'
+import { listWarnings, tellWarning } from '../store/warnings.ts'
+import { enqueueCallback } from './callbacks.ts'
+import type { Queue } from './queue.ts'
+
+/** How many companies one look tells. */
+const most = 100
+
+type Options = { database: Database, queue: Pick<Queue, 'send'>, now: () => Date, newId: () => string }
+
+/** Tells companies whose credits have become low: once for each time, whichever process gets to it. */
+export async function tellWarnings ({ database, queue, now, newId }: Options): Promise<void> {
+  for (const companyId of await listWarnings(database, most)) await tellWarning(database, companyId, { now: now(), newId }, enqueueCallback(queue))
+}

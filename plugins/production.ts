@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs'
+import { relative } from 'node:path'
+import { demo, type Accounts } from '@dispatch/core'
+import { ConfigError, type Config } from './config.ts'
+import { developmentKeyFile } from './master-keys.ts'
+
+/** Says what is wrong, if anything. */
+type Check = (config: Config, accounts: Pick<Accounts, 'byEmail'>) => string | undefined | Promise<string | undefined>
+
+/** What a development installation may have and production must not. */
+const checks: readonly Check[] = [keyBesideData, leftoverKey, guessableWebhookAuth, demoAccounts]
+
+/** Throws a {@link ConfigError} for the first development default that a production service would run with. */
+export async function refuseDevelopmentDefaults (config: Config, accounts: Pick<Accounts, 'byEmail'>): Promise<void> {
+  for (const check of checks) {
+    const fault = await check(config, accounts)
+    if (fault !== undefined) throw new ConfigError(fault)
+  }
+}
+
+function keyBesideData ({ dataDirectory, masterKeyFile, previousMasterKeyFile }: Config): string | undefined {
+  const beside = [masterKeyFile, previousMasterKeyFile].find((file) => file !== undefined && !relative(dataDirectory, file).startsWith('..'))
+  return beside === undefined ? undefined : `The master key ${beside} lies in the data directory: whoever copies the data would have its key; keep it elsewhere.`
+}
+
+function leftoverKey ({ dataDirectory }: Config): string | undefined {
+  const file = developmentKeyFile(dataDirectory)
+  return existsSync(file) ? `${file} is the master key of a development installation, beside the data that it protects: use another data directory, or move the key into DISPATCH_MASTER_KEY and delete the file.` : undefined
+}
+
+/** Characters below which a password can be found by trying. */
+const shortestPassword = 16
+
+/** The documentation's own examples are known to everybody. */
+const documented = ['long-random-password']
+
+function guessableWebhookAuth ({ webhookAuth }: Config): string | undefined {
+  const weak = Object.entries(webhookAuth).find(([, login]) => isGuessable(login.slice(login.indexOf(':') + 1)))
+  return weak === undefined ? undefined : `The password of DISPATCH_WEBHOOKS_ENDPOINT_AUTH_${weak[0]} could be guessed: it needs at least ${shortestPassword} random characters, for example from \`openssl rand -base64 24\`.`
+}
+
+function isGuessable (password: string): boolean {
+  return password.length < shortestPassword || documented.includes(password) || new Set(password).size < shortestPassword / 2
+}
+
+async function demoAccounts (_config: Config, { byEmail }: Pick<Accounts, 'byEmail'>): Promise<string | undefined> {
+  for (const { email } of [demo.admin, demo.operator]) {
+    const account = await byEmail(email)
+    if (account !== undefined && !account.disabled) return `The database was filled for development: everybody knows its account ${email}; use another database, or disable the account first.`
+  }
+  return undefined
+}

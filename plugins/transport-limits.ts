@@ -1,0 +1,36 @@
+/** What clients may cost before anything is known of them. Times are in milliseconds. */
+export type TransportLimits = {
+  /** For the handshake of TLS. */
+  handshake: number
+  /** For the head of a request, from the opening of its connection or its first byte. */
+  head: number
+  /** For a whole request. */
+  request: number
+  /** Between two looks for requests that have taken too long. */
+  look: number
+  /** Between two looks for a renewed certificate. */
+  renewal: number
+  /** For taking an answer, beside what its bytes need at `slowest` (bytes a second). */
+  answer: number
+  slowest: number
+  /** Open connections, of all clients and of one address. */
+  connections: number
+  connectionsOfAddress: number
+  /** Requests of one connection that wait for their answers. */
+  pipelined: number
+}
+
+const second = 1000
+
+export const transportLimits: TransportLimits = {
+  handshake: 30 * second,
+  head: 30 * second,
+  request: 120 * second,
+  look: 5 * second,
+  renewal: 10 * second,
+  answer: 60 * second,
+  slowest: 16 * 1024,
+  connections: 10_000,
+  connectionsOfAddress: 500,
+  pipelined: 100
+}

@@ -1,0 +1,58 @@
+import { refused, Type, type Accepted, type Found, type HttpCall, type Static } from '@dispatch/core/provider'
+import type { Call } from './settings.ts'
+
+const Detail = Type.Object({
+  level: Type.Optional(Type.String()),
+  item: Type.Optional(Type.String()),
+  reasonCode: Type.Optional(Type.String()),
+  reasonMessage: Type.Optional(Type.String())
+})
+
+/** What the platform makes of a file after it received it: `Pending`, `Ok` or `Error`. */
+const Acknowledgement = Type.Object({ status: Type.String({ minLength: 1 }), details: Type.Optional(Type.Array(Detail)) })
+type Acknowledgement = Static<typeof Acknowledgement>
+
+export const Received = Type.Object({ flowId: Type.String({ minLength: 1 }) })
+export const Flow = Type.Object({ flowId: Type.String({ minLength: 1 }), acknowledgement: Type.Optional(Acknowledgement) })
+export const Flows = Type.Object({ results: Type.Array(Flow) })
+type Flow = Static<typeof Flow>
+
+const pending: Acknowledgement = { status: 'Pending' }
+const failed = 'Error'
+
+/** The words after which an acknowledgement does not change any more. */
+export const final = ['Ok', failed] as const
+
+/** The address and the sign-in of a call; `path` goes on after the address of the service. */
+export function ask ({ settings, sandbox, reference }: Call, path: string, body: HttpCall = {}): [url: string, call: HttpCall] {
+  const { clientId, clientSecret, organizationId, version = '1.2' } = settings
+  const { url, tokenUrl } = sandbox ? testEnvironment(settings) : settings
+  const headers = { [version === '1.1' ? 'X-Request-Id' : 'Request-Id']: reference, ...(organizationId !== undefined && { 'Organization-Id': organizationId }) }
+  return [`${url}/v1/${path}`, { oauth2: { grant: 'client_credentials', tokenUrl, clientId, clientSecret, clientAuth: 'body' }, headers, ...body }]
+}
+
+function testEnvironment ({ sandboxUrl, sandboxTokenUrl, tokenUrl }: Call['settings']): { url: string, tokenUrl: string } {
+  if (sandboxUrl === undefined) throw refused('no_sandbox', 'The configuration has no address of a test environment: set "sandboxUrl", or nothing is sent in a sandbox.')
+  return { url: sandboxUrl, tokenUrl: sandboxTokenUrl ?? tokenUrl }
+}
+
+/** What is shown of a flow: the acknowledgement's word, and whatever it says beside. */
+export function answer ({ flowId: id, acknowledgement: { status, details = [] } = pending }: Flow): Accepted {
+  return { id, status, ...(details.length > 0 && { details }) }
+}
+
+/**
+ * What the platform has under our reference. It does not keep a second file with the same one out: of several, the one that it
+ * did not turn away counts.
+ */
+export function foundAmong (flows: readonly Flow[]): Found {
+  const [flow] = flows.toSorted((one, other) => Number(isRefused(one)) - Number(isRefused(other)))
+  if (flow === undefined) return { found: 'absent' }
+  if (!isRefused(flow)) return { found: 'accepted', response: answer(flow) }
+  const { reasonCode = failed, reasonMessage = 'The platform has turned the file away.' } = flow.acknowledgement?.details?.[0] ?? {}
+  return { found: 'rejected', code: reasonCode.slice(0, 100), message: reasonMessage.slice(0, 1000) }
+}
+
+function isRefused ({ acknowledgement }: Flow): boolean {
+  return acknowledgement?.status === failed
+}

@@ -1,0 +1,56 @@
+import { defineProvider } from '@dispatch/core/provider'
+import { answer, ask, final, Flow, Flows, foundAmong, Received } from './api.ts'
+import { RequestSettings, Settings } from './settings.ts'
+
+/** The syntax of a file, by the format of the e-invoice. */
+const syntaxes = { FACTUR_X: 'Factur-X', UBL: 'UBL', CII: 'CII' } as const
+
+/** The most characters of a file's name. */
+const longestName = 255
+
+const minute = 60
+const day = 24 * 60 * minute
+
+export default defineProvider({
+  code: 'flow',
+  name: 'AFNOR Flow Service',
+  settings: Settings,
+  requestSettings: RequestSettings,
+  errors: { at: ['/errorCode', '/error'], message: ['/errorMessage', '/error_description'] },
+  services: {
+    invoicing: {
+      documentTypes: ['E_INVOICE'],
+      eInvoiceFormats: ['FACTUR_X', 'UBL', 'CII'],
+      // What was received may take a while before a search finds it.
+      idempotency: { kind: 'lookup', visibleAfter: 10 * minute },
+      timeLimit: 100,
+      final,
+      poll: { after: 5 * minute, every: 30 * minute, until: 10 * day },
+
+      async dispatch ({ invoicing: { eInvoiceFormat = 'FACTUR_X' }, document }, call) {
+        const { settings, requestSettings, reference: trackingId, http } = call
+        const { version = '1.2', processingRule, flowProfile } = { ...settings, ...requestSettings }
+        const flowInfo = {
+          flowSyntax: syntaxes[eInvoiceFormat],
+          trackingId,
+          sha256: document.sha256,
+          ...(version !== '1.1' && { name: document.filename.slice(0, longestName) }),
+          ...(processingRule !== undefined && { processingRule }),
+          ...(flowProfile !== undefined && { flowProfile })
+        }
+        const { flowId } = await http.post(...ask(call, 'flows', { multipart: { flowInfo: { json: flowInfo }, file: document } }), Received)
+        // Received (202): whether the platform takes it, its acknowledgement says later.
+        return answer({ flowId })
+      },
+
+      async lookup ({ reference: trackingId }, call) {
+        const { results } = await call.http.post(...ask(call, 'flows/search', { json: { limit: 100, where: { trackingId } } }), Flows)
+        return foundAmong(results)
+      },
+
+      async status ({ id }, call) {
+        return answer(await call.http.get(...ask(call, `flows/${encodeURIComponent(id)}`, { query: { docType: 'Metadata' } }), Flow))
+      }
+    }
+  }
+})

@@ -1,0 +1,44 @@
+/**
+ * Asks the registry for known weaknesses of the dependencies that run in production; high and critical ones fail the check. Where
+ * the registry cannot answer (offline, a mirror without advisories), it says so and goes on.
+ */
+import { spawnSync } from 'node:child_process'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+
+/** What npm answers, as far as it is read. */
+const Audit = Type.Object({
+  vulnerabilities: Type.Record(Type.String(), Type.Object({ severity: Type.String(), via: Type.Array(Type.Unknown()) })),
+  metadata: Type.Object({ vulnerabilities: Type.Object({ high: Type.Integer(), critical: Type.Integer() }) })
+})
+const Failure = Type.Object({ message: Type.String() })
+
+/** Milliseconds; a registry that is silent for longer is away. */
+const patience = 60_000
+
+const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--fetch-timeout=15000'], { encoding: 'utf8', timeout: patience, stdio: ['ignore', 'pipe', 'ignore'] })
+const answer = parsed(stdout)
+if (Value.Check(Audit, answer)) {
+  const { vulnerabilities, metadata: { vulnerabilities: { high, critical } } } = answer
+  const grave = Object.entries(vulnerabilities).filter(([, { severity }]) => severity === 'high' || severity === 'critical')
+  for (const [name, { severity, via }] of grave) console.error(`${name}: ${severity}${titlesOf(via)}`)
+  if (high + critical > 0) process.exitCode = 1
+  console.log(`${high + critical} high or critical weaknesses among the dependencies, ${Object.keys(vulnerabilities).length - grave.length} lesser ones`)
+} else {
+  console.log(`The dependencies were not audited: the registry did not answer${Value.Check(Failure, answer) ? ` (${answer.message})` : ''}.`)
+}
+
+function parsed (text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    // npm says nothing in JSON when it is cut off.
+    return undefined
+  }
+}
+
+/** An advisory, or the name of another package that has one. */
+function titlesOf (via: readonly unknown[]): string {
+  const titles = via.filter((cause) => Value.Check(Type.Object({ title: Type.String() }), cause)).map(({ title }) => title)
+  return titles.length === 0 ? '' : ` (${titles.join('; ')})`
+}

@@ -1,0 +1,49 @@
+/**
+ * What an e-invoice costs: CII and UBL written from data of 12 and of 300 lines, its rules, and a Factur-X beside the plain PDF of
+ * the same page, in turns. `node scripts/bench/e-invoice.ts` prints a table.
+ */
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { JsonObject } from '../../core/contract/json.ts'
+import { compileTemplate } from '../../core/documents/compile.ts'
+import { readTemplateFolder } from '../../core/documents/folder.ts'
+import { render } from '../../core/documents/render.ts'
+import { checkEInvoice } from '../../core/einvoice/check.ts'
+import { eInvoiceOf } from '../../core/einvoice/write.ts'
+
+const folder = fileURLToPath(new URL('../../templates/e-invoice', import.meta.url))
+const sample = JSON.parse(await readFile(`${folder}/sample.json`, 'utf8')) as { lines: JsonObject[] } & JsonObject
+const { source } = await readTemplateFolder(folder)
+const [archival, plain] = [compileTemplate(source), compileTemplate({ ...source, archival: false })]
+const now = '2026-03-14T09:30:00.000Z'
+
+/** The sample with this many lines, and its own words in each round. */
+function invoice (count: number, round: number): JsonObject {
+  return { ...sample, number: `F-${round}`, lines: Array.from({ length: count }, (_, index) => ({ ...sample.lines[index % sample.lines.length], description: `Line ${index} of ${round}` })) }
+}
+
+const tasks: Readonly<Record<string, (data: JsonObject) => unknown>> = {
+  'CII and UBL': (data) => (['CII', 'UBL'] as const).map((format) => eInvoiceOf(data, { format, currency: 'EUR' })),
+  'all rules': (data) => checkEInvoice(data, { format: 'UBL', currency: 'EUR' }, ''),
+  'plain PDF': (data) => render(plain, { data: eInvoiceOf(data, { format: 'CII', currency: 'EUR' }).data, format: 'pdf', now }),
+  'Factur-X': (data) => render(archival, { data, format: 'factur-x', now })
+}
+
+/** Milliseconds of each task, run in turns: the middle one of all rounds. */
+async function measure (count: number, rounds: number): Promise<Record<string, { ms: number }>> {
+  const times = Object.keys(tasks).map((): number[] => [])
+  for (let round = -rounds / 2; round < rounds; round++) {
+    for (const [index, task] of Object.values(tasks).entries()) {
+      const data = invoice(count, round)
+      const start = performance.now()
+      await task(data)
+      if (round >= 0) times[index]?.push(performance.now() - start)
+    }
+  }
+  return Object.fromEntries(Object.keys(tasks).map((name, index) => [name, { ms: Math.round((times[index]?.sort((a, b) => a - b)[rounds >> 1] ?? 0) * 100) / 100 }]))
+}
+
+for (const [lines, rounds] of [[12, 200], [300, 20]] as const) {
+  console.log(`${lines} lines`)
+  console.table(await measure(lines, rounds))
+}

@@ -1,0 +1,76 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { startChild } from './support/child.ts'
+import { withDatabase } from './support/database.ts'
+import { post } from './support/post.ts'
+import type { Service } from './support/service.ts'
+import { smsRequest } from './support/sms.ts'
+
+/**
+ * 200 connections of one hostile company (bad logins, floods, slow bodies, large bodies), and the 99th percentile of another
+ * company's dispatches meanwhile against its quiet value, in the same run: `npm run bench -- hostile`. Quiet and hostile spells take
+ * turns. The service, the attackers and who measures are processes of their own.
+ */
+const rounds = 3
+/** Dispatches of one spell. */
+const measured = 200
+/** Milliseconds between two of them. */
+const every = 20
+const wanted = 3
+
+await withDatabase(async ({ url }, folder) => {
+  const service = await startChild<Service>('service.ts', [url, folder, 'unrendered'], { DISPATCH_DISPATCH_LIMIT: '100000' })
+  // Another company; its process only works on the queue.
+  const other = await startChild<Service>('service.ts', [url, folder, 'unrendered'], { DISPATCH_WORKER: 'off' })
+  try {
+    console.table(await compare(service.ready, { ...other.ready, url: service.ready.url }))
+  } finally {
+    await Promise.all([service.stop(), other.stop()])
+  }
+})
+
+async function compare (victim: Service, { url, bearer }: Service): Promise<object> {
+  await spell(victim)
+  const [quiet, hostile]: [number[], number[]] = [[], []]
+  for (let round = 0; round < rounds; round++) {
+    quiet.push(...await spell(victim))
+    const attackers = await startChild('attacker.ts', [url, bearer])
+    await pause(1000)
+    hostile.push(...await spell(victim))
+    await attackers.stop()
+    await pause(1000)
+  }
+  const ratio = percentile(hostile, 99) / percentile(quiet, 99)
+  return {
+    quiet: row(quiet),
+    'beside 200 hostile connections': { ...row(hostile), 'of the quiet p99': `${rounded(ratio)}×`, wanted: `< ${wanted}×` }
+  }
+}
+
+/** Milliseconds of the company's dispatches, which come at even times whether those before are answered or not. */
+async function spell ({ url, bearer }: Service): Promise<number[]> {
+  const answers: Promise<number>[] = []
+  for (let sent = 0; sent < measured; sent++) {
+    answers.push(timed(() => post(url, '/api/sms', smsRequest(String(sent)), bearer)))
+    await pause(every)
+  }
+  return Promise.all(answers)
+}
+
+async function timed (work: () => Promise<number>): Promise<number> {
+  const begun = performance.now()
+  const status = await work()
+  if (status !== 200) throw new Error(`A dispatch of the company that is measured was answered ${status}.`)
+  return performance.now() - begun
+}
+
+function row (values: readonly number[]): object {
+  return { dispatches: values.length, 'p50 ms': rounded(percentile(values, 50)), 'p99 ms': rounded(percentile(values, 99)) }
+}
+
+function percentile (values: readonly number[], of: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * of / 100)] ?? NaN
+}
+
+function rounded (value: number): number {
+  return Math.round(value * 10) / 10
+}

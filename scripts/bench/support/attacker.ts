@@ -1,0 +1,36 @@
+/** 200 connections of a hostile company, to the service and with the token given as arguments, until the process is ended. */
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { post } from './post.ts'
+import { smsRequest } from './sms.ts'
+
+const [url = '', bearer = ''] = process.argv.slice(2)
+const connectionsOfEach = 50
+
+/** Five megabytes, just about what a body may have. */
+const largeBody = { notes: Array.from({ length: 4900 }, () => 'x'.repeat(1000)) }
+
+const attacks: readonly (() => Promise<unknown>)[] = [
+  () => post(url, '/auth', { username: 'attacker@bench.example.com', password: String(Math.random()) }),
+  () => post(url, '/api/sms', smsRequest('flood'), bearer),
+  trickle,
+  () => post(url, '/api/sms/validate', largeBody, bearer)
+]
+
+/** A request whose body comes byte by byte, 10 milliseconds apart. */
+async function trickle (): Promise<void> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname).on('error', () => undefined)
+  socket.write(`POST /api/sms HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: ${bearer}\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n`)
+  while (!socket.destroyed) {
+    socket.write(' ')
+    await pause(10)
+  }
+}
+
+async function repeat (attack: () => Promise<unknown>): Promise<never> {
+  for (;;) await attack()
+}
+
+for (const attack of attacks) for (let connection = 0; connection < connectionsOfEach; connection++) void repeat(attack)
+process.send?.('attacking')

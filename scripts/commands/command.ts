@@ -1,0 +1,6 @@
+/** What `npm run dispatch -- <name> …` can do. It throws errors whose messages are sentences for the operator. */
+export type Command = {
+  /** The line of the usage: its arguments and what it does. */
+  summary: string
+  run: (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>
+}

@@ -1,0 +1,25 @@
+import { join } from 'node:path'
+import { findEmbedded, migrate, openDatabase, startEmbedded, type Database } from '@dispatch/core'
+import type { Config } from '../../plugins/config.ts'
+
+/**
+ * Works with the service's database, up to date, whether the service runs or not: the server of DATABASE_URL, or the embedded one,
+ * which is started for as long as the work takes where no service has it running. The data directory must be open.
+ */
+export async function withDatabase<Result> (config: Config, work: (database: Database) => Promise<Result>): Promise<Result> {
+  await using opened = new AsyncDisposableStack()
+  const connectionString = config.databaseUrl ?? await embeddedUrl(config.dataDirectory, opened)
+  const database = openDatabase({ connectionString }, { connections: 2, onError: (error) => { console.error(`A database connection was lost: ${error.message}`) } })
+  opened.defer(database.close)
+  await migrate(database)
+  return await work(database)
+}
+
+async function embeddedUrl (dataDirectory: string, opened: AsyncDisposableStack): Promise<string> {
+  const dir = join(dataDirectory, 'postgres')
+  const running = await findEmbedded(dir)
+  if (running !== undefined) return running
+  const embedded = await startEmbedded({ dir })
+  opened.defer(() => embedded.stop())
+  return embedded.url
+}

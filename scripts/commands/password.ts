@@ -1,0 +1,29 @@
+import { createInterface } from 'node:readline'
+import { Writable, type Readable } from 'node:stream'
+
+/** Where a password comes from: a terminal (`isTTY`), or whatever else stands on standard input. */
+export type Input = Readable & { isTTY?: boolean }
+
+/** A password: typed twice at a terminal, where nothing of it is shown, else the first line of the input. Throws with one sentence. */
+export async function readPassword (input: Input, prompt: Writable): Promise<string> {
+  const isTyped = input.isTTY === true
+  // At a terminal the library echoes what is typed to its output itself: here it goes nowhere.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => { done() } })
+  const reader = createInterface({ input, output: nowhere, terminal: isTyped })
+  const lines = reader[Symbol.asyncIterator]()
+  async function ask (question: string): Promise<string> {
+    if (isTyped) prompt.write(question)
+    const line = await lines.next()
+    if (isTyped) prompt.write('\n')
+    if (line.done === true) throw new Error('No password was given: it is the first line of standard input.')
+    return line.value
+  }
+  try {
+    const password = await ask('Password: ')
+    if (isTyped && await ask('The same again: ') !== password) throw new Error('The two passwords are not the same.')
+    return password
+  } finally {
+    reader.close()
+    input.pause()
+  }
+}

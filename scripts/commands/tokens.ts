@@ -1,0 +1,28 @@
+import { createKeyStore, rotateSigningKey } from '@dispatch/core'
+import { readConfig } from '../../plugins/config.ts'
+import { openKeyring } from '../../plugins/master-keys.ts'
+import { openDataDirectory } from '../data-directory.ts'
+import type { Command } from './command.ts'
+import { withDatabase } from './database.ts'
+
+/** What becomes of the keys before, and how it is told. */
+const actions = {
+  rotate: { older: 'kept', told: 'it signs in two minutes, and tokens of the key before stay good' },
+  revoke: { older: 'revoked', told: 'within a minute every token that was signed before is refused' }
+} as const
+
+/** Replaces the key that signs access tokens, while the service runs. */
+export const tokens: Command = {
+  summary: 'tokens rotate|revoke   makes a new key for access tokens; revoke ends all tokens that are there, for a key that became known',
+  async run ([name = '', ...rest], env) {
+    const action = Object.entries(actions).find(([one]) => one === name)?.[1]
+    if (action === undefined || rest.length > 0) throw new Error('It is "tokens rotate" or "tokens revoke", without anything behind it.')
+    const config = readConfig(env)
+    openDataDirectory(config.dataDirectory)
+    const keyring = await openKeyring(config)
+    await withDatabase(config, async (database) => {
+      const kid = await rotateSigningKey({ store: createKeyStore(database), keyring, now: () => new Date() }, action.older)
+      console.log(`Access tokens have the new key ${kid}: ${action.told}.`)
+    })
+  }
+}

@@ -1,0 +1,28 @@
+/** What operators do at the command line: `npm run dispatch -- <command> …`. A failure is one sentence on standard error and exit code 1. */
+import { assertNode } from './node-version.mjs'
+import type { Command } from './commands/command.ts'
+import { sentenceOf } from './failure.ts'
+
+assertNode()
+// Only now: what they import, an older Node cannot even link.
+const { keys } = await import('./commands/keys.ts')
+const { operator } = await import('./commands/operator.ts')
+const { tokens } = await import('./commands/tokens.ts')
+
+const commands: Readonly<Record<string, Command>> = { operator, keys, tokens }
+
+const usage = `npm run dispatch -- <command>\n\n${Object.values(commands).map(({ summary }) => `  ${summary}`).join('\n')}`
+
+const [name = '', ...args] = process.argv.slice(2)
+try {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command === undefined) fail(usage)
+  else await command.run(args, process.env)
+} catch (error) {
+  fail(sentenceOf(error))
+}
+
+function fail (text: string): void {
+  console.error(text)
+  process.exitCode = 1
+}

@@ -1,0 +1,21 @@
+import { compileTemplate } from '../../core/documents/compile.ts'
+import { RenderError, TemplateError } from '../../core/documents/errors.ts'
+import { readTemplateFolder } from '../../core/documents/folder.ts'
+import { unread } from '../../core/documents/uses.ts'
+import { samplesIn } from './samples.ts'
+
+/** What there is to say about a template, a sentence each: faults keep it from being used, warnings do not. */
+export type Findings = { faults: string[], warnings: string[] }
+
+/** Checks a template's folder and makes its samples in every format; warns of fields of the samples that no block shows. */
+export async function check (folder: string): Promise<Findings> {
+  try {
+    const template = await readTemplateFolder(folder)
+    const { uses } = compileTemplate(template.source)
+    await samplesIn(template, new Date())
+    return { faults: [], warnings: Object.entries(template.samples).flatMap(([name, data]) => unread(uses, data).map((field) => `${name}.json: no block shows ${field}.`)) }
+  } catch (error) {
+    if (error instanceof TemplateError || error instanceof RenderError) return { faults: error.message.split('\n'), warnings: [] }
+    throw error
+  }
+}

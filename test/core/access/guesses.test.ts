@@ -1,0 +1,119 @@
+import t from 'tap'
+import { createCredentials, createGuesses, DispatchError, type Guesses, type KnownClients } from '@dispatch/core'
+import { accountWith, createAccounts, createClock } from './fixtures/access.ts'
+
+/** A limiter in memory that never forgets. */
+function counter (quota: number) {
+  const taken = new Map<string, number>()
+  return {
+    taken,
+    take (client: string) {
+      const count = (taken.get(client) ?? 0) + 1
+      taken.set(client, count)
+      return Promise.resolve({ policy: 'test', quota, window: 60, remaining: Math.max(0, quota - count), reset: 60, exceeded: count > quota })
+    },
+    giveBack (client: string) {
+      taken.set(client, (taken.get(client) ?? 0) - 1)
+      return Promise.resolve()
+    }
+  }
+}
+
+function setUp () {
+  const [addresses, accounts] = [counter(5), counter(12)]
+  const remembered = new Set<string>()
+  const known: KnownClients = {
+    isKnown: (userId, client) => Promise.resolve(remembered.has(`${userId} ${client}`)),
+    remember: (userId, client) => { remembered.add(`${userId} ${client}`); return Promise.resolve() }
+  }
+  const checks = { count: 0 }
+  const guesses: Guesses = createGuesses({ addresses, accounts, known })
+  const users = createAccounts(accountWith(), accountWith({ userId: 8, email: 'bob@example.com' }))
+  const { verify } = createCredentials({
+    accounts: users,
+    guesses,
+    now: createClock().now,
+    matches: (_, password) => { checks.count++; return Promise.resolve(password === 'correct horse') }
+  })
+  /** What comes of a try: whose account it opens, 401, or 429. */
+  const attempt = (password: string, address: string, email = 'ada@example.com'): Promise<number | undefined> =>
+    verify(email, password, address).then((account) => account?.userId ?? 401, (error: unknown) => error instanceof DispatchError ? error.status : Promise.reject(error as Error))
+  let tries = 0
+  const guess = (address: string, email?: string): Promise<number | undefined> => attempt(`guess ${++tries}`, address, email)
+  return { addresses, accounts, checks, guesses, attempt, guess }
+}
+
+await t.test('an address has so many wrong passwords, whosever they are, and then not even the right one', async (t) => {
+  const { guess, attempt, checks } = setUp()
+  for (const email of ['ada@example.com', 'bob@example.com', 'nobody@example.com', 'ada@example.com', 'bob@example.com']) t.equal(await guess('192.0.2.1', email), 401)
+  t.equal(await guess('192.0.2.1'), 429)
+  t.equal(await attempt('correct horse', '192.0.2.1'), 429)
+  t.equal(checks.count, 5, 'a refused try verifies nothing')
+  t.equal(await attempt('correct horse', '192.0.2.2'), 7, 'another address is not concerned')
+})
+
+await t.test('tries at the same moment are counted too', async (t) => {
+  const { guess, checks } = setUp()
+  const answers = await Promise.all(Array.from({ length: 20 }, () => guess('192.0.2.1')))
+  t.equal(answers.filter((status) => status === 401).length, 5)
+  t.equal(checks.count, 5)
+})
+
+await t.test('the addresses of one IPv6 network are one', async (t) => {
+  const { guess } = setUp()
+  for (let index = 0; index < 5; index++) t.equal(await guess(`2001:db8::${index}:1`), 401)
+  t.equal(await guess('2001:db8::99:1'), 429)
+  t.equal(await guess('2001:db8:0:1::1'), 401)
+})
+
+await t.test('right passwords count nothing', async (t) => {
+  const { attempt, addresses, accounts } = setUp()
+  for (const email of ['ada@example.com', 'bob@example.com']) for (let index = 0; index < 20; index++) await attempt('correct horse', '192.0.2.1', email)
+  t.same([...addresses.taken.values(), ...accounts.taken.values()], [0, 0, 0])
+})
+
+await t.test('many addresses have no more guesses at an account than its share', async (t) => {
+  const { guess, attempt } = setUp()
+  const answers: unknown[] = []
+  for (let index = 0; index < 30; index++) answers.push(await guess(`198.51.100.${index}`))
+  t.equal(answers.filter((status) => status === 401).length, 12)
+  t.equal(await attempt('correct horse', '203.0.113.1'), 429, 'nor has a stranger the right one')
+  t.equal(await attempt('correct horse', '203.0.113.1', 'bob@example.com'), 8, 'other accounts are not concerned')
+})
+
+await t.test('strangers cannot lock out who comes from where they always come from', async (t) => {
+  const { guess, attempt, checks } = setUp()
+  await attempt('correct horse', '192.0.2.1')
+  for (let index = 0; index < 50; index++) await guess(`198.51.100.${index}`)
+  const before = checks.count
+  t.equal(await guess('192.0.2.1'), 401)
+  t.equal(checks.count, before + 1, 'it is verified')
+})
+
+await t.test('an account that does not exist is refused as one that does', async (t) => {
+  const { guess } = setUp()
+  const answers: unknown[] = []
+  for (let index = 0; index < 14; index++) answers.push(await guess(`198.51.100.${index}`, 'nobody@example.com'))
+  t.same(answers, [...Array<number>(12).fill(401), 429, 429])
+})
+
+await t.test('what is refused says when to come again', async (t) => {
+  const { guess, guesses } = setUp()
+  for (let index = 0; index < 5; index++) await guess('192.0.2.1')
+  const refused = { word: 'rate_limited', retryAfter: 60, budget: { quota: 5, remaining: 0 } }
+  t.match(await guesses.begin({ userId: 7, email: 'ada@example.com', address: '192.0.2.1' }).catch((error: unknown) => error), refused)
+  t.match(await guesses.wrongKey('192.0.2.1').catch((error: unknown) => error), refused)
+})
+
+await t.test('more logins than can wait are refused at once, and the next one is welcome when there is room', async (t) => {
+  const gate = Promise.withResolvers<boolean>()
+  let checks = 0
+  const { verify } = createCredentials({ accounts: createAccounts(accountWith()), now: createClock().now, matches: () => { checks++; return gate.promise } })
+  const waiting = Array.from({ length: 102 }, (_, index) => verify('ada@example.com', `guess ${index}`, '192.0.2.1'))
+  await new Promise(setImmediate)
+  t.equal(checks, 2)
+  t.match(await verify('ada@example.com', 'one more', '192.0.2.1').catch((error: unknown) => error), { word: 'rate_limited', retryAfter: 1 })
+  gate.resolve(false)
+  t.same(await Promise.all(waiting), Array(102).fill(undefined))
+  t.equal(await verify('ada@example.com', 'one more', '192.0.2.1'), undefined)
+})

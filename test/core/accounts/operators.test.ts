@@ -1,0 +1,40 @@
+import t from 'tap'
+import { createOperator, migrate, openDatabase } from '@dispatch/core'
+import { testDatabase } from '../../support/postgres.ts'
+
+const { url } = await testDatabase(t)
+const database = openDatabase({ connectionString: url }, { onError: (error) => t.fail(error.message) })
+t.teardown(() => database.close())
+await migrate(database)
+const now = new Date('2026-03-14T09:30:00Z')
+const companies = () => database.owner.selectFrom('companies').select(['company_id', 'name']).orderBy('company_id').execute()
+const password = 'a good password'
+
+await t.test('what cannot be an operator is refused, and nothing is made', async (t) => {
+  const refused = [
+    [{ email: 'nobody', password }, 'validation_error', /\/email: Not a valid e-mail address/],
+    [{ email: 'ada@example.com', password: '' }, 'validation_error', /\/password: Needs at least 10 characters/],
+    [{ email: 'ada@example.com', password: 'Ada@Example.com' }, 'validation_failed', /must be another text than the e-mail address/]
+  ] as const
+  for (const [given, word, message] of refused) await t.rejects(createOperator(database, given, now), { word, message })
+  t.strictSame(await companies(), [])
+})
+
+await t.test('operators that are made at once on a new database are of one platform, company 1, whatever was rolled back before', async (t) => {
+  await t.rejects(database.owner.transaction().execute(async (queries) => {
+    await queries.insertInto('companies').values({ name: 'Rolled back', created_at: now }).execute()
+    throw new Error('It is rolled back.')
+  }))
+  const made = await Promise.all(['ada', 'grace', 'joan'].map((name) => createOperator(database, { email: `${name}@example.com`, password }, now)))
+  t.equal(new Set(made.map(({ userId }) => userId)).size, 3)
+  t.strictSame(await companies(), [{ company_id: 1, name: 'Platform' }])
+  const { company_id: next } = await database.owner.insertInto('companies').values({ name: 'The next', created_at: now }).returning('company_id').executeTakeFirstOrThrow()
+  t.ok(next > 1, 'the next company has an id of its own')
+  t.match(await database.owner.selectFrom('audit').select(['action', 'company_id', 'user_id', 'facts']).orderBy('audit_id').execute(), [
+    { action: 'company.created', company_id: 1, user_id: null }, { action: 'user.created', facts: { role: 'operator' } }, { action: 'user.created' }, { action: 'user.created' }
+  ])
+})
+
+await t.test('an e-mail address that somebody has is refused', async (t) => {
+  await t.rejects(createOperator(database, { email: 'ADA@example.com', password }, now), { word: 'conflict', message: 'There is a user with the e-mail address ada@example.com already.' })
+})

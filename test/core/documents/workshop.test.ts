@@ -1,0 +1,85 @@
+import t, { type Test } from 'tap'
+import { createGate } from '../../../core/documents/gate.ts'
+import { createTurns } from '../../../core/documents/turns.ts'
+import { createWorkshop, type Workshop, type WorkshopOptions } from '../../../core/documents/workshop.ts'
+import { now, templateOf } from './support.ts'
+
+function start (t: Test, options: WorkshopOptions = {}): Workshop {
+  const workshop = createWorkshop({ threads: 1, ...options })
+  t.teardown(() => workshop.close())
+  return workshop
+}
+
+const yaml = 'name: Letter\nservice: file\nlocale: en\nbody: [{ paragraph: "Dear {{ name }}" }]\n'
+const schema = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }
+const draft = { yaml, schema, sample: { name: 'Ada' }, assets: {} }
+
+void t.test('a draft that compiles comes back as a model, named by its content', async (t) => {
+  const workshop = start(t)
+  const inspection = await workshop.inspect(1, draft)
+  t.match(inspection, { ok: true, source: { name: 'Letter', service: 'file' }, digest: /^[0-9a-f]{64}$/, warnings: [] })
+  t.same(await workshop.inspect(2, { ...draft, yaml: `# A comment\n${yaml}` }), inspection, 'comments change nothing')
+  const other = await workshop.inspect(1, { ...draft, schema: { ...schema, title: 'Letter' } })
+  t.ok(inspection.ok && other.ok && inspection.digest !== other.digest)
+})
+
+void t.test('the digest names the picture, and not its name', async (t) => {
+  const workshop = start(t)
+  const pictured = { ...draft, yaml: `${yaml}assets: { logo: "asset:logo" }\n` }
+  const digest = async (sha256: string): Promise<unknown> => {
+    const inspection = await workshop.inspect(1, { ...pictured, assets: { logo: sha256 } })
+    return inspection.ok ? inspection.digest : inspection.problems
+  }
+  t.not(await digest('a'), await digest('b'))
+  t.equal(await digest('a'), await digest('a'))
+})
+
+void t.test('a job beyond its time ends in a problem, and the next one is done', async (t) => {
+  const workshop = start(t, { timeLimits: { inspect: 2, check: 2, render: 2, flatten: 2 } })
+  const evil = { ...draft, schema: { type: 'object', properties: { name: { type: 'string', pattern: '^(a+)+$' } } }, sample: { name: `${'a'.repeat(50)}!` } }
+  t.match(await workshop.inspect(1, evil), { ok: false, problems: [{ path: '', code: 'too_slow', message: /within 2 seconds/ }] })
+  const { schema: patterned } = evil
+  const template = { digest: 'evil', schema: patterned, source: templateOf([{ paragraph: '{{ name }}' }]) }
+  t.match(await workshop.check(1, { template, data: evil.sample, at: '/data' }), { problems: [{ path: '/data', code: 'too_slow' }] })
+  t.match(await workshop.check(1, { template, data: { name: 'aa', nick: 'A' }, at: '/data' }), { problems: [], warnings: [{ path: '/data/nick', code: 'unused_field' }] })
+})
+
+void t.test('a job beyond its memory ends in a problem, and the next one is done', async (t) => {
+  const workshop = start(t, { memoryLimit: 96 })
+  const lines = Array.from({ length: 60_000 }, (_, index) => ({ a: index }))
+  const job = { template: { id: 0, version: 0, digest: 'huge', source: templateOf([{ table: { each: 'lines', as: 'l', columns: Array.from({ length: 10 }, () => ({ header: 'A', value: 'l.a' })) } }]) }, data: { lines }, format: 'text', now: now.toISOString() } as const
+  await t.rejects(workshop.render(1, job), { name: 'RenderError', problems: [{ code: 'too_large', message: /96 MiB/ }] })
+  t.match(await workshop.inspect(1, draft), { ok: true })
+})
+
+void t.test('too many jobs are turned away at once', async (t) => {
+  const workshop = start(t, { waiting: 1 })
+  const answers = await Promise.allSettled([1, 2, 3, 4].map((companyId) => workshop.inspect(companyId, draft)))
+  t.strictSame(answers.map(({ status }) => status), ['fulfilled', 'fulfilled', 'rejected', 'rejected'])
+  t.match(answers[3], { reason: { name: 'DispatchError', word: 'provider_unavailable' } })
+})
+
+void t.test('a company does one job at a time, and waits for nobody else', async (t) => {
+  const turns = createTurns(1)
+  const begun: string[] = []
+  const gate = createGate(0, 10)
+  const job = (name: string) => async (): Promise<void> => {
+    begun.push(name)
+    await gate.enter()
+  }
+  const first = turns.take(1, job('first'))
+  const second = turns.take(1, job('second'))
+  await t.rejects(turns.take(1, job('third')), { name: 'ThreadsBusy' })
+  const other = turns.take(2, job('other'))
+  await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(begun, ['first', 'other'])
+  gate.leave()
+  await first
+  gate.leave()
+  await other
+  await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(begun, ['first', 'other', 'second'])
+  gate.leave()
+  await second
+  await turns.take(1, () => Promise.resolve())
+})

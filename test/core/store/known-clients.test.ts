@@ -1,0 +1,40 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { createKnownClients, openDatabase } from '@dispatch/core'
+import { forgetClients } from '../../../core/store/retention.ts'
+import { seededDatabase } from '../../support/service.ts'
+import { clockAt } from '../../plugins/support/parts.ts'
+
+const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
+t.teardown(database.close)
+const clock = clockAt('2026-03-14T09:30:00.000Z')
+const { isKnown, remember } = createKnownClients(database, clock.now)
+const day = 24 * 3600
+const lastAt = async (): Promise<unknown> => (await sql<{ last_at: Date }>`select last_at from known_clients`.execute(database.owner)).rows[0]?.last_at
+
+await t.test('a client is known to its user for 30 days after the last login from it', async (t) => {
+  t.notOk(await isKnown(1, '192.0.2.1'))
+  await remember(1, '192.0.2.1')
+  t.ok(await isKnown(1, '192.0.2.1'))
+  t.notOk(await isKnown(2, '192.0.2.1'))
+  t.notOk(await isKnown(1, '192.0.2.2'))
+  clock.advance(20 * day)
+  await remember(1, '192.0.2.1')
+  clock.advance(30 * day - 0.001)
+  t.ok(await isKnown(1, '192.0.2.1'))
+  clock.advance(0.001)
+  t.notOk(await isKnown(1, '192.0.2.1'))
+})
+
+await t.test('it is written once a day, and forgotten when it counts no more', async (t) => {
+  await remember(1, '192.0.2.1')
+  const first = await lastAt()
+  clock.advance(day)
+  await remember(1, '192.0.2.1')
+  t.same(await lastAt(), first)
+  clock.advance(0.001)
+  await remember(1, '192.0.2.1')
+  t.same(await lastAt(), clock.now())
+  t.equal(await forgetClients(database, { before: clock.now(), limit: 10 }), 0)
+  t.equal(await forgetClients(database, { before: new Date(clock.now().getTime() + 1), limit: 10 }), 1)
+})

@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { createLimiter, migrate, openDatabase } from '@dispatch/core'
+import { outageOf } from '../../plugins/support/outage.ts'
+import { testDatabase } from '../../support/postgres.ts'
+
+const { url } = await testDatabase(t)
+const open = (): ReturnType<typeof openDatabase> => openDatabase({ connectionString: url }, { connections: 3, onError: () => undefined })
+const [here, there] = [open(), open()]
+t.teardown(() => Promise.all([here.close(), there.close()]))
+await migrate(here)
+
+await t.test('processes that count together let exactly so many pass', async (t) => {
+  const limit = { name: 'shared', quota: 25, window: 60 }
+  const limiters = [createLimiter(here, limit), createLimiter(there, limit)]
+  const taken = await Promise.all(Array.from({ length: 60 }, (_, index) => limiters[index % 2]!.take('ada')))
+  t.equal(taken.filter(({ exceeded }) => !exceeded).length, 25)
+  t.match(await limiters[0]!.take('bob'), { exceeded: false, policy: 'shared', quota: 25, window: 60, remaining: 24 })
+})
+
+await t.test('limits of different names count apart', async (t) => {
+  const [one, other] = [createLimiter(here, { name: 'one', quota: 1, window: 60 }), createLimiter(here, { name: 'other', quota: 1, window: 60 })]
+  await one.take('ada')
+  t.match(await one.take('ada'), { exceeded: true, remaining: 0 })
+  t.match(await other.take('ada'), { exceeded: false })
+})
+
+await t.test('what is given back can be taken again', async (t) => {
+  const limiter = createLimiter(here, { name: 'given', quota: 1, window: 60 })
+  for (let time = 0; time < 3; time++) {
+    t.match(await limiter.take('ada'), { exceeded: false })
+    await limiter.giveBack('ada')
+  }
+})
+
+await t.test('a time that is over begins anew, and tells its end', async (t) => {
+  const limiter = createLimiter(here, { name: 'short', quota: 1, window: 600 })
+  const { reset } = await limiter.take('ada')
+  t.ok(reset > 595 && reset <= 600)
+  await sql`update limits set expire = 1 where key = 'short:ada'`.execute(here.owner)
+  t.match(await limiter.take('ada'), { exceeded: false, reset: 600 })
+})
+
+await t.test('who is over the limit costs no more queries', async (t) => {
+  const limiter = createLimiter(here, { name: 'blocked', quota: 1, window: 60 })
+  await limiter.take('ada')
+  await limiter.take('ada')
+  const pointsOf = async (): Promise<unknown> => (await sql`select points from limits where key = 'blocked:ada'`.execute(here.owner)).rows
+  const before = await pointsOf()
+  for (let time = 0; time < 10; time++) t.match(await limiter.take('ada'), { exceeded: true })
+  t.same(await pointsOf(), before)
+})
+
+await t.test('while the database is away the door stays as narrow as one process makes it', async (t) => {
+  const limiter = createLimiter(here, { name: 'away', quota: 2, window: 60 })
+  const outage = outageOf(url)
+  await outage.begin()
+  const taken = [await limiter.take('ada'), await limiter.take('ada'), await limiter.take('ada')]
+  await outage.end()
+  t.same(taken.map(({ exceeded }) => exceeded), [false, false, true])
+})
+
+await t.test('the counters need no disk', async (t) => {
+  t.same((await sql`select relpersistence as kept from pg_class where relname = 'limits'`.execute(here.owner)).rows, [{ kept: 'u' }])
+})

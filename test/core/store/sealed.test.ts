@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto'
+import { checkMasterKeys, createKeyring, rewrapSecrets, sealedUnder, type Envelope, type Keyring } from '@dispatch/core'
+import { sql } from 'kysely'
+import t from 'tap'
+import { dump } from '../../hostile/support.ts'
+import { quickRenderer } from '../../plugins/support/parts.ts'
+import { testProviders } from '../../plugins/support/providers.ts'
+import { invoiceRequest, seededDatabase, startService, type TestService } from '../../support/service.ts'
+
+const [before, after] = [randomBytes(32), randomBytes(32)]
+const base64 = (key: Buffer): { masterKey: string } => ({ masterKey: key.toString('base64') })
+const [old, next, both] = [createKeyring(before), createKeyring(after), createKeyring(after, before)]
+
+// What the seed has under its own key is made anew under the one before.
+const databaseUrl = await seededDatabase(t)
+const providers = await testProviders(t)
+const tokens: unknown[] = []
+await providers.add('vendor', { settings: '{ kid: Secret(), token: Secret() }' }, async (_request, { settings }) => {
+  tokens.push(settings['token'])
+  return Promise.resolve({ id: String(tokens.length), status: 'created' })
+})
+const start = (keys: object): Promise<TestService> => startService(t, { databaseUrl, config: { providerDirectories: providers.directories, ...keys }, parts: { renderer: quickRenderer } })
+const { house } = await startService(t, { databaseUrl })
+const { owner } = house.get('database')
+await sql`truncate signing_keys`.execute(owner)
+
+const service = await start(base64(before))
+const put = (at: TestService, token: string) => at.send('PUT', '/api/v1/company/providers/vendor', { body: { settings: { kid: 'a setting of this name', token } } })
+const dispatch = (at: TestService) => at.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'vendor' }) })
+
+await put(service, 'token-1')
+await service.send('PUT', '/api/v1/my/providers/vendor', { body: { settings: { kid: 'k', token: 'own' } } }, { email: 'operator@example.com', password: 'operator-password' })
+await service.send('POST', '/api/v1/company/callback-secret')
+await sql`insert into inbound (inbound_id, service, provider_code, parked, body, received_at, state)
+  select gen_random_uuid(), 'esign', 'nobody', ${JSON.stringify(old.seal('{}', 'webhook headers'))}::jsonb, '', now(), 'held' from generate_series(1, 250)`.execute(owner)
+
+/** Whether a row anywhere in the database names the key. */
+const names = async ({ kid }: Keyring): Promise<boolean> => JSON.stringify(await dump(house)).includes(kid)
+
+await t.test('every secret of the service is under the master key', async (t) => {
+  const found = await sealedUnder(house.get('database'))
+  t.same([...found.keys()], [old.kid])
+  t.equal(found.get(old.kid), 2 + 2 + 2 + 1 + 250, 'two keys, two settings of two owners, a callback secret, events that wait')
+})
+
+await t.test('a service with another master key does not start, and says in one sentence what is wrong and what to do', async (t) => {
+  const sentence = `The database holds 257 secrets under the master key ${old.kid}, but DISPATCH_MASTER_KEY is ${next.kid}: start with the key that sealed them or, to replace it, give that one as DISPATCH_MASTER_KEY_PREVIOUS and run \`npm run dispatch -- keys rotate\`.`
+  await t.rejects(start(base64(after)), { name: 'SealError', message: sentence })
+  await t.rejects(checkMasterKeys(house.get('database'), next), { message: sentence })
+})
+
+await t.test('a rotation that is killed leaves everything readable, and the next one ends it', async (t) => {
+  let rewrapped = 0
+  const dying: Keyring = { ...both, rewrap: (envelope) => { if (++rewrapped > 150) throw new Error('killed'); return both.rewrap(envelope) } }
+  await t.rejects(rewrapSecrets(house.get('database'), dying), { message: 'killed' })
+  t.ok(await names(old), 'some are under the key before')
+  t.ok(await names(next), 'some are under the new one')
+  await t.rejects(checkMasterKeys(house.get('database'), next))
+  await t.rejects(checkMasterKeys(house.get('database'), old))
+  const service = await start({ ...base64(after), previousMasterKey: before.toString('base64') })
+  t.match(await dispatch(service), { status: 200 })
+  t.equal(tokens.at(-1), 'token-1')
+})
+
+await t.test('a service with both keys goes on reading and writing while secrets are rewrapped, and nothing is lost', async (t) => {
+  const service = await start({ ...base64(after), previousMasterKey: before.toString('base64') })
+  const change = async (): Promise<void> => {
+    for (let turn = 2; turn < 12; turn++) {
+      t.match(await put(service, `token-${turn}`), { status: 200 })
+      t.match(await dispatch(service), { status: 200 })
+      t.equal(tokens.at(-1), `token-${turn}`)
+    }
+  }
+  const [rows] = await Promise.all([rewrapSecrets(house.get('database'), both), change()])
+  t.ok(rows > 100, 'the rest of them')
+  await rewrapSecrets(house.get('database'), both)
+  t.notOk(await names(old), 'no row of any table is under the key before')
+  t.equal(await rewrapSecrets(house.get('database'), both), 0, 'there is nothing left to do')
+})
+
+await t.test('afterwards the new key alone opens everything, and the one before nothing', async (t) => {
+  const service = await start(base64(after))
+  t.match(await dispatch(service), { status: 200 })
+  t.equal(tokens.at(-1), 'token-11')
+  const { body: { data } } = await service.send('POST', '/auth', { body: { username: 'demo@example.com', password: 'demo-password' } }, null)
+  t.equal((await fetch(`${service.url}/healthz`, { headers: { authorization: `Bearer ${String(data.token)}` } })).status, 200)
+  t.match(await service.house.get('callbackSigning').sign(2, { id: 'a', body: 'b' }), { 'webhook-signature': /^v1,/ })
+  const { rows } = await sql<{ parked: Envelope }>`select parked from inbound`.execute(owner)
+  t.equal(rows.filter(({ parked }) => next.open(parked, 'webhook headers').toString() === '{}').length, 250)
+  await t.rejects(start(base64(before)), { name: 'SealError' })
+})

@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { wordsOf } from '../core/documents/support.ts'
+import { startService } from '../support/service.ts'
+
+const guide = readFileSync(new URL('../../templates/README.md', import.meta.url), 'utf8')
+const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({ info, text }))
+
+await t.test('what the guide lets an admin do works as it is written', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'dispatch-guide-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const { url } = await startService(t)
+  const answers: any[] = []
+  for (const { info, text } of blocks) {
+    const [, file] = /file=(\S+)/.exec(info) ?? []
+    if (file !== undefined) writeFileSync(join(folder, file), text)
+    if (info !== 'sh run') continue
+    for (const command of text.split(/^(?=curl|sed)/m)) {
+      const { stdout } = await promisify(execFile)('sh', ['-c', command.replaceAll('http://127.0.0.1:3000', url)], { cwd: folder })
+      if (stdout !== '') answers.push(JSON.parse(stdout))
+    }
+  }
+  t.match(answers, [
+    { name: 'logo', width: 1, height: 1 },
+    { id: 1000, name: 'Our receipt', status: 'draft', version: 1, warnings: [] },
+    { id: 1000, status: 'published', version: 1 },
+    { success: true, service: 'file' },
+    { id: 1000, status: 'draft', version: 2, latestVersion: 2 },
+    { data: [{ version: 2, status: 'draft' }, { version: 1, status: 'published' }] }
+  ])
+  t.equal(await wordsOf({ bytes: readFileSync(join(folder, 'receipt.pdf')) }), 'Receipt R-17 Paid by Ada.')
+  t.match(readFileSync(join(folder, 'receipt.html'), 'utf8'), /Paid with thanks by Edsger/)
+})

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import { readingOf } from '../support/reading.ts'
+import { chainBody } from '../support/chains.ts'
+import { startService, type Answer } from '../support/service.ts'
+import { readXml } from '../core/einvoice/xml.ts'
+import { accepts, testProviders } from './support/providers.ts'
+
+const given: any[] = []
+const providers = await testProviders(t)
+const electronic = (formats: string): string => `documentTypes: ['INVOICE', 'E_INVOICE'], ${formats}idempotency: { kind: 'none' }`
+await providers.add('platform', { service: electronic('') }, async (request, context) => {
+  given.push(request)
+  return await accepts(request, context)
+})
+await providers.add('peppol', { service: electronic('eInvoiceFormats: [\'UBL\'], ') }, accepts)
+const service = await startService(t, { config: { providerDirectories: providers.directories } })
+for (const code of ['platform', 'peppol']) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+const { outbox } = readingOf(service)
+
+const sample = JSON.parse(await readFile(new URL('../../templates/e-invoice/sample.json', import.meta.url), 'utf8')) as Record<string, unknown>
+const body = (more: Record<string, unknown> = {}, data: Record<string, unknown> = sample): Record<string, unknown> => ({ providerName: 'platform', documentType: 'E_INVOICE', template: { id: 4, data }, ...more })
+const send = (request: Record<string, unknown>, path = 'invoicing'): Promise<Answer> => service.send('POST', `/api/${path}`, { body: request })
+const download = async (id: string): Promise<string> => String((await service.send('GET', `/api/v1/documents/${id}`)).body)
+
+await t.test('an e-invoice is dispatched as the file of its format, a Factur-X unless told otherwise', async (t) => {
+  for (const [fields, format, contentType, extension] of [
+    [{}, 'FACTUR_X', 'application/pdf', 'pdf'],
+    [{ invoicing: { eInvoiceFormat: 'UBL' } }, 'UBL', 'application/xml', 'xml'],
+    [{ invoicing: { eInvoiceFormat: 'CII' } }, 'CII', 'application/xml', 'xml']
+  ] as const) {
+    const answer = await send(body(fields))
+    t.match(answer, { status: 200, body: { success: true, generatedDocument: { contentType, filename: `E-invoice-2026-0143.${extension}` } } }, format)
+    const request = given.at(-1)
+    t.match(request, { invoicing: { documentType: 'E_INVOICE', eInvoiceFormat: format }, document: { contentType, sha256: answer.body.generatedDocument.sha256 } }, format)
+    const text = await download(answer.body.generatedDocument.id)
+    if (format === 'FACTUR_X') t.match(text, /^%PDF-1\.7/)
+    else t.equal(readXml(text).name, format === 'UBL' ? 'Invoice' : 'CrossIndustryInvoice')
+  }
+})
+
+await t.test('a chain attaches and archives that very file', async (t) => {
+  const chain = chainBody(['invoicing', 'email', 'upload'], { id: 4, data: sample }, body({ invoicing: { eInvoiceFormat: 'UBL' } }))
+  const { status, body: { generatedDocument } } = await send(chain, 'invoicing/email/upload')
+  t.equal(status, 200)
+  const [email, upload] = (await outbox()).slice(-2)
+  t.match(email.attachments, [{ contentType: 'application/xml', filename: 'E-invoice-2026-0143.xml', sha256: generatedDocument.sha256 }])
+  t.match(upload.document, { contentType: 'application/xml', sha256: generatedDocument.sha256 })
+})
+
+await t.test('validation tells what an e-invoice misses, by rule and place, and charges nothing', async (t) => {
+  const { seller, ...rest } = sample
+  const answer = await send(body({}, { ...rest, seller: { ...seller as object, country: undefined }, total: 1 }), 'invoicing/validate')
+  t.match(answer, { status: 422, body: { error: 'validation_failed', result: 'error' } })
+  t.strictSame(answer.body.details.map(({ path, code }: any) => `${path} ${code}`), ['/template/data/seller/country BR-09', '/template/data/total BR-CO-15'])
+  t.match(await send(body({}, { ...sample, dueDate: '2099-01-01' }), 'invoicing/validate'), { status: 200, body: { result: 'success', warnings: [] } }, 'what the page does not show is in the XML')
+})
+
+await t.test('a format belongs to an e-invoice, and to what the provider takes', async (t) => {
+  const codes = async (request: Record<string, unknown>): Promise<string[]> => (await send(request, 'invoicing/validate')).body.details.map(({ path, code }: any) => `${path} ${code}`)
+  t.strictSame(await codes(body({ providerName: 'peppol' })), ['/invoicing/eInvoiceFormat not_supported_by_provider'])
+  t.ok((await codes(body({ documentType: 'INVOICE', invoicing: { eInvoiceFormat: 'UBL' } }))).includes('/invoicing/eInvoiceFormat not_supported'))
+  t.match(await send(body({ invoicing: { eInvoiceFormat: 'ZUGFERD' } })), { status: 400, body: { error: 'validation_error' } })
+})
+
+await t.test('XML is not signed or printed', async (t) => {
+  const chain = chainBody(['invoicing', 'postal'], { id: 4, data: sample }, body({ invoicing: { eInvoiceFormat: 'CII' } }))
+  t.match(await send(chain, 'invoicing/postal'), { status: 422, body: { details: [{ path: '/invoicing/eInvoiceFormat', code: 'format_not_taken' }] } })
+})

@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { transportLimits } from '../../plugins/transport-limits.ts'
+import { createPlainListener } from '../../plugins/plain.ts'
+import { createWays } from '../../plugins/https.ts'
+import { requireHttps } from '../../plugins/config-transport.ts'
+import { isError } from '../hostile/support.ts'
+import { certificateFiles, fetchSecurely } from '../support/secure.ts'
+import { admin, invoiceRequest, startService, testConfig } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+
+const parts = { renderer: quickRenderer }
+const authorization = `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`
+const proxied = await startService(t, { config: { environment: 'production', trustedProxies: ['127.0.0.1/32', '10.0.0.0/8'] }, parts })
+const direct = await startService(t, { config: { environment: 'production', trustedProxies: ['10.0.0.0/8'] }, parts })
+
+type Got = { status: number, headers: Headers, body: any }
+
+async function get (url: string, path: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Got> {
+  const response = await fetch(url + path, { ...init, headers: { authorization, ...headers }, redirect: 'manual' })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text }
+}
+
+/** Refused before anything else is looked at, and nobody is sent elsewhere with the credentials. */
+function isRefused (t: Test, answer: Got, name: string): void {
+  isError(t, answer, 'https_required', name)
+  t.equal(answer.headers.get('location'), null)
+  t.equal(answer.headers.get('strict-transport-security'), null)
+}
+
+await t.test('what a trusted proxy has taken over HTTPS is served', async (t) => {
+  for (const protocol of ['https', 'HTTPS', 'https, https']) {
+    const answer = await get(proxied.url, '/healthz', { 'x-forwarded-proto': protocol })
+    t.equal(answer.status, 200, protocol)
+    t.equal(answer.headers.get('strict-transport-security'), 'max-age=31536000')
+  }
+})
+
+await t.test('what it has taken over plain HTTP is refused, on every path', async (t) => {
+  for (const protocol of ['http', 'http, https', 'https, http', 'https,http,https', '', 'wss', 'httpsx', 'https;http']) {
+    for (const path of ['/healthz', '/livez', '/openapi.json', '/docs/', '/nowhere', '/%zz', '/d/token', '/.well-known/security.txt']) {
+      isRefused(t, await get(proxied.url, path, { 'x-forwarded-proto': protocol }), `${protocol} ${path}`)
+    }
+  }
+  isRefused(t, await get(proxied.url, '/auth', { 'x-forwarded-proto': 'http', 'content-type': 'application/json' }, { method: 'POST', body: '{}' }), 'a login')
+  isRefused(t, await get(proxied.url, '/healthz', { 'x-forwarded-proto': 'http', 'x-api-version': '9' }), 'an unknown version')
+})
+
+await t.test('a proxy that says nothing of the way may ask for the service\'s health alone', async (t) => {
+  for (const path of ['/livez', '/readyz']) t.equal((await get(proxied.url, path)).status, 204, path)
+  for (const path of ['/healthz', '/openapi.json', '/livezz', '/livez/']) isRefused(t, await get(proxied.url, path), path)
+})
+
+await t.test('nobody else is believed', async (t) => {
+  for (const headers of [{}, { 'x-forwarded-proto': 'https' }, { forwarded: 'proto=https' }, { 'x-forwarded-proto': 'https', 'x-forwarded-for': '10.0.0.1' }, { 'x-forwarded-ssl': 'on', 'front-end-https': 'on' }]) {
+    for (const path of ['/healthz', '/livez', '/readyz']) isRefused(t, await get(direct.url, path, headers), JSON.stringify(headers))
+  }
+})
+
+await t.test('a refused request does nothing, whatever it carries', async (t) => {
+  const answer = await get(direct.url, '/api/invoicing', { 'content-type': 'application/json' }, { method: 'POST', body: JSON.stringify(invoiceRequest()) })
+  isRefused(t, answer, 'a dispatch')
+  t.notMatch(direct.log.join(''), /companyId/, 'its credentials were not looked at')
+})
+
+await t.test('in development plain HTTP is served on loopback, but not what a trusted proxy has taken over it', async (t) => {
+  const service = await startService(t, { config: { trustedProxies: ['127.0.0.0/8'] }, parts })
+  t.equal((await get(service.url, '/healthz')).status, 200)
+  t.equal((await get(service.url, '/healthz', { 'x-forwarded-proto': 'https' })).status, 200)
+  isRefused(t, await get(service.url, '/healthz', { 'x-forwarded-proto': 'http' }), 'http')
+})
+
+await t.test('what came over TLS to a proxy\'s own TLS is judged by the first way', async (t) => {
+  const { authority: { ca }, config } = await certificateFiles(t)
+  const { url } = await startService(t, { config: { ...config, trustedProxies: ['127.0.0.1/32'] }, parts })
+  const answer = (headers: Record<string, string>) => fetchSecurely(`${url}/healthz`, ca, { headers: { authorization, ...headers } })
+  t.equal((await answer({})).status, 200)
+  t.equal((await answer({ 'x-forwarded-proto': 'https' })).status, 200)
+  t.equal((await answer({ 'x-forwarded-proto': 'http' })).status, 403)
+})
+
+await t.test('an IPv4 proxy is known by its address inside IPv6', (t) => {
+  const way = createWays({ environment: 'production', host: '0.0.0.0', trustedProxies: ['10.0.0.0/8', 'fd00::/8'] })
+  const from = (remoteAddress: string | undefined) => way({ socket: { remoteAddress }, headers: { 'x-forwarded-proto': 'https' } } as never)
+  for (const [address, expected] of [['::ffff:10.1.2.3', 'encrypted'], ['fd00::1', 'encrypted'], ['::ffff:11.1.2.3', 'plain'], ['fe00::1', 'plain'], [undefined, 'plain']] as const) t.equal(from(address), expected, address ?? 'none')
+  t.end()
+})
+
+await t.test('production does not begin without a way to HTTPS', (t) => {
+  const config = testConfig('/tmp', { environment: 'production' })
+  t.throws(() => { requireHttps({ ...config, trustedProxies: [] }) }, { name: 'ConfigError', message: /^In production requests come over HTTPS: .*\.$/ })
+  t.doesNotThrow(() => { requireHttps(config) })
+  t.doesNotThrow(() => { requireHttps({ ...config, trustedProxies: [], tls: { cert: 'c', key: 'k' } }) })
+  t.doesNotThrow(() => { requireHttps({ ...config, environment: 'development', trustedProxies: [] }) })
+  t.end()
+})
+
+await t.test('the listener for plain HTTP refuses every request, and redirects nobody', async (t) => {
+  const plain = createPlainListener({ ...transportLimits, head: 200, look: 50, connectionsOfAddress: 5 })
+  await once(plain.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => plain.close())
+  const { port } = plain.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  for (const [method, path] of [['GET', '/'], ['GET', '/livez'], ['GET', '/docs/'], ['POST', '/auth'], ['DELETE', '/%zz'], ['OPTIONS', '/api/email']] as const) {
+    const answer = await get(url, path, { 'x-request-id': 'mine' }, { method, ...(method === 'POST' ? { body: 'x'.repeat(100_000) } : {}) })
+    isRefused(t, answer, `${method} ${path}`)
+    t.equal(answer.body.requestId, 'mine')
+    t.equal(answer.headers.get('connection'), 'close')
+  }
+  t.equal((await get(url, '/', {}, { method: 'HEAD' })).status, 403)
+  const raw = async (text: string): Promise<string> => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    let received = ''
+    socket.on('data', (bytes: Buffer) => { received += bytes.toString('latin1') })
+    if (text !== '') socket.write(text)
+    await once(socket, 'close')
+    return received
+  }
+  t.match(await raw('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'), /^$/)
+  t.match(await raw('nonsense\r\n\r\n'), /^HTTP\/1\.1 400 /)
+  t.match(await raw('GET / HTTP/1.1\r\nHost:'), /^HTTP\/1\.1 408 /)
+  t.match(await raw('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nabc'), /^HTTP\/1\.1 403 /)
+  t.match(await raw(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
+})

@@ -1,0 +1,136 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
+import { clockAt, quickRenderer } from './support/parts.ts'
+
+const databaseUrl = await seededDatabase(t)
+const clock = clockAt('2026-03-14T09:30:00.000Z')
+const options = { databaseUrl, parts: { renderer: quickRenderer, now: clock.now } }
+const [here, there] = [await startService(t, options), await startService(t, options)]
+const { owner } = here.house.get('database')
+const company = await here.company('shop')
+const other = await here.company('rival')
+
+const make = (body: object, login: Login = company.member): Promise<Answer> => here.send('POST', '/api/v1/keys', { body: { name: 'Web shop', mode: 'live', ...body } }, login)
+const as = (key: unknown, method = 'GET', path = '/api/v1/credits', body?: unknown): Promise<Answer> => there.send(method, path, { headers: { authorization: `Bearer ${String(key)}` }, ...body === undefined ? {} : { body } }, null)
+const list = async (login: Login, query = ''): Promise<any[]> => (await here.send('GET', `/api/v1/keys${query}`, {}, login)).body.data
+const userIdOf = async ({ email }: Login): Promise<number> => (await sql<{ user_id: number }>`select user_id from users where email = ${email}`.execute(owner)).rows[0]?.user_id ?? 0
+
+await t.test('a key is shown once, and kept as what it cannot be read from', async (t) => {
+  const { status, headers, body } = await make({ services: ['email'], expiresAt: '2026-04-14T00:00:00Z' })
+  t.equal(status, 201)
+  t.equal(headers.get('cache-control'), 'no-store')
+  const { key, ...view } = body
+  t.match(view, { name: 'Web shop', mode: 'live', services: ['email'], prefix: String(key).slice(0, 12), last4: String(key).slice(-4), createdAt: '2026-03-14T09:30:00.000Z', expiresAt: '2026-04-14T00:00:00.000Z', lastUsedAt: null })
+  t.same(await list(company.member), [view])
+  const { rows } = await sql`select * from api_keys`.execute(owner)
+  const random = String(key).split('_')[2] ?? ''
+  t.notMatch(`${JSON.stringify(rows)}${here.log.join('')}`, random)
+  t.equal(random.length, 27)
+})
+
+await t.test('a key works in every process, and ends in every process when it is revoked', async (t) => {
+  const { body: { id, key } } = await make({})
+  for (let time = 0; time < 3; time++) t.equal((await as(key)).status, 200)
+  t.equal((await here.send('DELETE', `/api/v1/keys/${String(id)}`, {}, company.member)).status, 204)
+  t.match(await as(key), { status: 401, body: { message: 'The API key is unknown, expired or revoked.' } })
+  t.equal((await here.send('DELETE', `/api/v1/keys/${String(id)}`, {}, company.member)).status, 404)
+  t.notOk((await list(company.admin)).some((one) => one.id === id))
+})
+
+await t.test('the last use is noted once a minute, however often and wherever it is used', async (t) => {
+  const { body: { id, key } } = await make({})
+  const used = async (): Promise<unknown> => (await list(company.member)).find((one) => one.id === id)?.lastUsedAt
+  // Nobody waits for it.
+  const noted = async (before: unknown): Promise<unknown> => {
+    for (let time = 0; time < 500; time++) if (await used() !== before) break
+    return used()
+  }
+  await as(key)
+  t.equal(await noted(null), '2026-03-14T09:30:00.000Z')
+  clock.advance(59.999)
+  await as(key)
+  await here.send('GET', '/healthz', { headers: { authorization: `Bearer ${String(key)}` } }, null)
+  t.equal(await used(), '2026-03-14T09:30:00.000Z')
+  clock.advance(0.001)
+  await as(key)
+  t.equal(await noted('2026-03-14T09:30:00.000Z'), '2026-03-14T09:31:00.000Z')
+})
+
+await t.test('members make, see and revoke their own; admins those of the company', async (t) => {
+  const [memberId, adminId, operatorId, strangerId] = await Promise.all([company.member, company.admin, company.operator, other.member].map(userIdOf))
+  const { body: own } = await make({ name: 'own' })
+  const { status, body: given } = await make({ name: 'given', userId: memberId }, company.admin)
+  t.equal(status, 201)
+  t.equal(given.userId, memberId)
+  const { body: admins } = await make({ name: 'the admin\'s' }, company.admin)
+  t.equal(admins.userId, adminId)
+
+  t.match(await make({ userId: adminId }), { status: 403 })
+  t.match(await make({ userId: strangerId }, company.admin), { status: 404 })
+  t.match(await make({ userId: operatorId }, company.admin), { status: 403, body: { message: /above their own/ } })
+  t.match(await make({ userId: 2_147_483_647 }, company.admin), { status: 404 })
+
+  const names = async (login: Login, query?: string): Promise<string[]> => (await list(login, query)).map((one) => one.name)
+  t.notOk((await names(company.member)).includes('the admin\'s'))
+  t.notOk((await names(company.member, `?userId=${String(adminId)}`)).includes('the admin\'s'), 'whoever is asked for')
+  t.ok((await names(company.admin)).includes('own'))
+  t.same(await names(company.admin, `?userId=${String(adminId)}`), ['the admin\'s'])
+  t.same(await names(other.admin), [])
+
+  const revoke = (id: unknown, login: Login): Promise<Answer> => here.send('DELETE', `/api/v1/keys/${String(id)}`, {}, login)
+  for (const [id, login] of [[admins.id, company.member], [own.id, other.admin], ['none', company.admin]] as const) t.equal((await revoke(id, login)).status, 404)
+  t.equal((await as(admins.key)).status, 200)
+  t.equal((await revoke(own.id, company.admin)).status, 204)
+  t.equal((await revoke(given.id, company.member)).status, 204)
+})
+
+await t.test('a list goes on where its page ends', async (t) => {
+  const { member } = await here.company('pages')
+  for (const name of ['1', '2', '3']) await make({ name }, member)
+  const first = await here.send('GET', '/api/v1/keys?limit=2', {}, member)
+  t.same(first.body.data.map((one: any) => one.name), ['3', '2'])
+  const second = await here.send('GET', `/api/v1/keys?limit=2&cursor=${String(first.body.nextCursor)}`, {}, member)
+  t.same([second.body.data.map((one: any) => one.name), second.body.nextCursor], [['1'], null])
+})
+
+await t.test('what a key cannot be is said, with what would be right', async (t) => {
+  const few = await here.company('few', { services: ['email'] })
+  t.match(await make({ services: ['email', 'sms'], expiresAt: '2020-01-01T00:00:00Z' }, few.member), { status: 422, body: { error: 'validation_failed', details: [{ path: '/services/1', code: 'not_permitted' }, { path: '/expiresAt', code: 'past' }] } })
+  for (const body of [{ name: '' }, { mode: 'prod' }, { services: [] }, { services: ['*'] }, { services: ['email', 'email'] }, { expiresAt: 'tomorrow' }, { userId: 0 }, { role: 'admin' }]) t.match(await make(body), { status: 400 }, JSON.stringify(body))
+  await sql`insert into api_keys (key_id, company_id, user_id, name, mode, digest, beginning, ending, created_at)
+    select gen_random_uuid(), ${few.companyId}, ${await userIdOf(few.member)}, 'many', 'test', gen_random_uuid()::text::bytea, '', '', now() from generate_series(1, 99)`.execute(owner)
+  const answers = await Promise.all([make({}, few.member), make({}, few.member), make({}, few.member)])
+  t.same(answers.map(({ status }) => status).sort(), [201, 409, 409])
+})
+
+await t.test('a key keeps to its services', async (t) => {
+  const { body: { key } } = await make({ services: ['email'] })
+  t.match(await as(key, 'POST', '/api/sms/validate', { sms: { phoneNumber: '+33612345678', message: 'Hello' } }), { status: 403 })
+  t.match(await as(key, 'POST', '/api/file/email/validate', {}), { status: 400 })
+  t.match(await as(key, 'POST', '/api/file/email/validate', { template: { id: 2, data: {} }, email: { from: 'a@example.com', to: 'b@example.com', subject: 'x', body: 'y' } }), { status: 403 }, 'also in a chain')
+})
+
+await t.test('a key opens no other door: no keys, no identities; the log and the audit say which one it was', async (t) => {
+  const { body: { key, id } } = await make({}, company.admin)
+  const memberId = await userIdOf(company.member)
+  t.match(await as(key, 'POST', '/api/v1/keys', { name: 'another', mode: 'live' }), { status: 403, body: { message: /password of a person/ } })
+  t.match(await as(key, 'DELETE', `/api/v1/keys/${String(id)}`), { status: 403 })
+  t.match(await as(key, 'POST', '/auth/impersonate', { userId: memberId }), { status: 403 })
+  t.match(await as(key, 'GET', '/auth/refresh'), { status: 401 })
+  t.equal((await as(key, 'PUT', '/api/v1/company/defaults/invoicing', { providerName: 'simulator' })).status, 200, 'what its user may do otherwise, it may')
+  t.ok(there.log.some((line) => line.includes(`"keyId":"${String(id)}"`)))
+})
+
+await t.test('who acts as somebody else makes no key that would outlast it', async (t) => {
+  const { body: { data: { token } } } = await here.send('POST', '/auth/impersonate', { body: { userId: await userIdOf(company.member) } }, company.admin)
+  t.match(await as(token, 'POST', '/api/v1/keys', { name: 'x', mode: 'live' }), { status: 403, body: { message: /outlast/ } })
+})
+
+await t.test('every change of a key stands in the audit log, with who made it', async (t) => {
+  const { body: { id } } = await make({ userId: await userIdOf(company.member) }, company.admin)
+  await here.send('DELETE', `/api/v1/keys/${String(id)}`, {}, company.member)
+  const { rows } = await sql<Record<string, unknown>>`select action, user_id, object_kind, facts from audit where object_id = ${String(id)} order by audit_id`.execute(owner)
+  const [memberId, adminId] = [await userIdOf(company.member), await userIdOf(company.admin)]
+  t.match(rows, [{ action: 'key.created', user_id: adminId, object_kind: 'key', facts: { userId: memberId, name: 'Web shop', mode: 'live' } }, { action: 'key.revoked', user_id: memberId }])
+})

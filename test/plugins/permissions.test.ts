@@ -1,0 +1,114 @@
+import { serviceNames, type ServiceName, type ServicePath } from '@dispatch/core'
+import t from 'tap'
+import { isError } from '../hostile/support.ts'
+import { chainBody } from '../support/chains.ts'
+import { admin, invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+
+const service = await startService(t, { parts: { renderer: quickRenderer } })
+const { send } = service
+const { owner } = service.house.get('database')
+
+let users = 0
+/** A user of "Demo" who may use what an admin has given them. */
+async function user (...permitted: readonly string[]): Promise<Login & { id: number }> {
+  const login = { email: `permitted-${++users}@example.com`, password: 'a good password' }
+  const { body } = await send('POST', '/api/v1/users', { body: { ...login, role: 'member', services: permitted } }, admin)
+  return { ...login, id: body.id as number }
+}
+
+/** A new number each time: a vendor takes one once. */
+const template = (): unknown => invoiceRequest()['template']
+const dispatches = async (): Promise<number> => Number((await owner.selectFrom('dispatches').select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()).count)
+const form = (): FormData => {
+  const data = new FormData()
+  data.set('file', new Blob(['hello']), 'hello.txt')
+  return data
+}
+
+/** What a request for one service needs. */
+function alone (name: ServiceName): Record<string, unknown> {
+  if (name === 'email') return { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Hello', body: 'Hello' }
+  return name === 'sms' ? { sms: { phoneNumber: '+33612345678', message: 'Hello' } } : chainBody([name], template())
+}
+
+async function request (path: readonly ServiceName[], ending: '' | '/validate', login: Login, more: Record<string, unknown> = {}): Promise<Answer> {
+  if (path[0] === 'upload') return upload(login)
+  return send('POST', `/api/${path.join('/')}${ending}`, { body: { ...path.length === 1 && path[0] !== undefined ? alone(path[0]) : chainBody(path, template()), ...more } }, login)
+}
+
+async function upload ({ email, password }: Login): Promise<Answer> {
+  const response = await fetch(`${service.url}/api/upload`, { method: 'POST', body: form(), headers: { authorization: `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}` } })
+  return { status: response.status, headers: response.headers, body: await response.json() }
+}
+
+await t.test('a user without a service\'s permission gets 403 for it alone: all others answer', async (t) => {
+  for (const withheld of serviceNames) {
+    const login = await user(...serviceNames.filter((name) => name !== withheld))
+    for (const name of serviceNames) {
+      for (const ending of name === 'upload' ? [''] as const : ['', '/validate'] as const) {
+        const answer = await request([name], ending, login)
+        if (name === withheld) isError(t, answer, 'forbidden', `${name}${ending}`)
+        else t.equal(answer.status, 200, `without ${withheld}: ${name}${ending} is ${answer.status}`)
+      }
+    }
+  }
+})
+
+const paths: readonly ServicePath[] = [['file', 'email'], ['invoicing', 'email'], ['esign', 'sms'], ['postal', 'upload'], ['invoicing', 'email', 'upload'], ['file', 'esign', 'email', 'upload'], ['invoicing', 'postal', 'email', 'sms']]
+
+await t.test('in a chain a permission that is missing at any position is a 403, and nothing of the chain is done', async (t) => {
+  for (const path of paths) {
+    const before = await dispatches()
+    for (const withheld of path) {
+      const login = await user(...path.filter((name) => name !== withheld))
+      for (const ending of ['', '/validate'] as const) {
+        const answer = await request(path, ending, login)
+        isError(t, answer, 'forbidden', `${path.join('/')}${ending} without ${withheld}`)
+        t.match(answer.body.message, `"${withheld}"`)
+      }
+    }
+    t.equal(await dispatches(), before)
+    t.equal((await request(path, '/validate', await user(...path))).status, 200, `${path.join('/')} with all of them`)
+    t.equal((await request(path, '/validate', await user('*'))).status, 200)
+  }
+})
+
+await t.test('what is deferred needs its permission when it is asked for', async (t) => {
+  const deferred = { deferred: [{ on: 'esign.completed', service: 'upload' }] }
+  const [without, allowed] = [await user('esign'), await user('esign', 'upload')]
+  for (const ending of ['', '/validate'] as const) {
+    const answer = await request(['esign'], ending, without, deferred)
+    isError(t, answer, 'forbidden', ending)
+    t.match(answer.body.message, '"upload"')
+    t.equal((await request(['esign'], ending, allowed, deferred)).status, 200)
+  }
+})
+
+await t.test('the permission comes before anything that tells of the company: a template, a configuration, a body', async (t) => {
+  const login = await user('sms')
+  const hidden = await send('POST', '/api/invoicing', { body: { ...invoiceRequest(), template: { id: 999, data: {} } } }, login)
+  isError(t, hidden, 'forbidden')
+  isError(t, await send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'nobody' }) }, login), 'forbidden')
+})
+
+await t.test('a permission that is given or taken holds for the next request, by every scheme', async (t) => {
+  const login = await user('sms')
+  const { body: { data: { token } } } = await send('POST', '/auth', { body: { username: login.email, password: login.password } }, null)
+  const statuses = async (): Promise<number[]> => [
+    (await send('POST', '/api/invoicing/validate', { body: invoiceRequest() }, login)).status,
+    (await send('POST', '/api/invoicing/validate', { body: invoiceRequest(), headers: { authorization: `Bearer ${token}` } }, null)).status
+  ]
+  for (const [permitted, status] of [[['sms'], 403], [['invoicing'], 200], [[], 403], [['*'], 200]] as const) {
+    t.equal((await send('PUT', `/api/v1/users/${login.id}`, { body: { services: permitted } }, admin)).status, 200)
+    t.strictSame(await statuses(), [status, status], permitted.join())
+  }
+})
+
+await t.test('a dispatch is retried and cancelled only by who may use its services, and chosen for oneself is only what one may use', async (t) => {
+  const login = await user('sms')
+  const failed = (await send('POST', '/api/invoicing', { body: invoiceRequest({}, { invoicing: { reference: 'reject' } }) })).body.dispatchId as string
+  for (const verb of ['retry', 'cancel']) isError(t, await send('POST', `/api/v1/dispatches/${failed}/${verb}`, {}, login), 'forbidden', verb)
+  isError(t, await send('PUT', '/api/v1/my/config/invoicing', { body: { providerName: 'simulator' } }, login), 'forbidden')
+  t.equal((await send('PUT', '/api/v1/my/config/sms', { body: { providerName: 'simulator' } }, login)).status, 200)
+})

@@ -1,0 +1,190 @@
+import { refused } from '@dispatch/core/provider'
+import t, { type Test } from 'tap'
+import { until } from '../core/work/support.ts'
+import { chainBody } from '../support/chains.ts'
+import { invoiceRequest, startService, type Answer, type Login, type TestService } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+import { testProviders, type Handler } from './support/providers.ts'
+
+const providers = await testProviders(t)
+/** What the providers were called with, in order. */
+const calls: { code: string, sandbox: boolean, requestSettings: unknown }[] = []
+let refuse = false
+const noting = (code: string): Handler => (_request, { sandbox, requestSettings, reference }) => {
+  calls.push({ code, sandbox, requestSettings })
+  if (refuse) throw refused('E1', 'Not today.')
+  return Promise.resolve({ id: `${code}-${reference}`, status: 'created' })
+}
+const optional = '{ key: Type.Optional(Type.String()), secret: Type.Optional(Secret()) }'
+const sandboxes = {
+  flagged: 'sandbox: { kind: \'flag\' },',
+  needy: 'sandbox: { kind: \'flag\', needs: [\'key\', \'secret\'] },',
+  apart: 'sandbox: { kind: \'configuration\' },',
+  real: ''
+}
+for (const [code, more] of Object.entries(sandboxes)) await providers.add(code, { more, settings: optional, requestSettings: '{ label: Type.Optional(Type.String()) }' }, noting(code))
+await providers.add('texts', { of: 'sms', more: sandboxes.flagged, service: 'idempotency: { kind: \'none\' }' }, noting('texts'))
+await providers.add('archive', { of: 'upload', service: 'idempotency: { kind: \'none\' }' }, noting('archive'))
+
+const config = { providerDirectories: providers.directories, prices: { invoicing: 1, sms: 2, upload: 3, file: 4 } }
+const service = await startService(t, { config, parts: { renderer: quickRenderer } })
+t.beforeEach(() => { [calls.length, refuse] = [0, false] })
+
+type Keys = { live: string, test: string }
+type Company = Awaited<ReturnType<TestService['company']>> & Keys
+
+async function founded (service: TestService, name: string, credits = 100): Promise<Company> {
+  const company = await service.company(name, { credits })
+  const make = async (mode: string): Promise<string> => (await service.send('POST', '/api/v1/keys', { body: { name: mode, mode } }, company.admin)).body.key as string
+  return { ...company, live: await make('live'), test: await make('test') }
+}
+const company = await founded(service, 'acme')
+const configure = (code: string, body: object = { settings: {} }, login: Login = company.admin): Promise<Answer> => service.send('PUT', `/api/v1/company/providers/${code}`, { body }, login)
+for (const code of [...Object.keys(sandboxes), 'texts', 'archive']) await configure(code)
+
+const as = (key: string, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+  service.send(method, path, { headers: { authorization: `Bearer ${key}`, ...headers }, ...body === undefined ? {} : { body } }, null)
+const invoice = (key: string, providerName: string, more: object = {}): Promise<Answer> => as(key, 'POST', '/api/invoicing', invoiceRequest({}, { providerName, ...more }))
+const read = async (dispatchId: unknown): Promise<any> => (await as(company.live, 'GET', `/api/v1/dispatches/${String(dispatchId)}`)).body
+const balance = async (key = company.live): Promise<number> => (await as(key, 'GET', '/api/v1/credits')).body.balance
+
+await t.test('a test key sends to the sandbox of a provider that has one, free of charge, and says so; a live key does not', async (t) => {
+  const before = await balance()
+  const { status, body } = await invoice(company.test, 'flagged')
+  t.equal(status, 200)
+  t.match(body, { test: true, providerName: 'flagged' })
+  t.match(await read(body.dispatchId), { test: true, creditsCharged: 0, steps: [{ providerName: 'flagged', sandbox: true }] })
+  t.equal(await balance(), before)
+
+  const real = await invoice(company.live, 'flagged')
+  t.notOk('test' in real.body)
+  t.match(await read(real.body.dispatchId), { creditsCharged: 1, steps: [{ sandbox: false }] })
+  t.notOk('test' in await read(real.body.dispatchId))
+  t.match(calls.map(({ code, sandbox }) => [code, sandbox]), [['flagged', true], ['flagged', false]])
+})
+
+await t.test('what has no sandbox goes to the simulator, with nothing of what was meant for it', async (t) => {
+  for (const code of ['real', 'apart', 'needy']) {
+    const { body } = await invoice(company.test, code, { settings: { label: 'secret label' } })
+    t.match(body, { test: true, providerName: 'simulator' }, code)
+    t.match((await read(body.dispatchId)).steps, [{ providerName: 'simulator', sandbox: true, chosenBy: 'request' }])
+    const { data: [sent] } = (await service.send('GET', '/api/v1/simulator/outbox', {}, company.admin)).body
+    t.match(sent, { sandbox: true, requestSettings: {} })
+  }
+  t.same(calls, [], 'none of them was called')
+})
+
+await t.test('a configuration that is a sandbox is one; one that lacks what its sandbox needs is none', async (t) => {
+  await configure('apart', { settings: {}, sandbox: true })
+  await configure('real', { settings: {}, sandbox: true })
+  await configure('needy', { settings: { key: 'k', secret: 's' } })
+  for (const code of ['apart', 'real', 'needy']) await invoice(company.test, code)
+  t.same(calls, [{ code: 'apart', sandbox: true, requestSettings: {} }, { code: 'needy', sandbox: true, requestSettings: {} }])
+  await configure('apart', { settings: {}, sandbox: false })
+  await configure('real', { settings: {}, sandbox: false })
+})
+
+await t.test('a test is checked as the real thing: settings, capabilities, the configuration', async (t) => {
+  t.match(await invoice(company.test, 'real', { settings: { lable: 'x' } }), { status: 422, body: { details: [{ path: '/settings/lable', message: /label/ }] } })
+  t.match(await invoice(company.test, 'real', { documentType: 'QUOTE' }), { status: 422, body: { error: 'validation_failed' } })
+  t.match(await invoice(company.test, 'stripe'), { status: 422, body: { error: 'configuration_missing' } })
+  const validation = await as(company.test, 'POST', '/api/invoicing/validate', invoiceRequest({}, { providerName: 'real' }))
+  t.match(validation.body.plan, [{ providerName: 'simulator', credits: 0 }])
+})
+
+await t.test('every step of a chain is a test, queued or not, and costs nothing', async (t) => {
+  const path = ['invoicing', 'sms', 'upload'] as const
+  const body = () => chainBody(path, invoiceRequest()['template'], { providerName: 'flagged', sms: { phoneNumber: '+33612345678', message: 'Hello', providerName: 'texts' }, upload: { providerName: 'archive' } })
+  const before = await balance()
+  const { body: done } = await as(company.test, 'POST', `/api/${path.join('/')}`, body())
+  const { body: queued } = await as(company.test, 'POST', `/api/${path.join('/')}?async=true`, body())
+  t.match([done, queued], [{ test: true }, { test: true, status: 'queued' }])
+  await until('it is done', async () => (await read(queued.dispatchId)).status === 'succeeded')
+  for (const { dispatchId } of [done, queued]) {
+    t.match(await read(dispatchId), { test: true, creditsCharged: 0, steps: [{ providerName: 'flagged', sandbox: true }, { providerName: 'texts', sandbox: true }, { providerName: 'simulator', sandbox: true }] })
+  }
+  t.ok(calls.length === 4 && calls.every(({ sandbox }) => sandbox))
+  t.equal(await balance(), before)
+  t.match((await as(company.test, 'POST', '/api/file', { template: invoiceRequest()['template'] })).body, { test: true }, 'what needs no provider too')
+  t.equal(await balance(), before)
+})
+
+await t.test('what is deferred is a test when its event comes', async (t) => {
+  const before = await balance()
+  await service.send('PUT', '/api/v1/company/defaults/esign', { body: { providerName: 'simulator' } }, company.admin)
+  const { body } = await as(company.test, 'POST', '/api/esign', chainBody(['esign'], invoiceRequest()['template'], {
+    providerName: 'simulator', deferred: [{ on: 'esign.completed', service: 'upload', providerName: 'archive' }, { on: 'esign.completed', service: 'sms', providerName: 'texts', phoneNumber: '+33612345678', message: 'Signed.' }]
+  }))
+  await service.send('POST', '/api/v1/simulator/events', { body: { dispatchId: body.dispatchId, status: 'completed' } }, company.admin)
+  await until('it is done', async () => (await read(body.dispatchId)).steps.every((step: any) => step.status === 'accepted'))
+  t.match((await read(body.dispatchId)).steps, [{}, { providerName: 'simulator', sandbox: true }, { providerName: 'texts', sandbox: true }])
+  t.match(calls, [{ code: 'texts', sandbox: true }])
+  t.equal(await balance(), before)
+})
+
+await t.test('a test stays one, whoever lets it go on; what is real does not go on by a test key', async (t) => {
+  const before = await balance()
+  refuse = true
+  const failed = (await invoice(company.test, 'flagged')).body
+  const real = (await invoice(company.live, 'flagged')).body
+  refuse = false
+  const retry = (key: string, dispatchId: unknown): Promise<Answer> => as(key, 'POST', `/api/v1/dispatches/${String(dispatchId)}/retry`)
+  t.match(await retry(company.test, real.dispatchId), { status: 403, body: { message: /real one/ } })
+  t.match(await retry(company.live, failed.dispatchId), { status: 200, body: { test: true } })
+  t.same(calls.map(({ sandbox }) => sandbox), [true, false, true])
+  t.match(await read(failed.dispatchId), { creditsCharged: 0, test: true })
+  t.equal(await balance(), before)
+})
+
+await t.test('a doubtful test that turns out accepted costs nothing', async (t) => {
+  const before = await balance()
+  const { body } = await invoice(company.test, 'real', { invoicing: { reference: 'uncertain' } })
+  t.equal(body.error, 'outcome_unknown')
+  const resolved = await as(company.live, 'POST', `/api/v1/dispatches/${String(body.dispatchId)}/resolve`, { outcome: 'accepted', reason: 'Seen.' })
+  t.match(resolved.body, { status: 'succeeded', creditsCharged: 0, test: true })
+  t.equal(await balance(), before)
+})
+
+await t.test('an idempotency key of a test is no proof that the real thing was sent', async (t) => {
+  const body = invoiceRequest({}, { providerName: 'flagged' })
+  for (const [first, second] of [[company.test, company.live], [company.live, company.test]] as const) {
+    const headers = { 'x-idempotency-key': `order ${first}` }
+    t.equal((await as(first, 'POST', '/api/invoicing', body, headers)).status, 200)
+    t.match(await as(second, 'POST', '/api/invoicing', body, headers), { status: 422, body: { error: 'idempotency_key_reused' } })
+    t.equal((await as(first, 'POST', '/api/invoicing', body, headers)).headers.get('idempotency-replayed'), 'true')
+  }
+})
+
+await t.test('a company without credits can test', async (t) => {
+  const poor = await founded(service, 'poor', 0)
+  await configure('flagged', { settings: {} }, poor.admin)
+  t.equal((await invoice(poor.test, 'flagged')).status, 200)
+  t.equal((await invoice(poor.live, 'flagged')).status, 402)
+})
+
+await t.test('a test key of an admin changes nothing that is real', async (t) => {
+  const { body: queued } = await as(company.live, 'POST', '/api/invoicing?async=true', invoiceRequest({}, { providerName: 'flagged' }))
+  const attempts: [string, string, unknown?][] = [
+    ['PUT', '/api/v1/my/config/invoicing', { providerName: 'real' }], ['PUT', '/api/v1/my/providers/real', { settings: {} }], ['DELETE', '/api/v1/my/providers/real'],
+    ['PUT', '/api/v1/company/defaults/invoicing', { providerName: 'real' }], ['PUT', '/api/v1/company/providers/real', { settings: {} }], ['DELETE', '/api/v1/company/providers/real'],
+    ['POST', '/api/v1/company/callback-secret'], ['POST', `/api/v1/dispatches/${String(queued.dispatchId)}/cancel`], ['POST', `/api/v1/dispatches/${String(queued.dispatchId)}/resolve`, { outcome: 'rejected', reason: 'x' }],
+    ['POST', '/api/v1/keys', { name: 'x', mode: 'live' }], ['POST', '/auth/impersonate', { userId: 1 }], ['POST', '/api/v1/providers/reload']
+  ]
+  for (const [method, path, body] of attempts) t.equal((await as(company.test, method, path, body)).status, 403, `${method} ${path}`)
+  t.equal((await as(company.test, 'GET', '/api/v1/company/callback-secret')).status, 403, 'it is a member')
+  for (const path of ['/healthz', '/api/v1/credits', '/api/v1/templates', '/api/v1/my/config']) t.equal((await as(company.test, 'GET', path)).status, 200, path)
+})
+
+await t.test('in production the simulator is there for test keys alone', async (t: Test) => {
+  const production = await startService(t, { config: { ...config, environment: 'production' }, parts: { renderer: quickRenderer } })
+  const shop = await founded(production, 'shop')
+  await production.send('PUT', '/api/v1/company/providers/real', { body: { settings: {} } }, shop.admin)
+  const send = (key: string, body: unknown): Promise<Answer> => production.send('POST', '/api/invoicing', { headers: { authorization: `Bearer ${key}` }, body }, null)
+  t.match(await send(shop.test, invoiceRequest({}, { providerName: 'real' })), { status: 200, body: { test: true, providerName: 'simulator' } })
+  t.match(await send(shop.live, invoiceRequest({}, { providerName: 'simulator' })), { status: 422, body: { error: 'configuration_missing', message: /no provider "simulator" installed/ } })
+  t.match(await send(shop.live, invoiceRequest()), { status: 422, body: { error: 'configuration_missing' } }, 'not by a default that was there before either')
+  t.equal((await production.send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } }, shop.admin)).status, 404)
+  t.equal((await production.send('PUT', '/api/v1/company/defaults/invoicing', { body: { providerName: 'simulator' } }, shop.admin)).status, 422)
+  t.notOk((await production.send('GET', '/api/v1/providers', {}, shop.admin)).body.data.some((one: any) => one.code === 'simulator'))
+  t.notMatch((await production.send('GET', '/docs/providers', {}, null)).body, /simulator/i)
+})

@@ -1,0 +1,59 @@
+import t, { type Test } from 'tap'
+import type { Json, JsonObject } from '../../core/contract/json.ts'
+import { checkSettings, mergeSettings } from '../../core/host/settings.ts'
+import type { InvoicingDispatch } from '../../core/services/invoicing.ts'
+import type { Script } from '../../core/testing/vendor.ts'
+import { invoice } from '../fixtures/providers/call.ts'
+import { content, stageOf, type Stage } from '../support/provider-stage.ts'
+
+const settings = { url: 'https://api.flow.platform.example/flow-service', tokenUrl: 'https://auth.platform.example/token', clientId: 'a-client', clientSecret: 'a-client-secret' }
+const eInvoice = (more: Partial<InvoicingDispatch['invoicing']> = {}, document: Partial<InvoicingDispatch['document']> = {}): InvoicingDispatch =>
+  invoice({ invoicing: { documentType: 'E_INVOICE', ...more }, document: { ...invoice().document, size: content.length, ...document } })
+
+const token: Script = { json: { access_token: 'a-token-of-the-platform', expires_in: 300 } }
+const submit = 'POST /flow-service/v1/flows'
+
+async function flow (t: Test, answers: Record<string, Script> = {}): Promise<Stage> {
+  const stage = await stageOf(t, 'flow', settings)
+  for (const [what, answer] of Object.entries({ 'POST /token': token, [submit]: { status: 202, json: { flowId: 'flow-1' } }, ...answers })) stage.vendor.on(what, answer)
+  return stage
+}
+
+const infoOf = ({ vendor }: Stage): Json => JSON.parse(vendor.requests.find(({ path }) => path.endsWith('/flows'))?.parts?.[0]?.body.toString() ?? 'null') as Json
+
+const syntaxes: [InvoicingDispatch['invoicing']['eInvoiceFormat'], string][] = [['FACTUR_X', 'Factur-X'], ['UBL', 'UBL'], ['CII', 'CII']]
+for (const [eInvoiceFormat, flowSyntax] of syntaxes) {
+  await t.test(`${String(eInvoiceFormat)} goes out as ${flowSyntax}`, async (t) => {
+    const stage = await flow(t)
+    t.strictSame(await stage.dispatch('invoicing', eInvoice(eInvoiceFormat === undefined ? {} : { eInvoiceFormat })), { outcome: 'accepted', response: { id: 'flow-1', status: 'Pending' } })
+    t.strictSame(infoOf(stage), { flowSyntax, trackingId: 'step-1', sha256: '0'.repeat(64), name: 'F-1.pdf' })
+  })
+}
+
+await t.test('a long name of a file is cut to what the interface takes', async (t) => {
+  const stage = await flow(t)
+  await stage.dispatch('invoicing', eInvoice({}, { filename: `${'F'.repeat(300)}.pdf` }))
+  t.match(infoOf(stage), { name: 'F'.repeat(255) })
+})
+
+await t.test('a sandbox that has no token address of its own signs in where production does', async (t) => {
+  const stage = await flow(t)
+  const sandboxed: JsonObject = { ...settings, sandboxUrl: 'https://api.test.example/flow-service' }
+  t.match(await stage.dispatch('invoicing', eInvoice(), { settings: sandboxed, sandbox: true }), { outcome: 'accepted' })
+  t.strictSame(stage.vendor.requests.map(({ host }) => host), ['auth.platform.example', 'api.test.example'])
+})
+
+await t.test('an id of the platform is a name in a path and nothing else', async (t) => {
+  const stage = await flow(t, { 'GET /flow-service/v1/flows/a%2F..%2Fb%3F': { json: { flowId: 'a/../b?', acknowledgement: { status: 'Ok' } } } })
+  t.strictSame(await stage.ask('invoicing', 'status', { id: 'a/../b?' }), { id: 'a/../b?', status: 'Ok' })
+})
+
+await t.test('addresses are plain ones, and a changed one drops the secret', async (t) => {
+  const { provider: { manifest: { settings: form } } } = await flow(t)
+  t.strictSame(checkSettings(form, settings), [])
+  for (const url of ['http://api.example.com', 'https://api.example.com/flow/', 'https://user@api.example.com', 'https://api.example.com/flow?x=1']) t.match(checkSettings(form, { ...settings, url }), [{ path: '/url' }], url)
+  const stored = { plain: { ...settings }, secrets: { clientSecret: { sealed: { kid: 'k', key: '', value: '' }, updatedAt: '2026-03-14T09:30:00.000Z' } } } as unknown as Parameters<typeof mergeSettings>[1]
+  const { url, tokenUrl, clientId } = settings
+  t.same(Object.keys(mergeSettings(form, stored, { url: 'https://api.other.example', tokenUrl, clientId }).kept), [])
+  t.same(Object.keys(mergeSettings(form, stored, { url, tokenUrl, clientId }).kept), ['clientSecret'])
+})
