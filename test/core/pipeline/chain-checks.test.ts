@@ -144,7 +144,7 @@ await t.test('a document that is signed or posted is a PDF; others may be of any
     }
     for (const path of [['file', 'email'], ['file', 'sms', 'upload'], ['file', 'upload']] as const) t.strictSame(judged(path, { file: { outputFormat } }).problems, [], path.join('/'))
   }
-  t.match(judged(['file', 'postal'], { file: { outputFormat: 'XLSX' } }).details, [{ message: '"postal" takes PDF documents, and "file" makes XLSX here.' }])
+  t.match(judged(['file', 'esign'], { file: { outputFormat: 'XLSX' } }).details, [{ message: '"esign" takes PDF documents, and "file" makes XLSX here.' }])
   t.strictSame(judged(['file', 'esign'], { file: { outputFormat: 'PDF' } }).problems, [])
   t.end()
 })
