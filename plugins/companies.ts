@@ -34,8 +34,8 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
   })
 
   app.put<Named & { Body: CompanyChanges }>('/api/v1/companies/:id', {
-    config: { errors: ['not_found', 'conflict'] },
-    schema: { tags: ['Platform'], summary: 'Renames, disables or enables a company (operators). All users of a disabled one are refused at once.', body: CompanyChanges, response: { 200: CompanyView } }
+    config: { errors: ['not_found', 'conflict', 'validation_failed'] },
+    schema: { tags: ['Platform'], summary: 'Renames, disables or enables a company, or lets one in again that its list of addresses has shut out (operators). All users of a disabled one are refused at once.', body: CompanyChanges, response: { 200: CompanyView } }
   }, async (request) => {
     const { actor, params, body } = request
     requireRole(actor, 'operator')

@@ -3,29 +3,11 @@ import type { JsonObject } from '../contract/json.ts'
 import { insertCompany, type NewCompany, type NewUser } from './accounts.ts'
 import { noteAudit, type Signature } from './audit.ts'
 import type { Database, OwnerQueries } from './database.ts'
-import { createFreshCache } from './fresh-cache.ts'
-import type { Freshness } from './freshness.ts'
 import type { Tables } from './schema.ts'
 import { insertUser, unlessTaken } from './users.ts'
 
 /** A company, and what it has of credits. */
 export type CompanyRow = Selectable<Tables['companies']> & Pick<Selectable<Tables['credits']>, 'balance' | 'held' | 'low_credit'>
-
-/** The networks (CIDR) from which the users of companies may call; none: from everywhere. */
-export type AddressLists = {
-  /** As of the last freshness check, which authentication has made for every request. */
-  of: (companyId: number) => Promise<readonly string[]>
-}
-
-export function createAddressLists ({ owner }: Database, freshness: Freshness): AddressLists {
-  const cache = createFreshCache<number, readonly string[]>(freshness, (companyId) => companyId)
-  return {
-    of: (companyId) => cache.get(companyId, async () => {
-      const row = await owner.selectFrom('companies').select('addresses').where('company_id', '=', companyId).executeTakeFirst()
-      return row?.addresses ?? []
-    })
-  }
-}
 
 /** A page of all companies; the id of the last of a page is its cursor. */
 export async function listAllCompanies ({ owner }: Database, { limit, after = '0' }: { limit: number, after?: string }): Promise<CompanyRow[]> {
@@ -62,11 +44,12 @@ export async function addOperator ({ owner }: Database, { companyId, name, user 
 }
 
 /** Changes what the platform decides of a company; undefined when there is none. What is absent stays. */
-export async function updateCompany ({ owner }: Database, companyId: number, change: { name?: string, disabled?: boolean }, signature: Signature): Promise<CompanyRow | undefined> {
-  const { name, disabled } = change
+export async function updateCompany ({ owner }: Database, companyId: number, change: { name?: string, disabled?: boolean, addresses?: readonly string[] }, signature: Signature): Promise<CompanyRow | undefined> {
+  const { name, disabled, addresses } = change
   return owner.transaction().execute(async (queries) => {
     const changed = await queries.updateTable('companies').set((company) => ({
       ...(name === undefined ? {} : { name }),
+      ...(addresses === undefined ? {} : { addresses: [...addresses] }),
       disabled_at: disabled === undefined ? company.ref('disabled_at') : disabled ? company.fn.coalesce('disabled_at', company.val(signature.at)) : null
     })).where('company_id', '=', companyId).returning('company_id').executeTakeFirst()
     if (changed === undefined) return undefined

@@ -73,7 +73,18 @@ await t.test('the users of a disabled company are refused at once, by every way 
   t.strictSame(await statuses(), [200, 200, 200, 200])
 })
 
-await t.test('the platform cannot disable itself', async (t) => {
+await t.test('a company that has shut itself out is let in again', async (t) => {
+  const { companyId, admin } = await founded()
+  const change = (addresses: string[]): Promise<Answer> => send('PUT', `/api/v1/companies/${companyId}`, { body: { addresses } }, operator)
+  await send('PUT', '/api/v1/company', { body: { addresses: ['192.0.2.1'], force: true } }, admin)
+  t.equal((await send('GET', '/healthz', {}, admin)).status, 403)
+  t.match(await change(['127.0.0.0/99']), { status: 400, body: { details: [{ path: '/addresses/0', code: 'network' }] } })
+  t.match(await change(['127.0.0.1/8', '127.0.0.0/8']), { status: 200, body: { name: 'Acme', addresses: ['127.0.0.0/8'] } })
+  t.equal((await send('GET', '/healthz', {}, admin)).status, 200)
+})
+
+await t.test('the platform cannot disable itself, nor shut itself out', async (t) => {
+  t.match(await send('PUT', '/api/v1/companies/1', { body: { addresses: ['192.0.2.1'] } }, operator), { status: 422, body: { details: [{ path: '/addresses', code: 'locks_out' }] } })
   isError(t, await send('PUT', '/api/v1/companies/1', { body: { disabled: true } }, operator), 'conflict')
   t.equal((await send('GET', '/healthz', {}, operator)).status, 200)
 })
