@@ -11,10 +11,12 @@ export const documentTypes = codes(`
   71 80 81 82 83 84 102 130 202 203 204 211 218 219 261 262 295 296 308 325 326 331 380 381 382 383 384 385 386 387 388 389 390 393 394 395 396 420 456
   457 458 471 472 473 500 501 502 503 527 532 553 575 623 633 751 780 817 870 875 876 877 935
 `)
-/** UNTDID 1001: credit notes, which are another document than invoices in UBL. */
-export const creditNoteTypes = codes('83 261 262 296 308 381 396 420 458 502 503 532')
+/** UNTDID 1001: credit notes, which are another document than invoices in UBL (81 may be either there). */
+export const creditNoteTypes = codes('81 83 261 262 296 308 381 396 420 458 502 503 532')
 /** What Peppol takes of them (PEPPOL-EN16931-P0100 and P0101). */
-export const peppolTypes = codes('71 80 82 84 102 218 219 331 380 382 383 386 388 393 395 553 575 623 780 817 870 875 876 877 326 384 381 396 83 532')
+export const peppolTypes = codes('71 80 82 84 102 218 219 331 380 382 383 386 388 393 395 553 575 623 780 817 870 875 876 877 326 384 381 396 81 83 532')
+/** What Peppol takes between German companies alone (PEPPOL-EN16931-P0112). */
+export const germanTypes = codes('326 384')
 
 /** ISO 4217 (BR-CL-03 to 05). */
 export const currencies = codes(`
@@ -123,4 +125,4 @@ export const defaultExemptions: Readonly<Partial<Record<string, Exemption>>> = {
 }
 
 /** VAT categories that never have a reason for an exemption. */
-export const taxedCategories = codes('S Z L M')
+export const taxedCategories = codes('S Z L M B')

@@ -3,7 +3,7 @@ import type { Adjustment, Attachment, Invoice, Note } from './model.ts'
 import { totalsOf, type TaxGroup, type Totals } from './totals.ts'
 import { ublLine } from './ubl-line.ts'
 import { ublDelivery, ublParty, ublPayee, ublRepresentative } from './ubl-party.ts'
-import { ublPayment } from './ubl-payment.ts'
+import { ublPayment, ublTerms } from './ubl-payment.ts'
 import { allowanceCharge, money, period, reference, schemed, taxCategory } from './ubl-parts.ts'
 import { document, group, value, type Xml } from './xml.ts'
 
@@ -34,7 +34,7 @@ export function writeUbl (invoice: Invoice): string {
     ublRepresentative(invoice),
     ublDelivery(invoice.delivery),
     ublPayment(invoice),
-    group('cac:PaymentTerms', [value('cbc:Note', invoice.paymentTerms ?? (invoice.isCreditNote ? invoice.dueDate : undefined))]),
+    group('cac:PaymentTerms', [value('cbc:Note', ublTerms(invoice))]),
     ...invoice.adjustments.map((adjustment) => allowanceCharge(adjustment, invoice)),
     ...taxTotals(invoice, totals),
     monetaryTotal(invoice, totals),
