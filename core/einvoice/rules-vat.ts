@@ -46,6 +46,7 @@ export const vatRules: readonly Rule[] = [
   ...categories.flatMap(rulesOf),
   rule('BR-B-01', '/taxCategory', 'Split payment (B) is for invoices inside Italy: every country in them is IT.', ({ invoice }) => !uses(invoice, 'B') || countriesOf(invoice).every((country) => country === undefined || country === 'IT')),
   ruleOfEach('BR-B-02', 'An invoice with split payment (B) has nothing at the standard rate (S).', ({ invoice }) => uses(invoice, 'B') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'S'),
+  ...only(['FACTUR_X'], [ruleOfEach('BR-CL-18', 'Factur-X does not know split payment (B); UBL and CII do.', ({ invoice }) => taxed(invoice), ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'B')]),
   ruleOfEach('BR-48', 'Split payment (B) has a rate (BT-119).', ({ invoice }) => taxed(invoice).filter(({ tax }) => tax.category === 'B'), ({ at }) => `${at}/taxRate`, ({ tax }) => tax.rate !== undefined),
   rule('BR-IC-11', '/delivery/date', 'A supply inside the EU (K) says when it was delivered, or its period (BT-72, BG-14).', ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.date !== undefined || invoice.period !== undefined),
   rule('BR-IC-12', '/delivery/country', 'A supply inside the EU (K) says the country that it was delivered to (BT-80).', ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.address.country !== undefined),

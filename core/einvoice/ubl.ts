@@ -28,7 +28,7 @@ export function writeUbl (invoice: Invoice): string {
     value('cbc:BuyerReference', invoice.references.buyer),
     period('cac:InvoicePeriod', invoice.period, invoice.taxPointCode),
     ...references(invoice),
-    group('cac:AccountingSupplierParty', [ublParty(invoice.seller, { creditorId: invoice.payee === undefined ? invoice.payment?.mandate?.creditorId : undefined, taxId: invoice.seller.taxId })]),
+    group('cac:AccountingSupplierParty', [ublParty(invoice.seller, { ...invoice.seller, creditorId: invoice.payee === undefined ? invoice.payment?.mandate?.creditorId : undefined })]),
     group('cac:AccountingCustomerParty', [ublParty(invoice.customer, {})]),
     ublPayee(invoice),
     ublRepresentative(invoice),

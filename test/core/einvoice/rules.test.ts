@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../core/contract/json.ts'
 import { checkEInvoice, rules } from '../../../core/einvoice/check.ts'
 import { frenchRules } from '../../../core/einvoice/rules-france.ts'
 import type { EInvoiceFormat } from '../../../core/einvoice/model.ts'
-import { plain, told, ubl } from './support.ts'
+import { ciiText, plain, told, ubl, ublText } from './support.ts'
 import { textAt } from './xml.ts'
 
 /** The data with a change: objects are merged, `null` takes a field away, anything else replaces it. */
@@ -118,6 +118,7 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['BR-AG-07 /charges/0/taxRate', { ...line({ taxCategory: 'M', taxRate: 0 }), charges: [{ amount: 1, reason: 'x', taxCategory: 'M', taxRate: 0 }] }, 'CII'],
   ['BR-B-01 /taxCategory', both(italian, { customer: { country: 'SM' } })],
   ['BR-B-02 /charges/0/taxCategory', { ...italian, charges: [{ amount: 1, reason: 'x', taxRate: 22 }] }],
+  ['BR-CL-18 /lines/0/taxCategory', italian, 'FACTUR_X'],
   ['BR-48 /lines/0/taxRate', { ...italian, ...line({ taxCategory: 'B', taxRate: null }) }],
   ['BR-AG-05 /lines/0/taxRate', line({ taxCategory: 'M', taxRate: null })],
   ['BR-AG-06 /allowances/0/taxRate', { allowances: [{ amount: 1, reason: 'x', taxCategory: 'M', taxRate: 0 }] }, 'CII'],
@@ -306,6 +307,8 @@ void t.test('what only some may send is taken from them', (t) => {
   t.strictSame(told(changed(plain, { ...germany, type: 384 }) as JsonObject), [])
   for (const format of ['UBL', 'CII'] as const) t.strictSame(told(changed(plain, italian) as JsonObject, format), [])
   t.strictSame(told(changed(plain, line({ taxCategory: 'L', taxRate: 0 })) as JsonObject), [])
+  const formed = changed(plain, { seller: { legalForm: 'SARL' }, customer: { legalForm: 'S.L.', taxId: '7' } }) as JsonObject
+  for (const text of [ublText(formed), ciiText(formed)]) t.ok(text.includes('SARL') && !text.includes('S.L.') && !text.includes('>7<'), 'the legal form and tax number of the seller alone')
   t.equal(textAt(ubl({ ...plain, type: 81 }), 'CreditNoteTypeCode'), '81')
   t.strictSame(told({ ...plain, type: 81 }), [])
   t.end()
