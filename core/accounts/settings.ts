@@ -2,8 +2,8 @@ import type { Actor } from '../access/account.ts'
 import { isListed, normaliseNetwork } from '../access/networks.ts'
 import type { SettingsBody, SettingsView } from '../contract/accounts.ts'
 import { refusal, type Problem } from '../contract/errors.ts'
-import { findCompany, updateSettings } from '../store/companies.ts'
 import type { Author } from '../store/audit.ts'
+import { findCompany, updateSettings } from '../store/companies.ts'
 import type { Database } from '../store/database.ts'
 import type { By } from './users.ts'
 
@@ -45,5 +45,5 @@ export function networksOf (addresses: readonly string[]): string[] {
 /** Throws `validation_failed` for a list of a company that shuts out the one of its users who writes it. */
 export function refuseLockOut (networks: readonly string[], { address }: Pick<Author, 'address'>): void {
   if (isListed(networks, address)) return
-  throw refusal('validation_failed', [{ path: '/addresses', code: 'locks_out', message: `You call from ${address}, which is not on this list: the next request would be refused. Add it, or send "force": true.` }])
+  throw refusal('validation_failed', [{ path: '/addresses', code: 'locks_out', message: `You call from ${address}, which is not on this list: the next request would be refused. Add it, or send "force": true with PUT /api/v1/company.` }])
 }
