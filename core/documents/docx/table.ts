@@ -3,6 +3,7 @@ import type { Cell, ResolvedColumn, ResolvedTotal, Run, TableBlock, TableSection
 import { formatCell } from '../format.ts'
 import { shares } from '../layout/widths.ts'
 import { element, none, type Xml } from '../office/xml.ts'
+import { plainText } from '../prose.ts'
 import { border, noBorder } from './border.ts'
 import { cell, cellProperties, gridOf, row, tableAround, unbroken, type CellFrame } from './grid.ts'
 import { paragraph } from './paragraph.ts'
@@ -61,7 +62,7 @@ function headingRow (heading: readonly Run[], { widths, setting }: Grid): Xml {
 export function valueCell (value: Cell, { look = {}, ...rest }: { style: StyleId, align?: Align, keepNext?: boolean, look?: Look }, setting: Setting): Xml {
   const shown = formatCell(value, setting.locale)
   const whole = value.type === 'text' ? shown : shown.map((run) => 'text' in run ? { ...run, text: run.text.replaceAll(' ', '\u00a0') } : run)
-  return paragraph({ ...rest, content: runs(whole, look, setting) }, setting)
+  return paragraph({ ...rest, content: runs(whole, look, setting), text: value.type === 'text' ? plainText(whole) : '' }, setting)
 }
 
 /** `align`: of the labels, which stand at the values where their room is wide. */
