@@ -28,7 +28,7 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, onError
   const pool = new pg.Pool({ ...config, max: connections, connectionTimeoutMillis: 10_000 })
   pool.on('error', repeated).on('connect', (client) => {
     // Without a listener, a connection that is lost while in use would end the process.
-    client.once('error', (error) => { if (!pool.ending) onError(error) }).on('error', repeated)
+    client.once('error', (error: Error) => { if (!pool.ending) onError(error) }).on('error', repeated)
   })
   nameStatements(pool)
   const owner = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
