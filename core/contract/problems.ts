@@ -79,7 +79,9 @@ export function didYouMean (word: string, known: readonly string[]): string {
   if (known.length === 0 || word.length > 50) return ''
   const nearest = closest(word.toLowerCase(), known.map((name) => name.toLowerCase()))
   const name = known.find((candidate) => candidate.toLowerCase() === nearest)
-  if (name === undefined || distance(word.toLowerCase(), nearest) > Math.max(2, name.length / 2)) return ''
+  const steps = distance(word.toLowerCase(), nearest)
+  // A word of which no letter is left is no typing mistake.
+  if (name === undefined || steps > Math.max(2, name.length / 2) || (steps > 0 && steps >= word.length)) return ''
   return ` (did you mean "${name}"?)`
 }
 

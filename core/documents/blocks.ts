@@ -88,7 +88,7 @@ export type Image = Static<typeof Image>
 
 /**
  * A code for machines: what it holds is an expression, named by its symbology, or the payment of the invoice (`epc`, a QR
- * code of the European Payments Council). The size in millimetres; `alt` says in words what it is.
+ * code of the European Payments Council). The size in millimetres; `alt` says in words what it is, `caption` stands under it.
  */
 export const Code = Type.Object({
   qr: Type.Optional(Expression),
@@ -96,6 +96,7 @@ export const Code = Type.Object({
   ean13: Type.Optional(Expression),
   epc: Type.Optional(Type.Literal(true)),
   alt: Type.Optional(Prose),
+  caption: Type.Optional(Prose),
   width: Type.Optional(Distance),
   height: Type.Optional(Distance),
   align: Type.Optional(Align)

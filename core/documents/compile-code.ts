@@ -24,6 +24,7 @@ const drawings: Readonly<Record<Symbology, Drawing>> = {
 export function compileCode (source: Code, site: Site): (scope: Scope) => CodeBlock | undefined {
   const { symbology, content } = compileContent(source, site)
   const words = compileProse(source.alt ?? '', below(site, 'alt'))
+  const caption = compileProse(source.caption ?? '', below(site, 'caption'))
   const { align = 'start' } = source
   return (scope) => {
     const found = content(scope)
@@ -31,7 +32,7 @@ export function compileCode (source: Code, site: Site): (scope: Scope) => CodeBl
     spend(scope, 'characters', found.text.length)
     const modules = drawings[symbology].modules(found.text)
     if (typeof modules === 'string') throw renderError(found.at, 'bad_code', modules)
-    const label = drawings[symbology].isLabelled ? found.text : ''
+    const label = plainText(caption(scope)) || (drawings[symbology].isLabelled ? found.text : '')
     return { kind: 'code', symbology, modules, ...sizeOf(source, symbology, modules), align, alt: plainText(words(scope)), label }
   }
 }

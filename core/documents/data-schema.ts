@@ -17,8 +17,8 @@ const refused = new Set(['$async', '$vocabulary', '$dynamicRef', '$dynamicAnchor
  * and used in threads that have one. Its problems stand below `at`.
  */
 export function readDataSchema (schema: Schema, at: string): DataSchema {
-  // An Ajv of its own: another one would keep the schema for good, and know its names when it meets the next.
-  const ajv = createAjv({ keywords: [], inlineRefs: false, logger: false }).addSchema([...vocabularies])
+  // An Ajv of its own: another one would keep the schema for good, and know its names when it meets the next. Kept, it can refer to itself as "#".
+  const ajv = createAjv({ keywords: [], inlineRefs: false, logger: false, addUsedSchema: true }).addSchema([...vocabularies])
   const words = Object.keys(ajv.RULES.keywords).filter((word) => !refused.has(word))
   const rules = [wordRule(words), formatRule(Object.keys(ajv.formats)), referenceRule(schema), dialectProblems, patternProblems]
   const problems = Array.from(subschemas(schema, at)).flatMap((place) => rules.flatMap((rule) => rule(place)))

@@ -18,6 +18,15 @@ export function directionIn (text: string): Direction | undefined {
   return lettersFromTheRight.test(first) ? 'rtl' : 'ltr'
 }
 
+/**
+ * How a text of a document is read, and where it stands: from left to right each paragraph begins at its own side; in a
+ * document from right to left all do at the right.
+ */
+export function turned (text: string, align: Align, document: Direction): { direction: Direction, side: ReturnType<typeof sideOf> } {
+  const direction = directionIn(text) ?? document
+  return { direction, side: sideOf(align, document === 'rtl' ? document : direction) }
+}
+
 /** ISO 15924. */
 const rightToLeft = new Set(['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', 'Syrc', 'Thaa'])
 

@@ -58,8 +58,7 @@ export type ColumnsBlock = { kind: 'columns', gap: number, height: number, colum
 export type KeyValuesBlock = { kind: 'keyValues', labels: number, values: number, entries: { label: Run[], cell: Cell }[] }
 
 /**
- * A code for machines, of this size with its quiet zone; `label` is what it holds, for people to read under it, '' for
- * nothing. Formats without vectors take its picture: {@link import('./code/picture.ts').pictureOf}.
+ * A code for machines, of this size with its quiet zone; `label` is for people to read under it, '' for nothing. Formats without vectors take its picture: {@link import('./code/picture.ts').pictureOf}.
  */
 export type CodeBlock = { kind: 'code', symbology: Symbology, modules: Modules, width: number, height: number, align: Align, alt: string, label: string }
 export type Symbology = 'qr' | 'code128' | 'ean13'

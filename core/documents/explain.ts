@@ -33,8 +33,10 @@ function explainUnion (branches: readonly Schema[], value: unknown, at: string, 
   const objects = branches.filter((branch) => isRecord(branch['properties']))
   if (!isRecord(value)) return explainNode(branches.find((branch) => branch['type'] === typeof value) ?? branches[0] ?? {}, value, at, definitions)
   const chosen = objects.length === 1 ? objects[0] : objects.find((branch) => Object.hasOwn(value, kindOf(branch)))
-  if (chosen !== undefined) return explainNode(chosen, value, at, definitions)
   const kinds = objects.map(kindOf)
+  const [first = '', second] = Object.keys(value).filter((key) => kinds.includes(key))
+  if (second !== undefined) return [{ path: pointer(at, second), code: 'two_kinds', message: `A block has one kind, and this one has "${first}" and "${second}": each begins with a dash of its own.` }]
+  if (chosen !== undefined) return explainNode(chosen, value, at, definitions)
   const [name = ''] = Object.keys(value)
   return [{ path: name === '' ? at : pointer(at, name), code: 'unknown_block', message: `Unknown block "${name}"${didYouMean(name, kinds)}; expected one of ${kinds.join(', ')}.` }]
 }

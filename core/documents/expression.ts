@@ -44,25 +44,25 @@ function compilePath (path: Path, site: Site, as: Read['as']): Expression {
 }
 
 function compileLiquid (text: string, site: Site, as: Read['as']): Expression {
-  const { parsed, paths } = parseValue(text, site)
-  const sources = paths.map((path) => read(site, path, as))
-  const pointer = (scope: Scope): string => paths[0] === undefined ? '' : pointerOf(scope, paths[0])
+  const { parsed, places } = parseValue(text, site)
+  const sources = places.map((place) => read(site, pathOf(place), as))
+  const pointer = (scope: Scope): string => pointerOf(scope, places[0])
   const evaluate = (scope: Scope, lenience: 'strict' | 'lenient'): unknown => guarded(scope, site, pointer, () =>
     parsed === undefined ? undefined : toValueSync(parsed.value(liquidContext(scope, site), lenience === 'lenient')))
   return { value: (scope) => evaluate(scope, 'strict'), find: (scope) => evaluate(scope, 'lenient'), pointer, source: sources[0] ?? [], isPath: false }
 }
 
 /** What an expression is and reads; nothing, and a fault, when it is none. */
-function parseValue (text: string, site: Site): { parsed: Value | undefined, paths: string[][] } {
+function parseValue (text: string, site: Site): { parsed: Value | undefined, places: Place[] } {
   try {
     const parsed = new Value(text, engine)
     // A quotation mark that is not closed passes as a value, but not as an output.
-    if (isOne(parsed)) return { parsed, paths: pathsOf(`{{ ${text} }}`) }
+    if (isOne(parsed)) return { parsed, places: placesOf(`{{ ${text} }}`) }
     fault(site, `"${text}" is not an expression: expected a path such as customer.name, with operators or filters.`)
   } catch (error) {
     fault(site, parseMessage(error, text))
   }
-  return { parsed: undefined, paths: [] }
+  return { parsed: undefined, places: [] }
 }
 
 /** Whether an expression comes to one value: Liquid reads `a b` as two, and forgets one of them. */
@@ -82,13 +82,21 @@ export function parseMessage (error: unknown, text: string): string {
   return `"${text}" cannot be read: ${reason}.`
 }
 
-/** The paths that Liquid reads from outside, without indexes; parts that are known only at run time end a path. */
-export function pathsOf (template: string): string[][] {
+/** What Liquid reads from outside: names of fields, and indexes of lists. */
+export type Place = readonly (string | number)[]
+
+/** The places that Liquid reads; parts that are known only at run time end one. */
+export function placesOf (template: string): Place[] {
   return engine.globalVariableSegmentsSync(template).map((segments) => {
     const dynamic = segments.findIndex((segment) => Array.isArray(segment))
-    const fixed = dynamic === -1 ? segments : segments.slice(0, dynamic)
-    return fixed.filter((segment): segment is string => typeof segment === 'string').filter((name, index) => index === 0 || !liquidWords.test(name))
+    const fixed = (dynamic === -1 ? segments : segments.slice(0, dynamic)).filter((segment): segment is string | number => !Array.isArray(segment))
+    return fixed.filter((segment, index) => index === 0 || typeof segment === 'number' || !liquidWords.test(segment))
   })
+}
+
+/** The fields of a place alone: items of a list are read through the list's own name. */
+export function pathOf (place: Place): string[] {
+  return place.filter((segment) => typeof segment === 'string')
 }
 
 /** The variables, locale and currency of one evaluation. */

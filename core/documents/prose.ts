@@ -1,11 +1,12 @@
 import type { Template } from 'liquidjs'
 import type { Run } from './document.ts'
-import { compileExpression, guarded, liquidContext, parseMessage, pathsOf, type Expression } from './expression.ts'
+import { compileExpression, guarded, liquidContext, parseMessage, pathOf, placesOf, type Expression } from './expression.ts'
 import { limits } from './limits.ts'
 import { engine, textOf } from './liquid.ts'
 import { escapeMarkup, hasMarkup, pageMark, parseMarkup } from './markup.ts'
 import { pointerOf, spend, type Scope } from './scope.ts'
 import { fault, read, type Site } from './site.ts'
+import { use } from './uses.ts'
 
 /** Compiled prose: the runs of text that it comes to. */
 export type Prose = (scope: Scope) => Run[]
@@ -72,11 +73,19 @@ function join (parts: readonly Part[], scope: Scope, escape: (text: string) => s
   return text
 }
 
+/** What a loop goes over, where that is a path. */
+const loopedOver = /\{%-?\s*for\s+\w+\s+in\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)/g
+
 function compileTags (source: string, site: Site): Prose {
   const templates = parseTags(source, site)
-  const paths = templates === undefined ? [] : pathsOf(source).filter(([name = '']) => !(site.pageFields && /^pages?$/.test(name)))
-  for (const path of paths) read(site, path, 'whole')
-  const pointer = (scope: Scope): string => paths[0] === undefined ? '' : pointerOf(scope, paths[0])
+  const places = templates === undefined ? [] : placesOf(source).filter(([name = '']) => !(site.pageFields && /^pages?$/.test(String(name))))
+  const lists = new Set(Array.from(source.matchAll(loopedOver), ([, list]) => list))
+  for (const path of places.map(pathOf)) {
+    // What a loop of text shows of its items is not known: all of them.
+    if (lists.has(path.join('.'))) use(site.uses, read(site, path, 'list'), 'whole')
+    else read(site, path, 'whole')
+  }
+  const pointer = (scope: Scope): string => pointerOf(scope, places[0])
   return (scope) => {
     const text = guarded(scope, site, pointer, () => String(engine.renderSync(templates ?? [], liquidContext(scope, site))))
     spend(scope, 'characters', text.length)

@@ -42,9 +42,10 @@ export function lookUp (scope: Scope, path: Path): unknown {
   return value
 }
 
-/** JSON pointer of a path into the data. */
-export function pointerOf (scope: Scope, path: Path): string {
-  const [first = '', ...rest] = path
+/** JSON pointer of a path into the data; '' of none. */
+export function pointerOf (scope: Scope, path: readonly (string | number)[] = []): string {
+  const [first, ...rest] = path
+  if (first === undefined) return ''
   const variable = Object.hasOwn(scope.variables, first) ? scope.variables[first] : undefined
   return rest.reduce<string>((at, name) => pointer(at, name), variable === undefined ? pointer('', first) : variable.at)
 }

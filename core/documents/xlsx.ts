@@ -26,7 +26,7 @@ export function renderXlsx (document: ResolvedDocument, now: Date): Uint8Array<A
   const [header, footer] = [printed(document.header, direction), printed(document.footer, direction)]
   const top = opening({ ...document, header: header.rest })
   const parts = split([...top, ...between(top), ...document.body, ...between(footer.rest), ...footer.rest], style)
-  const sheets = parts.map((own) => createSheet(own, { page, header: header.code, footer: footer.code }, { style, locale, direction, styles, columns: widthsOf(own.table, page) }))
+  const sheets = parts.map((own) => createSheet(own, { page, header: header.code, footer: footer.code }, { style, locale, direction, styles, columns: widthsOf(own.table, page, locale) }))
   const paths = sheets.map((_sheet, index) => `worksheets/sheet${index + 1}.xml`)
   const written = sheets.map(({ pieces }, index) => [`xl/${paths[index] ?? ''}`, joined(partPieces(pieces), limits.markup)] as const)
   return zip({
@@ -56,9 +56,11 @@ function nameOf ({ above }: Part, { title, locale }: ResolvedDocument): string {
 }
 
 function workbook (names: readonly string[], sheets: readonly Sheet[]): string {
-  const titles = sheets.flatMap(({ titles }, index) => titles === undefined ? [] : [
-    element('definedName', { name: '_xlnm.Print_Titles', localSheetId: index }, text(`'${(names[index] ?? '').replaceAll("'", "''")}'!$${titles.first}:$${titles.last}`))
-  ])
+  const titles = sheets.flatMap((sheet, index) => {
+    const extent = sheet.titles()
+    if (extent === undefined) return []
+    return [element('definedName', { name: '_xlnm.Print_Titles', localSheetId: index }, text(`'${(names[index] ?? '').replaceAll("'", "''")}'!$${extent.first}:$${extent.last}`))]
+  })
   return part(element('workbook', { xmlns: namespace.main, 'xmlns:r': namespace.relations },
     element('sheets', {}, ...names.map((name, index) => element('sheet', { name, sheetId: index + 1, 'r:id': `rId${index + 1}` }))),
     titles.length === 0 ? none : element('definedNames', {}, ...titles)))

@@ -10,13 +10,18 @@ export function readYaml (text: string, file: string): { value: unknown, place: 
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const place: Place = (fault) => ({ ...fault, file, ...position(lines, offsetOf(document, fault.path)) })
   const [error] = document.errors
-  if (error !== undefined) throw new TemplateError([{ path: '', message: error.message, file, ...position(lines, error.pos[0]) }], { cause: error })
+  if (error !== undefined) throw new TemplateError([{ path: '', message: sentenceOf(error), file, ...position(lines, error.pos[0]) }], { cause: error })
   try {
     return { value: document.toJS(), place }
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error
     throw new TemplateError([{ path: '', message: `${error.message}.`, file }], { cause: error })
   }
+}
+
+/** The reader's own words, but where it speaks to its programmer. */
+function sentenceOf ({ code, message }: { code: string, message: string }): string {
+  return code === 'MULTIPLE_DOCS' ? 'Expected one document: "---" begins a second one here.' : message.replace(/\.?$/, '.')
 }
 
 function position (lines: LineCounter, offset: number): { line: number, column: number } {

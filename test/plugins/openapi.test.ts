@@ -109,7 +109,7 @@ await t.test('every example of a request is a valid one', async (t) => {
     }
   }
   const dispatching = operations.find(({ path }) => path === '/api/invoicing')?.operation
-  t.equal(Object.keys(dispatching.requestBody.content['application/json']?.examples).length, 3)
+  t.equal(Object.keys(dispatching.requestBody.content['application/json']?.examples).length, 4)
 })
 
 await t.test('the answers fit their schemas', async (t) => {

@@ -3,6 +3,7 @@ import type { ButtonBlock, CodeBlock, ColumnsBlock, ImageBlock, KeyValuesBlock, 
 import { inFlow } from '../flow.ts'
 import { shares } from '../layout/widths.ts'
 import { all, none, type Xml } from '../office/xml.ts'
+import { plainText } from '../prose.ts'
 import { headingSize } from '../style.ts'
 import { flow, usual, type Item, type Place } from './flow.ts'
 import { paragraph, type Paragraph } from './paragraph.ts'
@@ -56,7 +57,7 @@ function heading (block: TextBlock & { level: number }, setting: Setting): Parag
 
 /** `size` in points is that of the style. */
 function textParagraph (block: TextBlock, style: StyleId, size: number, setting: Setting): Paragraph {
-  return { style, content: runs(block.runs, lookOf(block, size, setting.style), setting), align: block.align }
+  return { style, content: runs(block.runs, lookOf(block, size, setting.style), setting), text: plainText(block.runs), align: block.align }
 }
 
 /** What the style does not say already. */
@@ -108,5 +109,5 @@ function image (block: Omit<ImageBlock, 'kind'>, columnWidth: number, setting: S
 function code (block: CodeBlock, columnWidth: number, setting: Setting): Paragraph {
   const { alt, align, width, label } = block
   const shown = image({ image: pictureOf(block), alt: alt === '' ? label : alt, align, width }, columnWidth, setting)
-  return label === '' ? shown : { ...shown, content: all(shown.content, lineBreak, runs([{ text: label }], { size: setting.style.size * 0.9 }, setting)) }
+  return label === '' ? shown : { ...shown, content: all(shown.content, lineBreak, runs([{ text: label }], { size: setting.style.size * 0.8 }, setting)) }
 }

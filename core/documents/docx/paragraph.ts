@@ -1,5 +1,5 @@
 import type { Align } from '../blocks.ts'
-import { sideOf } from '../direction.ts'
+import { sideOf, turned, type Direction } from '../direction.ts'
 import { element, none, type Xml } from '../office/xml.ts'
 import { border, type Stroke } from './border.ts'
 import { twips } from './measure.ts'
@@ -10,6 +10,8 @@ export type Paragraph = {
   style: StyleId
   content: Xml
   align?: Align
+  /** What it says, where that may be read the other way than the document. */
+  text?: string
   /** Room before and after it; what the style says where it is not given. */
   before?: number
   after?: number
@@ -31,22 +33,23 @@ const yes = (name: string, is: boolean | undefined): Xml => is === true ? elemen
 const distance = (points: number | undefined): number | undefined => points === undefined ? undefined : twips(Math.min(furthest, points))
 
 /** The paragraph as XML, its properties in the order of the schema (ECMA-376-1, CT_PPr). */
-export function paragraph ({ style, content, align = 'start', before, after, keepNext, breakBefore, border: edge, indentRight, height }: Paragraph, setting: Setting): Xml {
-  const side = justification(align, setting)
+export function paragraph ({ style, content, align = 'start', text = '', before, after, keepNext, breakBefore, border: edge, indentRight, height }: Paragraph, setting: Setting): Xml {
+  const { direction, side } = turned(text, align, setting.direction)
+  const stands = justification(side, direction)
   const isSpaced = before !== undefined || after !== undefined || height !== undefined
   return element('w:p', {}, element('w:pPr', {},
     element('w:pStyle', { 'w:val': style }),
     yes('w:keepNext', keepNext === true || setting.keepNext === true),
     yes('w:pageBreakBefore', breakBefore),
     edge === undefined ? none : element('w:pBdr', {}, border(edge.side, edge, 1)),
-    yes('w:bidi', setting.direction === 'rtl'),
+    yes('w:bidi', direction === 'rtl'),
     isSpaced ? element('w:spacing', { 'w:before': distance(before), 'w:after': distance(after), 'w:line': distance(height), 'w:lineRule': height === undefined ? undefined : 'exact' }) : none,
     indentRight === undefined ? none : element('w:ind', { 'w:right': distance(indentRight) }),
-    side === undefined ? none : element('w:jc', { 'w:val': side })), content)
+    stands === undefined ? none : element('w:jc', { 'w:val': stands })), content)
 }
 
 /** Where the text stands, unless it is where its direction begins: Word says left for the beginning and right for the end. */
-function justification (align: Align, { direction }: Setting): 'center' | 'right' | undefined {
-  if (align === 'center') return align
-  return sideOf(align, direction) === sideOf('start', direction) ? undefined : 'right'
+function justification (side: 'left' | 'center' | 'right', direction: Direction): 'center' | 'right' | undefined {
+  if (side === 'center') return side
+  return side === sideOf('start', direction) ? undefined : 'right'
 }

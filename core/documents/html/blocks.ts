@@ -1,5 +1,5 @@
 import { pictureOf } from '../code/picture.ts'
-import { directionIn, sideOf } from '../direction.ts'
+import { sideOf, turned } from '../direction.ts'
 import type { ButtonBlock, CodeBlock, ColumnsBlock, ImageBlock, ResolvedBlock, SignatureBlock, TextBlock } from '../document.ts'
 import { inFlow } from '../flow.ts'
 import { linkOf } from '../links.ts'
@@ -48,19 +48,19 @@ function blockOf (block: ResolvedBlock, width: number, setting: Setting): Node[]
 }
 
 function paragraph (block: TextBlock, setting: Setting): Element {
-  const { attributes, side } = turned(block, setting)
+  const { attributes, side } = place(block, setting)
   return element('p', { ...attributes, style: { margin: 0, ...typeface(setting, block), 'text-align': side } }, inline(block.runs, setting))
 }
 
-/** A text that is read the other way than the document says so, and begins at its own side. */
-function turned ({ runs, align }: TextBlock, { direction }: Setting): { attributes: Record<string, string>, side: string } {
-  const own = directionIn(plainText(runs)) ?? direction
-  return { attributes: own === direction ? {} : { dir: own }, side: sideOf(align, direction === 'rtl' ? 'rtl' : own) }
+/** A text that is read the other way than the document says so. */
+function place ({ runs, align }: TextBlock, setting: Setting): { attributes: Record<string, string>, side: string } {
+  const { direction, side } = turned(plainText(runs), align, setting.direction)
+  return { attributes: direction === setting.direction ? {} : { dir: direction }, side }
 }
 
 function heading (block: TextBlock & { level: number }, setting: Setting): Element {
   const size = block.size ?? headingSize(block.level, setting.style)
-  const { attributes, side } = turned(block, setting)
+  const { attributes, side } = place(block, setting)
   const style = { margin: 0, ...typeface(setting, { size, color: block.color }), 'line-height': pixels(size * 1.25), 'font-weight': 'bold', 'text-align': side }
   return element(block.level === 1 ? 'h1' : block.level === 2 ? 'h2' : 'h3', { ...attributes, style }, inline(block.runs, setting))
 }
@@ -90,7 +90,7 @@ function code (block: CodeBlock, columnWidth: number, setting: Setting): Element
   const { alt, align, width, label } = block
   const picture = image({ image: pictureOf(block), alt: alt === '' ? label : alt, align, width }, columnWidth, setting)
   if (label === '') return picture
-  const small = typeface(setting, { size: setting.style.size * 0.9 })
+  const small = typeface(setting, { size: setting.style.size * 0.8 })
   return element('div', { style: { 'text-align': sideOf(align, setting.direction) } }, [picture, element('p', { style: { margin: 0, ...small } }, inline([{ text: label }], setting))])
 }
 

@@ -6,6 +6,7 @@ import type { Box } from './box.ts'
 import { numbered, typography, type Setting } from './setting.ts'
 import { stack } from './stack.ts'
 import { text, unbroken } from './text.ts'
+import type { Typography } from './words.ts'
 
 /**
  * Where an envelope shows its letter, in millimetres from the top left corner of A4. `left`, `top`, `width` and `height` are
@@ -25,9 +26,10 @@ const places: Readonly<Record<AddressWindow, Place>> = {
   fr: { left: 110, top: 55, width: 80, height: 33, beside: { right: 105, top: 50 }, under: 96.46 }
 }
 
-/** Millimetres above the recipient for the line of the sender, and points of its type. */
+/** Millimetres above the recipient for the sender, points between the two, and points of its largest and its smallest type. */
 const senderHeight = 5
-const senderSize = 6
+const senderGap = 2
+const senderSizes = { largest: 6, least: 4 }
 
 /** Points of the smallest type that sorting machines read, and the distance of its lines. */
 const leastSize = 7
@@ -42,8 +44,8 @@ export function address (block: AddressBlock, y: number, page: PageBox, layOut: 
   const top = points(place.top)
   if (y > points(place.top - senderHeight) + 0.01) throw renderError('', 'no_room', 'The address of the template does not stand at the top of its page: what stands before it reaches into the window.')
   const width = points(place.width)
-  const sender = unbroken(numbered(block.sender, setting), typography(setting, { size: senderSize, color: setting.style.muted }), width, 'left')
-  const recipient = fitted(block, width, points(place.height), setting)
+  const sender = senderOf(block, width, setting)
+  const recipient = recipientOf(block, width, points(place.height), setting)
   const extent = besideExtent(place, page)
   const beside = layOut(extent.width)
   // What stands above may reach further down there than beside the window.
@@ -51,22 +53,36 @@ export function address (block: AddressBlock, y: number, page: PageBox, layOut: 
   return {
     height: Math.max(points(place.under), begin + beside.height) - y,
     paint (surface) {
-      sender.paint(surface, points(place.left), top - sender.height - 2)
+      sender.paint(surface, points(place.left), top - sender.height - senderGap)
       recipient.paint(surface, points(place.left), top)
       beside.paint(surface, extent.x, begin)
     }
   }
 }
 
+/** The sender on one line or, where that would be too small to read, on two; on one that holds it, whatever it is. */
+function senderOf ({ sender }: AddressBlock, width: number, setting: Setting): Box {
+  const runs = numbered(sender, setting)
+  const type = (size: number): Typography => ({ ...typography(setting, { size, color: setting.style.muted }), lineHeight: closest })
+  return fitted((size) => text(runs, type(size), width, 'left'), senderSizes, points(senderHeight) - senderGap) ?? unbroken(runs, type(senderSizes.least), width, 'left')
+}
+
 /** The lines of the recipient, in smaller type where they would not fit behind the window. */
-function fitted ({ lines }: AddressBlock, width: number, height: number, setting: Setting): Box {
-  const { lineHeight } = setting.style
-  for (let { size } = setting.style; size >= leastSize; size -= 0.5) {
-    const type = { ...typography(setting, { size }), lineHeight: Math.min(lineHeight, closest) }
-    const box = stack(lines.map((line) => text(numbered(line, setting), type, width, 'left')))
-    if (box.height <= height) return box
+function recipientOf ({ lines }: AddressBlock, width: number, height: number, setting: Setting): Box {
+  const lineHeight = Math.min(setting.style.lineHeight, closest)
+  const stacked = (size: number): Box => stack(lines.map((line) => text(numbered(line, setting), { ...typography(setting, { size }), lineHeight }, width, 'left')))
+  const box = fitted(stacked, { largest: setting.style.size, least: leastSize }, height)
+  if (box === undefined) throw renderError('', 'no_room', 'The address is too long for the window of the envelope: six lines of 40 letters fit, nine in the smallest type.')
+  return box
+}
+
+/** The box in the largest type (points) in which it is no higher than the room for it. */
+function fitted (make: (size: number) => Box, { largest, least }: { largest: number, least: number }, room: number): Box | undefined {
+  for (let size = largest; size >= least; size -= 0.5) {
+    const box = make(size)
+    if (box.height <= room) return box
   }
-  throw renderError('', 'no_room', 'The address is too long for the window of the envelope: six lines of 40 letters fit, nine in the smallest type.')
+  return undefined
 }
 
 function besideExtent ({ beside: { left = 0, right } }: Place, page: PageBox): { x: number, width: number } {

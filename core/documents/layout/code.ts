@@ -4,7 +4,7 @@ import { typography, type Setting } from './setting.ts'
 import { stack } from './stack.ts'
 import { indentOf, text } from './text.ts'
 
-/** A code, never cut, with what it holds under it. One wider than its column becomes smaller as a whole. */
+/** A code, never cut, with its text under it. One wider than its column becomes smaller as a whole. */
 export function code (block: CodeBlock, columnWidth: number, setting: Setting): Box {
   const { modules, align, label } = block
   const width = Math.min(block.width, columnWidth)
@@ -12,7 +12,7 @@ export function code (block: CodeBlock, columnWidth: number, setting: Setting): 
   const indent = indentOf(width, columnWidth, align, setting.direction)
   const bars: Box = { height, paint: (surface, x, y) => { surface.modules(modules, x + indent, y, width, height) } }
   if (label === '') return bars
-  const words = text([{ text: label }], typography(setting, { size: setting.style.size * 0.9 }), width, 'center')
+  const words = text([{ text: label }], typography(setting, { size: setting.style.size * 0.8 }), width, 'center')
   const { height: whole, paint } = stack([bars, shifted(words, indent)])
   return { height: whole, paint }
 }

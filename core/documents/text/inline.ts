@@ -31,9 +31,9 @@ export function labelled (label: string, value: string): string {
   return `${name} ${value}`.trim()
 }
 
-/** What a code says in words: what it is and, of a barcode, what it holds. */
+/** What a code says in words: what it is, and the text under it where that is another one. */
 export function codeWords ({ alt, label }: CodeBlock): string[] {
-  return [alt === '' ? '' : `[${alt}]`, readable(label)].filter((words) => words !== '')
+  return [alt === '' ? '' : `[${alt}]`, alt === label ? '' : readable(label)].filter((words) => words !== '')
 }
 
 /** The text of a button as a link. */

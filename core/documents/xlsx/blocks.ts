@@ -3,13 +3,14 @@ import type { Cell, ColumnsBlock, KeyValuesBlock, ResolvedBlock, Run, SignatureB
 import { inFlow } from '../flow.ts'
 import { formatCell } from '../format.ts'
 import { headingSize } from '../style.ts'
-import { codeWords } from '../text/inline.ts'
+import { codeWords, labelled } from '../text/inline.ts'
 import type { Line } from './cells.ts'
-import { sized, splitRange, type Range, type Setting } from './setting.ts'
+import { sized, splitRange, widthOf, type Range, type Setting } from './setting.ts'
 import type { Stroke } from './styles.ts'
-import { mostHeight, textLines, usualHeight } from './text-lines.ts'
-import { typed } from './values.ts'
-import { wordsOf } from './words.ts'
+import { digitsWide, textLines, usualHeight } from './text-lines.ts'
+import { labelledFormat } from './number-format.ts'
+import { typed, type Typed } from './values.ts'
+import { textOf, wordsOf } from './words.ts'
 
 /** Blocks below each other in some columns of a sheet. Room is an empty line; tables have sheets of their own. */
 export function linesOfBlocks (blocks: readonly ResolvedBlock[], range: Range, setting: Setting): Line[] {
@@ -42,9 +43,9 @@ function linesOfBlock (block: ResolvedBlock, range: Range, setting: Setting): Li
   }
 }
 
-/** An empty line of a height (points), as high as sheets have them. */
+/** An empty line of a height (points). */
 function room (height: number): Line {
-  return { cells: [], height: Math.min(mostHeight, Math.max(4, height)) }
+  return { cells: [], height: Math.max(4, height) }
 }
 
 function text ({ runs, align, color, size: own }: TextBlock, size: number, look: { bold?: true }, range: Range, setting: Setting): Line[] {
@@ -59,12 +60,20 @@ function columns (block: ColumnsBlock, range: Range, setting: Setting): Line[] {
   return beside(block.columns.map(({ blocks }, index) => linesOfBlocks(blocks, ranges[index] ?? range, setting)))
 }
 
+/** Lines beside each other. One of several rows takes as many of the sheet, so that none is as high as all of them. */
 function beside (columns: readonly (readonly Line[])[]): Line[] {
-  const count = Math.max(0, ...columns.map((lines) => lines.length))
+  const spread = columns.map((lines) => lines.flatMap(inRows))
+  const count = Math.max(0, ...spread.map((lines) => lines.length))
   return Array.from({ length: count }, (_, index) => {
-    const lines = columns.flatMap((column) => column[index] ?? [])
+    const lines = spread.flatMap((column) => column[index] ?? [])
     return { cells: lines.flatMap(({ cells }) => cells), height: Math.max(...lines.map(({ height }) => height)) }
   })
+}
+
+/** A line as rows of the sheet: its cells reach down over all of them. */
+function inRows ({ cells, height, rows = 1 }: Line): Line[] {
+  if (rows === 1) return [{ cells, height }]
+  return Array.from({ length: rows }, (_, index) => ({ cells: index === 0 ? cells.map((placed) => ({ ...placed, down: rows })) : [], height: height / rows }))
 }
 
 function keyValues ({ entries, labels, values }: KeyValuesBlock, range: Range, setting: Setting): Line[] {
@@ -75,19 +84,27 @@ function keyValues ({ entries, labels, values }: KeyValuesBlock, range: Range, s
   })
 }
 
-/** Where there is one column alone, a text stands behind its label; a number stands below it. */
+/** Where there is one column alone, a text stands behind its label; a number has it in its format, or stands below it where both are too wide. */
 function together (label: readonly Run[], cell: Cell, range: Range, setting: Setting): Line[] {
-  const isText = typed(cell, setting.locale) === undefined
-  const words = isText ? [...label, { text: ': ' }, ...formatCell(cell, setting.locale)] : label
-  const lines = textLines(wordsOf(words, setting.locale), isText ? {} : { color: setting.style.muted }, range, setting)
-  return isText ? lines : [...lines, ...valueLines(cell, range, setting)]
+  const { locale } = setting
+  const number = typed(cell, locale)
+  const name = textOf(wordsOf(label, locale))
+  const before = labelled(name, '')
+  const words = wordsOf([...label, { text: before.slice(name.length) + ' ' }, ...formatCell(cell, locale)], locale)
+  if (number === undefined) return textLines(words, {}, range, setting)
+  const format = labelledFormat(`${before} `, number.format)
+  if (format !== undefined && digitsWide(textOf(words)) < widthOf(range, setting)) return [numberLine({ ...number, format }, range, setting)]
+  return [...textLines(wordsOf(label, locale), { color: setting.style.muted }, range, setting), numberLine(number, range, setting)]
+}
+
+function valueLines (cell: Cell, range: Range, setting: Setting): Line[] {
+  const number = typed(cell, setting.locale)
+  return number === undefined ? textLines(wordsOf(formatCell(cell, setting.locale), setting.locale), {}, range, setting) : [numberLine(number, range, setting)]
 }
 
 /** A number does not run over into the next cells, as text does: it has all of them. */
-function valueLines (cell: Cell, range: Range, setting: Setting): Line[] {
-  const number = typed(cell, setting.locale)
-  if (number === undefined) return textLines(wordsOf(formatCell(cell, setting.locale), setting.locale), {}, range, setting)
-  return [{ cells: [{ column: range.from, span: range.to - range.from, style: setting.styles.of({ align: sideOf('start', setting.direction), format: number.format }), value: { number: number.number } }], height: usualHeight }]
+function numberLine (number: Typed, range: Range, setting: Setting): Line {
+  return { cells: [{ column: range.from, span: range.to - range.from, style: setting.styles.of({ align: sideOf('start', setting.direction), format: number.format }), value: { number: number.number } }], height: usualHeight }
 }
 
 /** What pictures show, in words. */

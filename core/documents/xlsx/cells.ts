@@ -5,11 +5,11 @@ import { linked, textOf, type Piece, type Words } from './words.ts'
 /** What a cell of a sheet holds: text, or a number; a formula has the number that it comes to. */
 export type Value = { text: Xml } | { number: string, formula?: string }
 
-/** A cell: at a column (from 0), over `span` of them; `style` is the number of its look. Without a value it is there for its look. */
-export type Placed = { column: number, span?: number, style: number, value?: Value, link?: string }
+/** A cell: at a column (from 0), over `span` of them and over `down` rows; `style` is the number of its look. Without a value it is there for its look. */
+export type Placed = { column: number, span?: number, down?: number, style: number, value?: Value, link?: string }
 
-/** Cells side by side; `height` in points. */
-export type Line = { cells: readonly Placed[], height: number }
+/** Cells side by side; `height` in points, of `rows` lines of text (1 unless given). */
+export type Line = { cells: readonly Placed[], height: number, rows?: number }
 
 /** What sheets take for a formula when somebody writes it: such a text is marked to stay one. */
 const formulaLike = /^[=+\-@\t\r]/

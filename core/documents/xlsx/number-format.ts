@@ -19,6 +19,15 @@ export function numberFormat (decimals: number): string {
   return decimals === 0 ? '#,##0' : `#,##0.${'0'.repeat(decimals)}`
 }
 
+/** Characters that a format has at most (as Excel takes them). */
+const longest = 255
+
+/** A format with words before its number, behind its language; undefined for words that no format has. */
+export function labelledFormat (words: string, format: string): string | undefined {
+  const labelled = format.replace(/^(?:\[\$-[0-9A-F]+\])?/, (language) => `${language}"${words}"`)
+  return /["\n]/.test(words) || labelled.length > longest ? undefined : labelled
+}
+
 /** Decimals that a currency has at least: 2 for EUR, 0 for JPY. */
 export function leastDecimals (locale: string, currency: string): number {
   return Number(minorUnits(locale, currency))

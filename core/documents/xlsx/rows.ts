@@ -2,12 +2,17 @@ import { element, none, text, type Xml } from '../office/xml.ts'
 import { nameOf, type Line, type Placed } from './cells.ts'
 import { usualHeight } from './text-lines.ts'
 
+/** Points of the highest row that sheets have, less a little. */
+const mostHeight = 400
+
 /** Writes the rows of a sheet, one below the other; `merged` and `links` are what stands behind them. */
 export type Rows = {
   /** A row of cells in the order of their columns. */
   add: (line: Line) => Xml
   /** How many there are. */
   count: () => number
+  /** How high they are together, in points. */
+  height: () => number
   /** The cells that are one, as A1:C1. */
   merged: string[]
   /** Where cells lead to. */
@@ -17,16 +22,20 @@ export type Rows = {
 export function createRows (): Rows {
   const merged: string[] = []
   const links: Rows['links'] = []
-  let count = 0
+  let [count, sum] = [0, 0]
   return {
     merged,
     links,
     count: () => count,
-    add ({ cells, height }) {
+    height: () => sum,
+    add ({ cells, height: wanted }) {
+      const height = Math.min(mostHeight, wanted)
       count++
+      sum += height
       const own = cells.map((placed) => {
         const name = nameOf(placed.column, count)
-        if (placed.span !== undefined && placed.span > 1) merged.push(`${name}:${nameOf(placed.column + placed.span - 1, count)}`)
+        const { span = 1, down = 1 } = placed
+        if (span > 1 || down > 1) merged.push(`${name}:${nameOf(placed.column + span - 1, count + down - 1)}`)
         if (placed.link !== undefined) links.push({ name, url: placed.link })
         return cell(name, placed)
       })

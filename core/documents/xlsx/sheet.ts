@@ -13,8 +13,8 @@ import { usualHeight } from './text-lines.ts'
 /** How a sheet is printed: its paper, and the codes of its header and footer. */
 export type Print = { page: PageBox, header: string, footer: string }
 
-/** A sheet as it is written: its pieces, and what is known once the last of them is. `titles`: the rows (from 1) that stand on every page of paper. */
-export type Sheet = { pieces: Iterable<Xml>, titles?: Extent, relations: () => Relation[] }
+/** A sheet as it is written: its pieces, and what is known once the last of them is. `titles`: the rows (from 1) that stand on every page of paper, if there are any. */
+export type Sheet = { pieces: Iterable<Xml>, titles: () => Extent | undefined, relations: () => Relation[] }
 type Extent = { first: number, last: number }
 
 /** Room between a table and the text around it. */
@@ -33,8 +33,10 @@ export function createSheet ({ above, table, below }: Part, print: Print, settin
   const headers = table === undefined ? [] : headerRows(table, setting)
   const header = { first: start.length + 1, last: start.length + headers.length }
   const rows = createRows()
+  let tableEnd = 0
   return {
-    ...(table !== undefined && isLong(header.last + table.sections.reduce((sum, section) => sum + section.rows.length, 0), print) ? { titles: header } : {}),
+    // Where a table fits on a page, its header would stand above the text of the next one.
+    titles: () => tableEnd > heightOf(print) ? header : undefined,
     relations: () => rows.links.slice(0, mostLinks).map(({ url }, index) => ({ id: `rId${index + 1}`, type: relationType('hyperlink'), target: url, external: true })),
     pieces: worksheet(setting, headers.length === 0 ? undefined : header.last, print, rows, data())
   }
@@ -42,16 +44,19 @@ export function createSheet ({ above, table, below }: Part, print: Print, settin
   function * data (): Generator<Xml> {
     yield * written(start, rows)
     yield * written(headers, rows)
-    if (table !== undefined) yield * written(bodyRows(table, rows.count() + 1, setting), rows)
+    if (table !== undefined) {
+      yield * written(bodyRows(table, rows.count() + 1, setting), rows)
+      tableEnd = rows.height()
+    }
     const end = linesOfBlocks(below, range, setting)
     if (table !== undefined && end.length > 0) yield * written([room], rows)
     yield * written(end, rows)
   }
 }
 
-/** Whether so many rows do not fit on a page: where a table does, its header would stand above the text of the next one. */
-function isLong (rows: number, { page: { height, top, bottom } }: Print): boolean {
-  return rows * usualHeight > height - top - bottom
+/** Points of a page that are there for rows. */
+function heightOf ({ page: { height, top, bottom } }: Print): number {
+  return height - top - bottom
 }
 
 function * written (lines: Iterable<Line>, rows: Rows): Generator<Xml> {

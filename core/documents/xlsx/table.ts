@@ -3,9 +3,9 @@ import { sideOf } from '../direction.ts'
 import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock } from '../document.ts'
 import { formatCell } from '../format.ts'
 import { nameOf, textCell, type Line, type Placed } from './cells.ts'
-import { sized, type Setting } from './setting.ts'
+import type { Setting } from './setting.ts'
 import { sheetSize, type Look, type Stroke } from './styles.ts'
-import { lineHeight, mostHeight, rowsIn, textLines, usualHeight } from './text-lines.ts'
+import { boldness, lineHeight, rowsIn, textLines, usualHeight } from './text-lines.ts'
 import { totalFormula, type Addend, type Summable } from './totals.ts'
 import { typed } from './values.ts'
 import { portions, wordsOf } from './words.ts'
@@ -76,10 +76,10 @@ function cellMaker ({ align }: ResolvedColumn, column: number, setting: Setting)
 /** Text breaks in its column, if its look says so. */
 function textCells (cell: Cell, column: number, look: Look, { locale, styles, columns }: Setting): Content[] {
   if (cell.type === 'empty') return [{ style: styles.of(look) }]
-  const { size = sheetSize, wrap = false } = look
+  const { size = sheetSize, wrap = false, bold = false } = look
   return portions(wordsOf(formatCell(cell, locale), locale)).map((words) => {
-    const rows = wrap ? rowsIn(words, (columns[column] ?? 1) * sheetSize / size) : 1
-    return { ...textCell(words, look, styles), height: Math.min(mostHeight, rows * lineHeight(size)) }
+    const rows = wrap ? rowsIn(words, (columns[column] ?? 1) * sheetSize / size / (bold ? boldness : 1)) : 1
+    return { ...textCell(words, look, styles), height: rows * lineHeight(size) }
   })
 }
 
@@ -109,9 +109,12 @@ function valueColumn (columns: readonly unknown[]): number {
   return Math.max(1, columns.length - 1)
 }
 
+/** Points of a total that stands out. */
+export const strongSize = sheetSize * 1.15
+
 /** A label runs over the empty cells at its left. */
 function totalLines ({ label, cell, strong }: ResolvedTotal, columns: readonly ResolvedColumn[], formula: string | undefined, setting: Setting): Line[] {
-  const look: Look = strong ? { bold: true, size: sized(setting.style.size * 1.15, setting), top: { style: 'medium', color: setting.style.accent } } : {}
+  const look: Look = strong ? { bold: true, size: strongSize, top: { style: 'medium', color: setting.style.accent } } : {}
   const value = valueColumn(columns)
   const lines = rowsOf([{ type: 'text', runs: label }, cell], (part, index) => {
     const own = { ...look, align: sideOf(index === 0 ? 'end' : columns.at(-1)?.align ?? 'end', setting.direction) }

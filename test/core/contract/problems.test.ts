@@ -72,5 +72,6 @@ await t.test('the nearest word is offered only when it is near', (t) => {
   ]
   for (const [word, nearest] of offered) t.equal(didYouMean(word, known), nearest === undefined ? '' : ` (did you mean "${nearest}"?)`, word)
   t.equal(didYouMean('a', []), '')
+  t.equal(didYouMean('x', ['id', 'ab']), '')
   t.end()
 })

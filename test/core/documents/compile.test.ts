@@ -98,6 +98,8 @@ const wrongData: [rule: string, body: TemplateSource['body'], data: object, path
   ['a number beyond all decimals', [{ keyValues: { entries: [{ label: 'k', value: 'a', type: 'number' }] } }], { a: '9'.repeat(40) }, '/a', 'not_a_number', /decimal/],
   ['a day that no calendar has', [{ keyValues: { entries: [{ label: 'k', value: 'a', type: 'date' }] } }], { a: '2026-02-30' }, '/a', 'not_a_date', /YYYY-MM-DD/],
   ['a filter on a wrong value', [{ paragraph: '{{ a.b | money }}' }], { a: { b: {} } }, '/a/b', 'not_a_number', /decimal/],
+  ['a wrong item of a list', [{ paragraph: '{{ a[1].b | money }}' }], { a: [{ b: 1 }, { b: 'x' }] }, '/a/1/b', 'not_a_number', /decimal/],
+  ['a wrong item in a loop of text', [{ paragraph: '{% if a %}{{ a[1].b | money }}{% endif %}' }], { a: [{ b: 1 }, { b: 'x' }] }, '/a', 'not_a_number', /decimal/],
   ['an object where text belongs', [{ paragraph: '{{ a }}' }], { a: {} }, '/a', 'not_text', /an object/],
   ['a list where text belongs, in a loop of text', [{ paragraph: '{% if a %}{{ a }}{% endif %}' }], { a: [[]] }, '/a', 'not_text', /a list/],
   ['no list where one belongs', [{ each: 'a', as: 'i', do: [] }], { a: { b: 1 } }, '/a', 'not_a_list', /expected a list/],

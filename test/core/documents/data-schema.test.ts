@@ -17,6 +17,13 @@ void t.test('data are checked, and problems stand where they are', (t) => {
   t.end()
 })
 
+void t.test('a schema may refer to itself', (t) => {
+  const tree = { type: 'object', properties: { branches: { type: 'array', items: { $ref: '#' } } } }
+  t.match(fits(tree, { branches: [{ branches: [] }] }), { ok: true })
+  t.match(fits(tree, { branches: [{ branches: [5] }] }), { ok: false, problems: [{ path: '/branches/0/branches/0', code: 'type' }] })
+  t.end()
+})
+
 void t.test('a schema may refer to the vocabulary of invoices, and to its parts', (t) => {
   t.match(fits({ $ref: 'dispatch:invoice' }, { number: 5 }), { ok: false })
   t.match(fits({ type: 'object', properties: { line: { $ref: 'dispatch:invoice#/$defs/line' } } }, { line: 5 }), { ok: false, problems: [{ path: '/line' }] })

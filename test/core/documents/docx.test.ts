@@ -109,6 +109,9 @@ void t.test('text from right to left is said to be so', (t) => {
   const body = bodyOf([paragraph('שלום עולם, ABC')], { locale: 'he' })
   t.match(body, /<w:bidi\/>.*<w:rPr><w:rtl\/><\/w:rPr><w:t>שלום עולם<\/w:t><\/w:r><w:r><w:t>, ABC<\/w:t>/)
   t.notMatch(bodyOf([paragraph('ABC')]), /bidi|rtl/)
+  // In another document too, and then it begins at its own side; one from right to left has all at the right.
+  t.match(bodyOf([paragraph('שלום, ABC')]), /<w:pPr>.*<w:bidi\/>(?:(?!<w:jc).)*<\/w:pPr>/)
+  t.match(bodyOf([paragraph('ABC')], { locale: 'he' }), /<w:pPr>(?:(?!<w:bidi).)*<w:jc w:val="right"\/><\/w:pPr>/)
   t.end()
 })
 

@@ -26,11 +26,12 @@ void t.test('every word of a document is in its DOCX', (t) => {
   t.end()
 })
 
-void t.test('every word of a document is in a cell of its XLSX; a number is there as a number', (t) => {
+void t.test('every word of a document is in a cell of its XLSX, or in the format of one; a number is there as a number', (t) => {
   fc.assert(fc.property(anyDocument, (document) => {
     const parts = partsOf(renderXlsx(document, now))
     const sheets = Object.entries(parts).filter(([path]) => path.startsWith('xl/worksheets/sheet')).map(([, sheet]) => sheet)
-    const text = sheets.flatMap((sheet) => textsIn(sheet, 'is')).join('\n')
+    const formats = Array.from((parts['xl/styles.xml'] ?? '').matchAll(/formatCode="([^"]*)"/g), ([, format = '']) => unescaped(format))
+    const text = [...sheets.flatMap((sheet) => textsIn(sheet, 'is')), ...formats].join('\n')
     return textWords(document).every((word) => text.includes(word))
   }))
   t.end()

@@ -159,3 +159,39 @@ void t.test('a sheet that is too large is an error before it fills the memory', 
   t.throws(() => renderXlsx(documentOf([tableOf(Array.from({ length: 2_000 }, () => row))]), now), RenderError)
   t.end()
 })
+
+void t.test('a text of several lines beside others takes as many rows, and leaves no holes between them', (t) => {
+  const paragraph = (text: string): ResolvedBlock => ({ kind: 'paragraph', runs: [{ text }], align: 'start', color: '#111111' })
+  const columns = [{ width: 1, blocks: [paragraph('A sentence that is far too long for half of the page, and goes on for a good while, until it takes three lines of it at least.')] }, { width: 1, blocks: ['a', 'b', 'c'].map(paragraph) }]
+  const { parts, sheets: [cells = {}] } = sheetsOf([{ kind: 'columns', gap: 0, height: 0, columns }])
+  t.match(cells, { G1: { text: 'a' }, G2: { text: 'b' }, G3: { text: 'c' } })
+  t.match(parts['xl/worksheets/sheet1.xml'], '<mergeCell ref="A1:F3"/>')
+  t.notMatch(parts['xl/worksheets/sheet1.xml'], 'customHeight')
+  t.end()
+})
+
+void t.test('in a single column, a number has its label in its format', (t) => {
+  const entries = [{ label: [{ text: 'Date' }], cell: { type: 'date', value: '2026-03-14' } as const }, { label: [{ text: 'A "quoted" label' }], cell: euros(5) }, { label: [{ text: 'Number:' }], cell: words('7') }]
+  const columns = [{ width: 1, blocks: [{ kind: 'keyValues', labels: 1, values: 1, entries } as const] }, { width: 1, blocks: [] }]
+  const { parts, sheets: [cells = {}] } = sheetsOf([{ kind: 'columns', gap: 0, height: 0, columns }, tableOf([[words('a'), words('b')]])])
+  t.equal(formatOf(parts, cells['A1'] ?? { name: '', style: 0 }), '[$-809]"Date: "d" "mmm" "yyyy')
+  t.match(cells, { A1: { number: '46095' }, A2: { text: 'A "quoted" label' }, A3: { number: '5' }, A4: { text: 'Number: 7' } })
+  t.end()
+})
+
+void t.test('a column is as wide as its longest number, with all that stands around the digits', (t) => {
+  const widthOf = (amount: string, strong: boolean): number => {
+    const table = tableOf([[words('a'), words('b'), words('c'), words('d'), words('e'), euros(1)]], [{ ...total('Total', euros(amount)), strong }])
+    const sheet = sheetsOf([table]).parts['xl/worksheets/sheet1.xml'] ?? ''
+    return Number(/<col min="6" max="6" width="([\d.]+)"/.exec(sheet)?.[1])
+  }
+  t.ok(widthOf('123456789012.34', false) > '€123456789012.34'.length)
+  t.ok(widthOf('123456789012.34', true) > widthOf('123456789012.34', false) * 1.2)
+  t.end()
+})
+
+void t.test('the header of a table is printed on every page that its rows need, high ones too', (t) => {
+  const rows = Array.from({ length: 30 }, () => [words('A description that is much too long for one line of its narrow column, and for two of them. '.repeat(2)), words('b'), words('c')])
+  t.match(sheetsOf([tableOf(rows)]).parts['xl/workbook.xml'], 'Print_Titles')
+  t.end()
+})
