@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { assertNode } from '../node-version.mjs'
 
-const benchmarks = ['pdf', 'e-invoice', 'validation', 'dispatch', 'intake', 'queue', 'growth', 'start', 'hostile']
+const benchmarks = ['pdf', 'formats', 'e-invoice', 'validation', 'dispatch', 'intake', 'queue', 'growth', 'start', 'hostile']
 
 assertNode()
 const given = process.argv.slice(2)

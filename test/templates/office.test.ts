@@ -39,34 +39,33 @@ const isMissing = spawnSync('soffice', ['--version']).error !== undefined
 await t.test('LibreOffice reads the DOCX and XLSX of every sample', { skip: isMissing ? 'LibreOffice (soffice) is not installed' : false }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-office-'))
   t.teardown(() => { rmSync(folder, { recursive: true }) })
-  /** Reads all files of a kind in one run, and writes each in another format. */
-  const convert = (from: string, to: string): void => {
-    const files = readdirSync(folder).filter((name) => name.endsWith(`.${from}`)).map((name) => join(folder, name))
-    execFileSync('soffice', [`-env:UserInstallation=${pathToFileURL(join(folder, 'profile')).href}`, '--headless', '--convert-to', to, '--outdir', join(folder, from), ...files], { stdio: 'ignore', timeout: 120_000 })
+  /** Reads all files with such names in one run, and writes each in another format into the folder of that name. */
+  const convert = (names: RegExp, to: string): void => {
+    const files = readdirSync(folder).filter((name) => names.test(name)).map((name) => join(folder, name))
+    execFileSync('soffice', [`-env:UserInstallation=${pathToFileURL(join(folder, 'profile')).href}`, '--headless', '--convert-to', to, '--outdir', join(folder, to), ...files], { stdio: 'ignore', timeout: 120_000 })
   }
   const samples = await Promise.all(names.map(async (name) => {
     const template = await readTemplateFolder(fileURLToPath(new URL(name, root)))
     const compiled = compileTemplate(template.source)
     const [docx, xlsx] = [await made('docx', compiled, template.sample), await made('xlsx', compiled, template.sample)]
-    writeFileSync(join(folder, `${name}.docx`), docx.bytes)
-    writeFileSync(join(folder, `${name}.xlsx`), xlsx.bytes)
-    writeFileSync(join(folder, `${name}.formulas.xlsx`), withoutResults(xlsx.bytes))
+    writeFileSync(join(folder, `${name}-docx.docx`), docx.bytes)
+    writeFileSync(join(folder, `${name}-xlsx.xlsx`), xlsx.bytes)
+    writeFileSync(join(folder, `${name}-formulas.xlsx`), withoutResults(xlsx.bytes))
     return { name, amounts: amountsOf(compiled.resolve(template.sample)), xlsx: partsOf(xlsx.bytes) }
   }))
-  convert('docx', 'pdf')
-  convert('xlsx', 'pdf')
-  convert('xlsx', 'xlsx')
+  convert(/-(docx|xlsx)\.\w+$/, 'pdf')
+  convert(/-formulas\.xlsx$/, 'xlsx')
 
   for (const { name, amounts, xlsx } of samples) {
     for (const format of ['docx', 'xlsx']) {
       await t.test(`${name}: every amount is in the ${format.toUpperCase()} as LibreOffice shows it`, async (t) => {
-        const words = (await wordsOf({ bytes: readFileSync(join(folder, format, `${name}.pdf`)) })).split(' ').map(digits)
+        const words = (await wordsOf({ bytes: readFileSync(join(folder, 'pdf', `${name}-${format}.pdf`)) })).split(' ').map(digits)
         for (const amount of amounts) t.ok(words.includes(digits(amount)), amount)
       })
     }
 
     await t.test(`${name}: every formula comes to the number that stands beside it`, (t) => {
-      const again = partsOf(readFileSync(join(folder, 'xlsx', `${name}.formulas.xlsx`)))
+      const again = partsOf(readFileSync(join(folder, 'xlsx', `${name}-formulas.xlsx`)))
       for (const [path, sheet] of Object.entries(xlsx).filter(([path]) => path.startsWith('xl/worksheets/sheet'))) {
         for (const { name: cell, number, formula } of Object.values(cellsIn(sheet)).filter(({ formula }) => formula !== undefined)) {
           t.ok(Math.abs(Number(number) - recomputed(again[path] ?? '', cell)) < 1e-9, `${cell} = ${formula ?? ''}`)

@@ -65,7 +65,8 @@ export function valueCell (value: Cell, { look = {}, ...rest }: { style: StyleId
   return paragraph({ ...rest, content: runs(whole, look, setting), text: value.type === 'text' ? plainText(whole) : '' }, setting)
 }
 
-type TotalFrames = { before?: CellFrame, label: CellFrame, value: CellFrame }
+/** `align`: of the labels, which stand at the values where their room is wide. */
+type TotalFrames = { before?: CellFrame, label: CellFrame, value: CellFrame, align: Align }
 
 /** The totals stand in the last half of the table: the labels where it begins, the values under the last column, a fifth of the table wide at least. */
 function totalFrames (widths: readonly number[]): TotalFrames {
@@ -74,7 +75,7 @@ function totalFrames (widths: readonly number[]): TotalFrames {
   const value = Math.max(1, edges.findLastIndex((edge, index) => index < widths.length && edge <= width * 0.8))
   const label = Math.max(0, edges.findLastIndex((edge, index) => index < value && edge <= width * 0.56))
   const between = (from: number, to: number): CellFrame => ({ width: (edges[to] ?? 0) - (edges[from] ?? 0), span: to - from, ...(from === 0 ? { left: 0 } : {}) })
-  return { ...(label === 0 ? {} : { before: between(0, label) }), label: { ...between(label, value), left: 0 }, value: between(value, widths.length) }
+  return { ...(label === 0 ? {} : { before: between(0, label) }), label: { ...between(label, value), left: 0 }, value: between(value, widths.length), align: (edges[label] ?? 0) < width * 0.4 ? 'end' : 'start' }
 }
 
 function * totalRows (totals: readonly ResolvedTotal[], isKept: boolean, grid: Grid): Generator<Xml> {
@@ -89,7 +90,7 @@ function totalRow ({ label, cell: value, strong }: ResolvedTotal, frames: TotalF
   const borders = strong ? [border('top', { thickness: 1, color: style.accent }), noBorder('bottom')] : plain
   return row([unbroken], [
     ...(frames.before === undefined ? [] : [cell({ ...frames.before, borders: plain }, [paragraph({ style: 'TableText', content: none, keepNext }, setting)])]),
-    cell({ ...frames.label, borders }, [paragraph({ style: 'TableText', content: runs(label, look, setting), keepNext }, setting)]),
+    cell({ ...frames.label, borders }, [paragraph({ style: 'TableText', content: runs(label, look, setting), align: frames.align, keepNext }, setting)]),
     cell({ ...frames.value, borders }, [valueCell(value, { style: 'TableText', align: columns.at(-1)?.align ?? 'end', keepNext, look }, setting)])
   ])
 }

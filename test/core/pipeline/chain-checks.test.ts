@@ -136,3 +136,15 @@ await t.test('what is wrong with a deferred step is told before anything is done
   t.match(judgeDeferred({ service: 'upload' }, { settings: null }), { word: 'configuration_missing', problems: ['/providerName configuration_missing', '/deferred/0/providerName configuration_missing', '/deferred/1/providerName configuration_missing'] })
   t.end()
 })
+
+await t.test('a document that is signed or posted is a PDF; others may be of any format', (t) => {
+  for (const outputFormat of ['DOCX', 'XLSX']) {
+    for (const path of [['file', 'esign'], ['file', 'postal', 'email'], ['file', 'email', 'esign']] as const) {
+      t.match(judged(path, { file: { outputFormat } }), { word: 'validation_failed', problems: ['/file/outputFormat format_not_taken'] }, path.join('/'))
+    }
+    for (const path of [['file', 'email'], ['file', 'sms', 'upload'], ['file', 'upload']] as const) t.strictSame(judged(path, { file: { outputFormat } }).problems, [], path.join('/'))
+  }
+  t.match(judged(['file', 'esign'], { file: { outputFormat: 'XLSX' } }).details, [{ message: '"esign" takes PDF documents, and "file" makes XLSX here.' }])
+  t.strictSame(judged(['file', 'esign'], { file: { outputFormat: 'PDF' } }).problems, [])
+  t.end()
+})
