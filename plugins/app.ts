@@ -17,6 +17,7 @@ import { documentsRoutes } from './documents.ts'
 import { drainingPlugin } from './draining.ts'
 import { answerUnroutable, errorsPlugin } from './errors.ts'
 import { headersPlugin, requestId } from './headers.ts'
+import { fairnessPlugin } from './fairness.ts'
 import { healthRoutes } from './health.ts'
 import { createWays, proxyTest } from './https.ts'
 import { impersonationRoutes } from './impersonation.ts'
@@ -29,6 +30,7 @@ import { providersRoutes } from './providers.ts'
 import { parseQuery } from './queries.ts'
 import { queueRoutes } from './queue.ts'
 import { limitsPlugin } from './rate-limits.ts'
+import { refusalsPlugin } from './refusals.ts'
 import { securityRoutes } from './security.ts'
 import { openServer } from './server.ts'
 import { simulatorRoutes } from './simulator.ts'
@@ -49,6 +51,8 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(bodiesPlugin)
   await app.register(authenticationPlugin, { authentication: get('authentication') })
   await app.register(limitsPlugin, { limiters: get('limiters') })
+  await app.register(refusalsPlugin, { limits: get('fairness').refusals })
+  await app.register(fairnessPlugin, { limits: get('fairness') })
   await app.register(openapiPlugin, { publicUrl: get('config').publicUrl })
 
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }

@@ -23,8 +23,8 @@ function companyOf (actor: Actor, companyId = actor.companyId): number {
 
 function viewOf (row: AuditRow, reader: Actor): AuditView {
   const { user_id: userId, user_company_id: companyId, impersonator_id: impersonatorId, key_id: keyId } = row
-  // Where the platform's own people sit is no company's business.
-  const isShown = reader.role === 'operator' || companyId === reader.companyId
+  // Where the platform's own people sit is no company's business, whomever they act for.
+  const isShown = reader.role === 'operator' || row.from_within
   return {
     id: row.audit_id,
     at: row.at.toISOString(),

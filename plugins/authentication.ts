@@ -18,6 +18,11 @@ declare module 'fastify' {
   }
 }
 
+/** Who acts, as far as it is known: nobody on a public route, nor before the credentials are found right. */
+export function knownActor (request: FastifyRequest): Actor | null {
+  return request[known]
+}
+
 const realm = 'realm="Document Dispatch"'
 
 /** Authenticates every request before its body is read, but those of routes with `config: { public: true }`. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { compile, compileQuery, guarded, refusal, type Check, type DispatchError } from '@dispatch/core'
+import { compile, compileQuery, guarded, hasMoreValues, mostValues, refusal, type Check, type DispatchError } from '@dispatch/core'
 import plugin from 'fastify-plugin'
 import type { TSchema } from 'typebox'
 
@@ -34,6 +34,7 @@ function reader (check: Check<unknown>, base: string): (value: unknown) => Readi
 
 function parseJson (body: Buffer): unknown {
   if (!isUtf8(body)) throw unreadable('The body is not UTF-8.')
+  if (hasMoreValues(body)) throw refusal('validation_error', [{ path: '', code: 'too_many', message: `More than ${mostValues} values.` }])
   try {
     return JSON.parse(body.toString('utf8')) as unknown
   } catch (cause) {

@@ -4,12 +4,12 @@ import {
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { authorOf } from './author.ts'
-import { missing, uuidIn } from './paths.ts'
+import { largestId, missing, uuidIn } from './paths.ts'
 
 /** What a company is told about its dispatches and itself, and the secret that proves it. */
 export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database, callbacks: Callbacks, signing: CallbackSigning }> = (app, { database, callbacks, signing }, done) => {
   async function pageOf (companyId: number, dispatchId: string | null, { limit = 25, cursor }: PageQuery): Promise<{ data: CallbackView[], nextCursor: string | null }> {
-    const found = await listCallbacks(database, companyId, dispatchId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    const found = await listCallbacks(database, companyId, dispatchId, { limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
     return { data: found.map(viewOf), nextCursor: found.length < limit ? null : String(found.at(-1)?.sequence) }
   }
 

@@ -1,5 +1,5 @@
 import {
-  answerOf, DispatchHeaders, QueuedResponse, refusal, ValidationResponse,
+  answerOf, IdempotencyHeaders, QueuedResponse, refusal, ValidationResponse,
   type Addresses, type Call, type DispatchAnswer, type ErrorWord, type Mode, type Pipeline
 } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
@@ -25,14 +25,15 @@ const ModeQuery = Type.Object({
   async: Type.Optional(Type.Boolean({ default: false, description: 'true: it is queued and answered at once; its end is sent to the callbackUrl, and can be read.' }))
 })
 
-const repeated = { 'Idempotency-Replayed': { type: 'string', description: '"true" where the request repeats one with the same idempotency key.' } }
+/** The header of an answer that is not the first. */
+export const replayable = { 'Idempotency-Replayed': { type: 'string', description: '"true" where the request repeats one with the same idempotency key.' } }
 
 /** What all routes have that dispatch. `documentation`: what a route says of itself; `wholes`: how its success reads. */
 export function dispatching (documentation: { summary: string, [name: string]: unknown }, wholes: readonly TSchema[], errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
-    config: { errors: [...dispatchErrors, ...errors], answerHeaders: repeated, limit: 'dispatch' as const, testable: true },
-    schema: { tags: ['Dispatch'], querystring: ModeQuery, headers: DispatchHeaders, response: { 200: Type.Union([...wholes, QueuedResponse]) }, ...documentation }
+    config: { errors: [...dispatchErrors, ...errors], answerHeaders: replayable, limit: 'dispatch' as const, testable: true },
+    schema: { tags: ['Dispatch'], querystring: ModeQuery, headers: IdempotencyHeaders, response: { 200: Type.Union([...wholes, QueuedResponse]) }, ...documentation }
   }
 }
 

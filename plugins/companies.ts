@@ -1,6 +1,7 @@
-import { BalanceView, CompanyChanges, CompanyView, CreditsBody, NewCompanyBody, page, PageQuery, requirePerson, requireRole, type Companies } from '@dispatch/core'
+import { BalanceView, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery, requirePerson, requireRole, type Companies } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { authorOf } from './author.ts'
+import { keyOf, replayable } from './calls.ts'
 import { integerIn, largestId, missing } from './paths.ts'
 
 type Named = { Params: { id: string } }
@@ -34,8 +35,8 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
   })
 
   app.put<Named & { Body: CompanyChanges }>('/api/v1/companies/:id', {
-    config: { errors: ['not_found', 'conflict'] },
-    schema: { tags: ['Platform'], summary: 'Renames, disables or enables a company (operators). All users of a disabled one are refused at once.', body: CompanyChanges, response: { 200: CompanyView } }
+    config: { errors: ['not_found', 'conflict', 'validation_failed'] },
+    schema: { tags: ['Platform'], summary: 'Renames, disables or enables a company, or lets one in again that its list of addresses has shut out (operators). All users of a disabled one are refused at once.', body: CompanyChanges, response: { 200: CompanyView } }
   }, async (request) => {
     const { actor, params, body } = request
     requireRole(actor, 'operator')
@@ -43,18 +44,21 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
   })
 
   app.post<Named & { Body: CreditsBody }>('/api/v1/companies/:id/credits', {
-    config: { errors: ['not_found', 'conflict'] },
+    config: { errors: ['not_found', 'conflict', 'idempotency_key_reused'], answerHeaders: replayable },
     schema: {
       tags: ['Platform'],
       summary: 'Gives a company credits, or takes some back with a negative amount (operators).',
-      description: 'What dispatches under way hold is not taken. The ledger of the company tells the amount and the reason.',
+      description: 'What dispatches under way hold is not taken. The ledger of the company tells the amount and the reason. With an idempotency key a repeat changes nothing, whenever it comes.',
+      headers: IdempotencyHeaders,
       body: CreditsBody,
       response: { 200: BalanceView }
     }
-  }, async (request) => {
+  }, async (request, reply) => {
     const { actor, params, body } = request
     requireRole(actor, 'operator')
-    return await companies.credit(authorOf(request), idIn(params), body) ?? nothing(params)
+    const { replayed, ...balance } = await companies.credit(authorOf(request), idIn(params), { ...body, ...keyOf(request) }) ?? nothing(params)
+    if (replayed) reply.header('idempotency-replayed', 'true')
+    return balance
   })
   done()
 }

@@ -11,7 +11,7 @@ export type TransportConfig = {
   tls?: { cert: string, key: string }
   /** Beside TLS: where plain HTTP is answered, by a refusal. */
   httpPort?: number
-  /** CIDRs of the proxies whose `X-Forwarded-…` headers are believed. */
+  /** Addresses and networks of the proxies whose `X-Forwarded-…` headers are believed. */
   trustedProxies: string[]
   /** Links begin with it; no slash at the end. */
   publicUrl: string

@@ -26,8 +26,6 @@ export type Config = TransportConfig & {
   prices: Record<string, number>
   /** CIDRs that tenants may reach beside the public addresses. */
   allowedNetworks: string[]
-  /** CIDRs of the proxies whose word on the client's address and protocol counts. */
-  trustedProxies: string[]
   /** Calls in a minute; 0: any number. `auth` also bounds failed logins. */
   limits: Limits
   /** Credentials (`user:password`) with which vendors post events, by the provider's code in capitals, `_` for `-`. */

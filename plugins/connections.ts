@@ -1,6 +1,6 @@
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { holderOf } from '@dispatch/core'
+import { clientOf } from '@dispatch/core'
 import type { TransportLimits } from './transport-limits.ts'
 
 type Limits = Pick<TransportLimits, 'connections' | 'connectionsOfAddress'>
@@ -15,17 +15,17 @@ export function boundConnections (server: HttpServer, { connections, connections
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket
     if (isProxy(remoteAddress)) return
-    const holder = holderOf(remoteAddress)
-    const held = (open.get(holder) ?? 0) + 1
+    const client = clientOf(remoteAddress)
+    const held = (open.get(client) ?? 0) + 1
     if (held > connectionsOfAddress) {
       socket.destroy()
       return
     }
-    open.set(holder, held)
+    open.set(client, held)
     socket.once('close', () => {
-      const left = (open.get(holder) ?? 1) - 1
-      if (left === 0) open.delete(holder)
-      else open.set(holder, left)
+      const left = (open.get(client) ?? 1) - 1
+      if (left === 0) open.delete(client)
+      else open.set(client, left)
     })
   })
 }

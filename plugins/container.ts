@@ -13,6 +13,7 @@ import {
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config.ts'
+import { fairness, type Fairness } from './fairness.ts'
 import { openKeyring } from './master-keys.ts'
 import type { Limiters } from './rate-limits.ts'
 import { createSimulatedVendor, type SimulatedVendor } from './simulated-vendor.ts'
@@ -57,6 +58,7 @@ export type Parts = {
   spool: Spool
   renderer: Renderer
   transportLimits: TransportLimits
+  fairness: Fairness
   workshop: Workshop
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
@@ -86,6 +88,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   newId: () => () => randomUUIDv7(),
   renderer: () => createRenderer(),
   transportLimits: () => transportLimits,
+  fairness: () => fairness,
   workshop: () => createWorkshop(),
   synchronousLimit: () => 120,
   freshness: (get) => createFreshness(get('database')),

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import plugin from 'fastify-plugin'
 
 /**
@@ -8,7 +9,15 @@ import plugin from 'fastify-plugin'
  */
 export const drainingPlugin = plugin<{ patience?: number }>((app, { patience = 5_000 }, done) => {
   const underWay = new Set<ServerResponse>()
+  /** Also those that have not finished their handshake of TLS, of which the HTTP server does not know yet. */
+  const connections = new Set<Socket>()
   let closing = false
+
+  app.server.on('connection', (socket: Socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+    if (closing) socket.destroy()
+  })
 
   function endSoon (response: ServerResponse): void {
     if (!response.headersSent) response.setHeader('connection', 'close')
@@ -16,7 +25,9 @@ export const drainingPlugin = plugin<{ patience?: number }>((app, { patience = 5
   }
 
   function cutWhenIdle (): void {
-    if (closing && underWay.size === 0) app.server.closeAllConnections()
+    if (!closing || underWay.size > 0) return
+    app.server.closeAllConnections()
+    for (const socket of connections) socket.destroy()
   }
 
   app.addHook('onRequest', (_request, { raw }, next) => {

@@ -1,6 +1,6 @@
 import {
-  digestOf, DispatchError, insertApiKey, KeyQuery, KeyView, listApiKeys, makeKey, mayImpersonate, mayUse, NewKeyBody, NewKeyView, Nothing, page, refusal, requirePerson, revokeApiKey, shownOf,
-  type Account, type Accounts, type Actor, type ApiKeyRow, type Database, type NewApiKey, type Problem
+  digestOf, DispatchError, insertApiKey, KeyQuery, KeyView, listApiKeys, makeKey, mayImpersonate, mayUse, NewKeyBody, NewKeyView, Nothing, page, refusal, requirePerson, revokeApiKey, rolesUpTo, shownOf,
+  type Account, type Accounts, type Actor, type ApiKeyRow, type Database, type KeyHolders, type NewApiKey, type Problem
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { authorOf } from './author.ts'
@@ -29,7 +29,7 @@ export const keysRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databas
     schema: { tags: ['Keys'], summary: 'Lists the API keys that are not revoked, the newest first: one\'s own, or as an admin those of the company.', querystring: KeyQuery, response: { 200: page(KeyView) } }
   }, async ({ actor, query }) => {
     const { limit = 25, cursor, userId } = query
-    const rows = await listApiKeys(database, actor.companyId, { ...userId === undefined ? {} : { userId }, ...ownUnlessAdmin(actor) }, { limit, ...cursor === undefined ? {} : { after: cursor } })
+    const rows = await listApiKeys(database, { ...userId === undefined ? {} : { userId }, ...holdersFor(actor) }, { limit, ...cursor === undefined ? {} : { after: cursor } })
     return { data: rows.map(viewOf), nextCursor: rows.length < limit ? null : rows.at(-1)?.key_id ?? null }
   })
 
@@ -40,15 +40,15 @@ export const keysRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databas
     requirePerson(request.actor)
     const { actor, params } = request
     const keyId = uuidIn(params.id, 'key')
-    if (!await revokeApiKey(database, { companyId: actor.companyId, keyId, ...ownUnlessAdmin(actor) }, { author: authorOf(request), at: now() })) throw missing('key', params.id)
+    if (!await revokeApiKey(database, holdersFor(actor), keyId, { author: authorOf(request), at: now() })) throw missing('key', params.id)
     return reply.code(204).send(null)
   })
   done()
 }
 
-/** Members see and revoke their own alone. */
-function ownUnlessAdmin ({ userId, role }: Actor): { userId?: number } {
-  return role === 'member' ? { userId } : {}
+/** Members see and revoke their own alone, admins those of nobody above them. */
+function holdersFor ({ companyId, userId, role }: Actor): KeyHolders {
+  return { companyId, ...role === 'member' ? { userId } : { roles: rolesUpTo(role) } }
 }
 
 /** Whose key it is to be. */

@@ -105,6 +105,7 @@ function documented (schema: FastifySchema | undefined, config: FastifyContextCo
     ...(schema?.body === undefined ? [] : ['validation_error', 'payload_too_large', 'unsupported_media_type'] as const),
     ...(config.public === true ? [] : ['unauthorized', 'forbidden', 'rate_limited'] as const),
     'https_required',
+    'https_required',
     'unsupported_version',
     'internal_error'
   ]

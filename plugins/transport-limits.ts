@@ -31,6 +31,6 @@ export const transportLimits: TransportLimits = {
   answer: 60 * second,
   slowest: 16 * 1024,
   connections: 10_000,
-  connectionsOfAddress: 500,
+  connectionsOfAddress: 2500,
   pipelined: 100
 }

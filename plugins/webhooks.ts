@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Intake } from '@dispatch/core'
+import { DispatchError, type Intake } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
@@ -10,8 +10,8 @@ const bytes = 'application/octet-stream'
 type Address = { Params: { service: string, provider: string }, Querystring: Record<string, unknown> }
 
 /**
- * Where vendors post their events. Every post is answered 200 within a second, also one that is refused: a stranger learns
- * nothing, and a vendor does not come again with what will never be taken.
+ * Where vendors post their events. Every post over HTTPS is answered 200 within a second, also one that is refused: a stranger
+ * learns nothing, and a vendor does not come again with what will never be taken. Plain HTTP is no way to here either.
  */
 export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: Intake }> = (app, { intake }, done) => {
   app.removeAllContentTypeParsers()
@@ -23,6 +23,7 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: Intake }> = (
   app.addContentTypeParser(bytes, { parseAs: 'buffer', bodyLimit: mebibyte }, (_request, body, parsed) => parsed(null, body))
 
   app.setErrorHandler<Error & { code?: string }>(async (error, request, reply) => {
+    if (error instanceof DispatchError && error.word === 'https_required') throw error
     request.log.info({ code: error.code }, 'webhook not read')
     const { service = '', provider = '' } = request.params as Partial<Address['Params']>
     return acknowledge(reply, await intake.take({ service, provider, account: null, delivery: undefined }))

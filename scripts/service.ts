@@ -74,7 +74,7 @@ async function serve (config: Config, databaseUrl: string, { opened, end, log, o
   opened.defer(() => server.close())
   end.signal.throwIfAborted()
   const address = await server.listen({ host: config.host, port: config.port })
-  if (config.httpPort !== undefined) opened.adopt(await refusePlain(house, config.host, config.httpPort), (plain) => { plain.close() })
+  if (config.httpPort !== undefined) opened.adopt(await refusePlain(house, config.host, config.httpPort), endPlain)
   if (config.environment === 'development') output.write(welcome(address, new Date()))
 }
 
@@ -83,6 +83,12 @@ async function refusePlain ({ get }: House, host: string, port: number): Promise
   plain.listen(port, host)
   await once(plain, 'listening')
   return plain
+}
+
+/** Nothing is done for its clients that could be waited for; a closed server would let them stay without end. */
+function endPlain (plain: Server): void {
+  plain.close()
+  plain.closeAllConnections()
 }
 
 /** Works on the queue of the service whose database it is. */

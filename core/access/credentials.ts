@@ -1,10 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import pLimit from 'p-limit'
-import { DispatchError } from '../contract/errors.ts'
 import { normaliseEmail, type Account, type Accounts } from './account.ts'
 import type { Guesses, Try } from './guesses.ts'
 import { passwordMatches, unusableHash } from './passwords.ts'
+import { createTurns } from './turns.ts'
 
 /** Tells whose e-mail and password these are. */
 export type Credentials = {
@@ -20,8 +19,6 @@ const trustedFor = 60_000
 const mostTrusted = 10_000
 /** Half of libuv's default threads: a flood of logins must leave some for files and names. */
 const mostAtOnce = 2
-/** About half a second of work: who waits longer is better told to come again. */
-const mostWaiting = 100
 
 /**
  * Verifies passwords against the accounts, and remembers for a minute which ones were right.
@@ -39,7 +36,7 @@ export function createCredentials ({ accounts, guesses, now, matches = passwordM
   const secret = randomBytes(32)
   const trustedUntil = new LRUCache<string, number>({ max: mostTrusted })
   const underWay = new Map<string, Promise<boolean>>()
-  const limit = pLimit(mostAtOnce)
+  const turns = createTurns(mostAtOnce)
 
   /** What has waited is counted when its turn comes: until then others may have used up the limit, and it costs nothing. */
   async function attempt (passwordHash: string, password: string, made: Try): Promise<boolean> {
@@ -52,8 +49,7 @@ export function createCredentials ({ accounts, guesses, now, matches = passwordM
   function check (key: string, ...tried: Parameters<typeof attempt>): Promise<boolean> {
     const running = underWay.get(key)
     if (running !== undefined) return running
-    if (limit.pendingCount >= mostWaiting) throw busy()
-    const started = limit(attempt, ...tried).finally(() => underWay.delete(key))
+    const started = turns(() => attempt(...tried)).finally(() => underWay.delete(key))
     underWay.set(key, started)
     return started
   }
@@ -70,10 +66,6 @@ export function createCredentials ({ accounts, guesses, now, matches = passwordM
       return account
     }
   }
-}
-
-function busy (): DispatchError {
-  return new DispatchError('rate_limited', 'More passwords are being verified than there is room for: try again in a second, or use a token.', { retryAfter: 1 })
 }
 
 const nobody = { userId: 0, passwordVersion: 0, passwordHash: unusableHash }

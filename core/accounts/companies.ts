@@ -1,11 +1,12 @@
 import { normaliseEmail } from '../access/account.ts'
 import { requireGoodPassword } from '../access/password-rules.ts'
 import { hashPassword } from '../access/passwords.ts'
-import type { BalanceView, CompanyChanges, CompanyView, CreditsBody, NewCompanyBody } from '../contract/accounts.ts'
+import type { CompanyChanges, CompanyView, NewCompanyBody } from '../contract/accounts.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { Author } from '../store/audit.ts'
-import { addCompany, addCredits, findCompany, listAllCompanies, updateCompany, type CompanyRow } from '../store/companies.ts'
+import { addCompany, addCredits, findCompany, listAllCompanies, updateCompany, type CompanyRow, type CreditChange, type Credited } from '../store/companies.ts'
 import type { Database } from '../store/database.ts'
+import { networksOf, refuseLockOut } from './settings.ts'
 
 /** The company of the operators: the first one of every installation. */
 export const platform = { companyId: 1, name: 'Platform' } as const
@@ -16,10 +17,10 @@ export type Companies = {
   find: (companyId: number) => Promise<CompanyView | undefined>
   /** A company with its first credits and its first admin. Throws `conflict` for an e-mail address that is taken, `validation_failed` for a bad password. */
   create: (author: Author, company: NewCompanyBody) => Promise<CompanyView>
-  /** Throws `conflict` where the platform itself would be disabled. */
+  /** Throws `conflict` where the platform itself would be disabled, `validation_error` for what is no network, `validation_failed` for a list that shuts out who writes it. */
   change: (author: Author, companyId: number, changes: CompanyChanges) => Promise<CompanyView | undefined>
-  /** More credits, or fewer. Throws `conflict` where that would take what dispatches under way hold. */
-  credit: (author: Author, companyId: number, change: CreditsBody) => Promise<BalanceView | undefined>
+  /** More credits, or fewer. Throws `conflict` where that would take what dispatches under way hold, `idempotency_key_reused` for the key of another change. */
+  credit: (author: Author, companyId: number, change: CreditChange) => Promise<Credited | undefined>
 }
 
 export function createCompanyAccounts ({ database, now }: { database: Database, now: () => Date }): Companies {
@@ -39,15 +40,18 @@ export function createCompanyAccounts ({ database, now }: { database: Database, 
       return viewOf(created)
     },
 
-    async change (author, companyId, changes) {
+    async change (author, companyId, { addresses, ...changes }) {
       if (companyId === platform.companyId && changes.disabled === true) throw new DispatchError('conflict', 'The platform is not disabled: nobody could enable it again.')
-      const changed = await updateCompany(database, companyId, changes, { author, at: now() })
+      const networks = addresses && networksOf(addresses)
+      if (networks !== undefined && companyId === author.companyId) refuseLockOut(networks, author)
+      const changed = await updateCompany(database, companyId, { ...changes, ...(networks === undefined ? {} : { addresses: networks }) }, { author, at: now() })
       return changed && viewOf(changed)
     },
 
     async credit (author, companyId, change) {
       const result = await addCredits(database, companyId, change, { author, at: now() })
       if (result === 'short') throw new DispatchError('conflict', `Fewer than ${-change.amount} credits are free: GET /api/v1/companies/${companyId} tells how many the company has, and how many of them dispatches under way hold.`)
+      if (result === 'reused') throw new DispatchError('idempotency_key_reused', 'This idempotency key was used with another change of credits: take a new key for a new one.')
       return result
     }
   }
@@ -58,6 +62,7 @@ function viewOf (company: CompanyRow): CompanyView {
     id: company.company_id,
     name: company.name,
     disabled: company.disabled_at !== null,
+    addresses: company.addresses,
     balance: Number(company.balance),
     held: Number(company.held),
     createdAt: company.created_at.toISOString()

@@ -2,6 +2,7 @@ import type { Actor } from '../access/account.ts'
 import { isListed, normaliseNetwork } from '../access/networks.ts'
 import type { SettingsBody, SettingsView } from '../contract/accounts.ts'
 import { refusal, type Problem } from '../contract/errors.ts'
+import type { Author } from '../store/audit.ts'
 import { findCompany, updateSettings } from '../store/companies.ts'
 import type { Database } from '../store/database.ts'
 import type { By } from './users.ts'
@@ -24,15 +25,15 @@ export function createCompanySettings ({ database, now }: { database: Database, 
     read,
     async change ({ actor, author }, { force = false, addresses, ...changes }) {
       const networks = addresses && networksOf(addresses)
-      if (networks !== undefined && !force && !isListed(networks, author.address)) throw refusal('validation_failed', [locksOut(author.address)])
+      if (networks !== undefined && !force) refuseLockOut(networks, author)
       await updateSettings(database, actor.companyId, { ...changes, ...(networks === undefined ? {} : { addresses: networks }) }, { author, at: now() })
       return read(actor)
     }
   }
 }
 
-/** Each network once, in the one way to write it. */
-function networksOf (addresses: readonly string[]): string[] {
+/** Each network once, in the one way to write it. Throws `validation_error` for what is no network. */
+export function networksOf (addresses: readonly string[]): string[] {
   const networks = addresses.map(normaliseNetwork)
   const problems = networks.flatMap((network, index): Problem[] => network !== undefined ? [] : [
     { path: `/addresses/${index}`, code: 'network', message: 'Expected a network or an address, such as 192.0.2.0/24, 198.51.100.7 or 2001:db8::/32.' }
@@ -41,6 +42,8 @@ function networksOf (addresses: readonly string[]): string[] {
   return [...new Set(networks.filter((network) => network !== undefined))]
 }
 
-function locksOut (address: string): Problem {
-  return { path: '/addresses', code: 'locks_out', message: `You call from ${address}, which is not on this list: the next request would be refused. Add it, or send "force": true.` }
+/** Throws `validation_failed` for a list of a company that shuts out the one of its users who writes it. */
+export function refuseLockOut (networks: readonly string[], { address }: Pick<Author, 'address'>): void {
+  if (isListed(networks, address)) return
+  throw refusal('validation_failed', [{ path: '/addresses', code: 'locks_out', message: `You call from ${address}, which is not on this list: the next request would be refused. Add it, or send "force": true with PUT /api/v1/company.` }])
 }

@@ -66,10 +66,16 @@ export const NewCompanyBody = Type.Object({
 }, closed)
 export type NewCompanyBody = Static<typeof NewCompanyBody>
 
+const lists = 'From where the users of the company may call: networks (CIDR) or single addresses; empty: from everywhere.'
+
+/** As an admin or an operator gives them. */
+const AddressList = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200, description: lists, examples: [['127.0.0.0/8', '::1', '2001:db8::/32']] })
+
 /** What is to be changed of a company; what is left out stays. */
 export const CompanyChanges = Type.Object({
   name: Type.Optional(CompanyName),
-  disabled: Type.Optional(Type.Boolean({ description: 'All users of a disabled company are refused from the next request on.' }))
+  disabled: Type.Optional(Type.Boolean({ description: 'All users of a disabled company are refused from the next request on.' })),
+  addresses: Type.Optional(AddressList)
 }, { ...closed, minProperties: 1 })
 export type CompanyChanges = Static<typeof CompanyChanges>
 
@@ -86,14 +92,12 @@ const Balance = { balance: Type.Integer(), held: Type.Integer({ minimum: 0, desc
 export const BalanceView = Type.Object(Balance)
 export type BalanceView = Static<typeof BalanceView>
 
-export const CompanyView = Type.Object({ id: Type.Integer(), name: Type.String(), disabled: Type.Boolean(), ...Balance, createdAt: Timestamp })
+export const CompanyView = Type.Object({ id: Type.Integer(), name: Type.String(), disabled: Type.Boolean(), addresses: Type.Array(Type.String(), { description: lists }), ...Balance, createdAt: Timestamp })
 export type CompanyView = Static<typeof CompanyView>
-
-const lists = 'From where the users of the company may call: networks (CIDR) or single addresses; empty: from everywhere.'
 
 /** What an admin changes of their company; what is left out stays. */
 export const SettingsBody = Type.Object({
-  addresses: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200, description: lists, examples: [['127.0.0.0/8', '::1', '2001:db8::/32']] })),
+  addresses: Type.Optional(AddressList),
   notifyUrl: Type.Optional(nullable(CallbackUrl, 'Where the company is told that its credits are low; null: nowhere.')),
   lowCredit: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: mostCredits }), 'It is told once when fewer credits than this are free; null: never.')),
   force: Type.Optional(Type.Boolean({ description: 'true: also a list of addresses that shuts out the client of this very request.' }))

@@ -44,8 +44,8 @@ export const ResolveBody = Type.Object({
   reason: Line(500, { description: 'how it is known, on one line', examples: ['Seen in the account of the vendor.'] })
 }, closed)
 
-/** The headers of a dispatch. */
-export const DispatchHeaders = Type.Object({
-  'x-idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'A repeat with the same key answers with the dispatch that the first request created.' })),
+/** The headers of what is done once, however often it is asked for. */
+export const IdempotencyHeaders = Type.Object({
+  'x-idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'A repeat with the same key does nothing again: it answers with what the first request did, as it is now.' })),
   'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Another name of X-Idempotency-Key.' }))
 })

@@ -2,24 +2,28 @@ import { availableParallelism } from 'node:os'
 import { RenderError, renderError } from './errors.ts'
 import type { Format, Outcome, Rendered, RenderJob } from './job.ts'
 import { createThreads, ThreadsBusy, ThreadStopped } from './threads.ts'
+import { createTurns } from './turns.ts'
 
 export type { Format, Rendered, RenderJob } from './job.ts'
 
 export type RendererOptions = {
   /** Threads that make documents: unless given, one for each processor but one, which is left to everything else; at most four. */
   threads?: number
-  /** Jobs that may wait for a thread. */
+  /** Jobs of a company that may wait for its turn, and turns that may wait for a thread. */
   waiting?: number
-  /** Seconds that a document may take once its thread has begun. */
-  timeLimit?: number
+  /** Seconds that a document may take once its thread has begun, by whose its template is. */
+  timeLimits?: Readonly<Record<Customer['template'], number>>
   /** MiB of JavaScript heap for each thread. */
   memoryLimit?: number
 }
 
-/** Makes documents in threads of its own, never on the event loop. */
+/** For whom a document is made, and whether of a template that every company can use or of one that the company has written. */
+export type Customer = { companyId: number, template: 'shared' | 'own' }
+
+/** Makes documents in threads of its own, never on the event loop. Companies that wait take turns. */
 export type Renderer = {
   /** A RenderError when the data do not fit the template or take too long or too much memory; a RendererBusy when too many jobs wait. */
-  render: <F extends Format>(job: RenderJob<F>) => Promise<Rendered<F>>
+  render: <F extends Format>(job: RenderJob<F>, customer: Customer) => Promise<Rendered<F>>
   /** Finishes the jobs that have begun and ends the threads. */
   close: () => Promise<void>
 }
@@ -32,14 +36,22 @@ export class RendererBusy extends Error {
   }
 }
 
-/** Starts the threads. A job that is stopped at a limit takes its thread with it; another one takes its place. */
-export function createRenderer ({ threads = Math.min(Math.max(availableParallelism() - 1, 1), 4), waiting = 500, timeLimit = 30, memoryLimit = 256 }: RendererOptions = {}): Renderer {
+/** What a company has written may hold a thread for no longer than where it was tried out, in the workshop. */
+const seconds = { shared: 30, own: 10 }
+
+/**
+ * Starts the threads. A job that is stopped at a limit takes its thread with it; another one takes its place. One company leaves a
+ * thread to the others where there are several; a single one goes to whoever has waited longest, with one job of each company in that line.
+ */
+export function createRenderer ({ threads = Math.min(Math.max(availableParallelism() - 1, 1), 4), waiting = 500, timeLimits = seconds, memoryLimit = 256 }: RendererOptions = {}): Renderer {
   const pool = createThreads<RenderJob, Outcome>({ module: new URL('worker.ts', import.meta.url), threads, start: 'at once', waiting, memoryLimit })
+  const turns = createTurns(waiting, Math.max(threads - 1, 1))
   return {
-    async render<F extends Format> (job: RenderJob<F>) {
+    async render<F extends Format> (job: RenderJob<F>, { companyId, template }: Customer) {
+      const timeLimit = timeLimits[template]
       try {
         // The thread answers in the format of its job; the pool's type knows only that it is one of them.
-        const outcome = await pool.run(job, timeLimit) as Outcome<F>
+        const outcome = await turns.take(companyId, () => pool.run(job, timeLimit)) as Outcome<F>
         if (outcome.ok) return outcome.rendered
         throw new RenderError(outcome.problems)
       } catch (error) {

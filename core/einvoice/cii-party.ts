@@ -2,9 +2,9 @@ import { identifier } from './cii-parts.ts'
 import type { Address, Invoice, Party, Text } from './model.ts'
 import { group, value, type Xml } from './xml.ts'
 
-/** A seller or customer; `taxId`: the seller's tax number besides that of VAT (BT-32). */
-export function ciiParty (element: string, party: Party, taxId?: Text): Xml {
-  const { name, tradingName, legalForm, registration, contact, electronicAddress, vatId } = party
+/** A seller or customer; its tax number besides that of VAT (BT-32) and its legal form (BT-33) are stated of the seller alone. */
+export function ciiParty (element: string, party: Party, { taxId, legalForm }: Partial<Pick<Party, 'taxId' | 'legalForm'>> = {}): Xml {
+  const { name, tradingName, registration, contact, electronicAddress, vatId } = party
   return group(element, [
     identifier(party.id),
     value('ram:Name', name),

@@ -44,7 +44,7 @@ function agreement (invoice: Invoice): Xml {
   const { references: { buyer, salesOrder, order, contract, tender, project, ...references }, attachments, seller, customer } = invoice
   return group('ram:ApplicableHeaderTradeAgreement', [
     value('ram:BuyerReference', buyer),
-    ciiParty('ram:SellerTradeParty', seller, seller.taxId),
+    ciiParty('ram:SellerTradeParty', seller, seller),
     ciiParty('ram:BuyerTradeParty', customer),
     ciiRepresentative(invoice),
     reference('ram:SellerOrderReferencedDocument', salesOrder),

@@ -11,12 +11,14 @@ export const documentTypes = codes(`
   71 80 81 82 83 84 102 130 202 203 204 211 218 219 261 262 295 296 308 325 326 331 380 381 382 383 384 385 386 387 388 389 390 393 394 395 396 420 456
   457 458 471 472 473 500 501 502 503 527 532 553 575 623 633 751 780 817 870 875 876 877 935
 `)
-/** UNTDID 1001: credit notes, which are another document than invoices in UBL. */
-export const creditNoteTypes = codes('83 261 262 296 308 381 396 420 458 502 503 532')
+/** UNTDID 1001: credit notes, which are another document than invoices in UBL (81 may be either there). */
+export const creditNoteTypes = codes('81 83 261 262 296 308 381 396 420 458 502 503 532')
 /** What Peppol takes of them (PEPPOL-EN16931-P0100 and P0101). */
-export const peppolTypes = codes('71 80 82 84 102 218 219 331 380 382 383 386 388 393 395 553 575 623 780 817 870 875 876 877 326 384 381 396 83 532')
+export const peppolTypes = codes('71 80 82 84 102 218 219 331 380 382 383 386 388 393 395 553 575 623 780 817 870 875 876 877 326 384 381 396 81 83 532')
+/** What Peppol takes between German companies alone (PEPPOL-EN16931-P0112). */
+export const germanTypes = codes('326 384')
 
-/** ISO 4217 (BR-CL-03 to 05). */
+/** ISO 4217 (BR-CL-03 to 05), without XAD, which Factur-X does not have. */
 export const currencies = codes(`
   AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNH CNY COP COU CRC CUP
   CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF
@@ -39,7 +41,7 @@ const gaps = codes('0092 0103 0181 0182')
 /** ISO 6523: 0002 to 0248 (BR-CL-10, 11, 21, 26). */
 export const registers: ReadonlySet<string> = new Set(Array.from({ length: 247 }, (_, index) => String(index + 2).padStart(4, '0')).filter((code) => !gaps.has(code)))
 
-/** Electronic addresses (EAS, BR-CL-25). */
+/** Electronic addresses (EAS, BR-CL-25), without 0197, which Factur-X does not have. */
 export const addressSchemes = codes(`
   0002 0007 0009 0037 0060 0088 0096 0097 0106 0130 0135 0142 0147 0151 0154 0158 0170 0177 0183 0184 0188 0190 0191 0192 0193 0194 0195 0196 0198 0199
   0200 0201 0202 0203 0204 0205 0208 0209 0210 0211 0212 0213 0215 0216 0217 0218 0221 0225 0230 0235 0240 0242 0244 0245 0246 0248 9910 9913 9914 9915
@@ -123,4 +125,4 @@ export const defaultExemptions: Readonly<Partial<Record<string, Exemption>>> = {
 }
 
 /** VAT categories that never have a reason for an exemption. */
-export const taxedCategories = codes('S Z L M')
+export const taxedCategories = codes('S Z L M B')

@@ -53,7 +53,9 @@ export const coreRules: readonly Rule[] = [
   rule('BR-CO-25', '/dueDate', 'Where something is to be paid, the invoice says until when: a due date, or terms of payment (BT-9, BT-20).', ({ invoice, totals }) => totals.due.lte(0) || (invoice.dueDate ?? invoice.paymentTerms) !== undefined),
   rule('BR-CO-26', '/seller/vatId', 'The seller can be told from others: by a VAT number, a registration or an id (BT-29 to BT-31).', ({ invoice: { seller } }) => (seller.vatId ?? seller.registration ?? seller.id) !== undefined),
   ruleOfEach('UBL-DT-06', 'The content of a supporting document comes with its mediaType and filename (BT-125).', ({ invoice }) => invoice.attachments.map((attachment, index) => ({ attachment, index })), ({ index }) => `/attachments/${index}`,
-    ({ attachment: { content, mediaType, filename } }) => content === undefined || (mediaType !== undefined && filename !== undefined))
+    ({ attachment: { content, mediaType, filename } }) => content === undefined || (mediaType !== undefined && filename !== undefined)),
+  ruleOfEach('not_base64', 'The content of a supporting document is whole Base64, with its padding (BT-125).', ({ invoice }) => invoice.attachments.map(({ content }, index) => ({ content, index })), ({ index }) => `/attachments/${index}/content`,
+    ({ content }) => content === undefined || Buffer.from(content, 'base64').toString('base64') === content)
 ]
 
 function isInOrder (period: Period | undefined): boolean {

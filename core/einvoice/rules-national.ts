@@ -1,6 +1,7 @@
 import { isGreek, isNorwegian } from './check-digits.ts'
 import type { Address, Invoice, Text } from './model.ts'
 import { only, rule, ruleOfEach, type Rule, type Subject } from './rule.ts'
+import { ublTerms } from './ubl-payment.ts'
 
 /** The country of a seller as the rules see it: that of the VAT number, the representative's, or the address's. */
 function sellerCountry ({ seller, taxRepresentative }: Invoice): Text {
@@ -73,7 +74,7 @@ const germany: readonly Rule[] = [
   when(inGermany, 'DE-R-010', '/delivery/city', 'In Germany an address of delivery has a city.', ({ delivery }) => delivery?.address.country === undefined || delivery.address.city !== undefined),
   when(inGermany, 'DE-R-011', '/delivery/postalCode', 'In Germany an address of delivery has a postal code.', ({ delivery }) => delivery?.address.country === undefined || delivery.address.postalCode !== undefined),
   when(inGermany, 'DE-R-015', '/buyerReference', 'In Germany an invoice has a buyerReference.', ({ references }) => references.buyer !== undefined),
-  when(inGermany, 'DE-R-018', '/paymentTerms', 'In Germany a # in the terms of payment begins a discount: #SKONTO#TAGE=14#PROZENT=2.00#, on a line of its own, with a line break behind it.', ({ paymentTerms }) => isSkonto(paymentTerms ?? '')),
+  when(inGermany, 'DE-R-018', '/paymentTerms', 'In Germany a # in the terms of payment begins a discount: #SKONTO#TAGE=14#PROZENT=2.00#, on a line of its own; later lines have no two number signs.', (invoice) => isSkonto(ublTerms(invoice) ?? '')),
   when(inGermany, 'DE-R-022', '/attachments', 'The filenames of supporting documents differ.', ({ attachments }) => {
     const names = attachments.flatMap(({ filename }) => filename === undefined ? [] : [filename])
     return new Set(names).size === names.length
@@ -84,8 +85,11 @@ const germany: readonly Rule[] = [
   when(inGermany, 'DE-R-031', '/payment/mandate/account', 'In Germany a direct debit names the customer\'s account (BT-91).', ({ payment }) => payment?.mandate === undefined || payment.mandate.account !== undefined)
 ]
 
+/** Lines that begin with # are discounts, and a line break follows the last number sign of all (DE-R-018). */
 function isSkonto (terms: string): boolean {
-  return terms.split('\n').every((line) => !line.startsWith('#') || /^#SKONTO#TAGE=\d+#PROZENT=\d+\.\d{2}(#BASISBETRAG=-?\d+\.\d{2})?#$/.test(line))
+  const discounts = terms.split('\n').map((line) => line.trim()).filter((line) => line.startsWith('#'))
+  const rest = terms.split(/#.+#/).at(-1) ?? ''
+  return discounts.every((line) => /^#SKONTO#TAGE=\d+#PROZENT=\d+\.\d{2}(#BASISBETRAG=-?\d+\.\d{2})?#$/.test(line)) && (discounts.length === 0 || /^\s*\n/.test(rest))
 }
 
 const italian = (invoice: Invoice): boolean => sellerCountry(invoice) === 'IT'

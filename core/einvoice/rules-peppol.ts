@@ -1,5 +1,5 @@
 import { forms } from './check-digits.ts'
-import { peppolAddressSchemes, peppolTypes } from './codes.ts'
+import { germanTypes, peppolAddressSchemes, peppolTypes } from './codes.ts'
 import type { Identifier, Period } from './model.ts'
 import { only, parties, rule, ruleOfEach, ruleOfLines, type Rule, type Subject } from './rule.ts'
 import { ublNote } from './ubl.ts'
@@ -19,7 +19,8 @@ export const peppolRules: readonly Rule[] = only(['UBL'], [
   rule('PEPPOL-EN16931-R061', '/payment/mandate/reference', 'A direct debit (49, 59) has the reference of its mandate (BT-89).', ({ invoice: { payment } }) => payment === undefined || !['49', '59'].includes(payment.means) || payment.mandate?.reference !== undefined),
   ruleOfLines('PEPPOL-EN16931-R110', '/period/start', 'A line\'s period starts within the invoice\'s.', ({ period }, { invoice }) => isOrdered(invoice.period, period, 'start')),
   ruleOfLines('PEPPOL-EN16931-R111', '/period/end', 'A line\'s period ends within the invoice\'s.', ({ period }, { invoice }) => isOrdered(period, invoice.period, 'end')),
-  rule('PEPPOL-EN16931-P0100', '/type', 'Peppol takes invoices of the types 380, 382, 383, 384, 386, 388, 393 … and credit notes of the types 381, 396 …', ({ invoice }) => peppolTypes.has(invoice.type)),
+  rule('PEPPOL-EN16931-P0100', '/type', 'Peppol takes invoices of the types 380, 382, 383, 386, 388, 393 … and credit notes of the types 381, 396 …', ({ invoice }) => peppolTypes.has(invoice.type)),
+  rule('PEPPOL-EN16931-P0112', '/type', 'Peppol takes the types 326 and 384 between German companies alone; write 380 (or 381) and name the invoice in precedingInvoices.', ({ invoice: { type, seller, customer } }) => !germanTypes.has(type) || [seller, customer].every(({ address }) => address.country === 'DE')),
   ruleOfEach('PEPPOL-EN16931-CL008', 'The scheme of an electronic address is one that Peppol routes.', parties, ({ at }) => `${at}/electronicAddress/scheme`, ({ party: { electronicAddress: given } }) => given?.scheme === undefined || peppolAddressSchemes.has(given.scheme)),
   ...codesOfCategories.map(([number, code, category]) => rule(`PEPPOL-EN16931-${number}`, '/taxExemptionCode', `${code} is for the category ${category}.`, ({ invoice }) =>
     Object.entries(invoice.exemptions).every(([used, exemption]) => exemption?.code !== code || used === category))),

@@ -2,9 +2,9 @@ import type { Address, Invoice, Party, Text } from './model.ts'
 import { schemed, vat } from './ubl-parts.ts'
 import { group, value, type Xml } from './xml.ts'
 
-/** A seller or customer. `creditorId`: of the seller's direct debits (BT-90); `taxId`: its tax number besides that of VAT (BT-32). */
-export function ublParty (party: Party, { creditorId, taxId }: { creditorId?: Text, taxId?: Text }): Xml {
-  const { name, tradingName, address, vatId, legalForm, contact, registration } = party
+/** A seller or customer. Of the seller alone: `creditorId` of its direct debits (BT-90), its tax number besides that of VAT (BT-32), its legal form (BT-33). */
+export function ublParty (party: Party, { creditorId, taxId, legalForm }: Partial<Pick<Party, 'taxId' | 'legalForm'>> & { creditorId?: Text }): Xml {
+  const { name, tradingName, address, vatId, contact, registration } = party
   // Greek rules ask for the name here too (GR-R-002, GR-R-005).
   const shown = tradingName ?? (address.country === 'GR' ? name : undefined)
   return group('cac:Party', [

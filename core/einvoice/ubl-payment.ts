@@ -1,4 +1,4 @@
-import type { Invoice } from './model.ts'
+import type { Invoice, Text } from './model.ts'
 import { group, value, type Xml } from './xml.ts'
 
 export function ublPayment ({ payment, dueDate, isCreditNote }: Invoice): Xml {
@@ -17,4 +17,11 @@ export function ublPayment ({ payment, dueDate, isCreditNote }: Invoice): Xml {
     ]),
     mandate === undefined ? '' : group('cac:PaymentMandate', [value('cbc:ID', mandate.reference), group('cac:PayerFinancialAccount', [value('cbc:ID', mandate.account)])])
   ])
+}
+
+/** The terms of payment. German rules want a line break behind a discount, which is a line that begins with # (DE-R-018). */
+export function ublTerms ({ paymentTerms, dueDate, isCreditNote }: Invoice): Text {
+  const terms = paymentTerms ?? (isCreditNote ? dueDate : undefined)
+  const last = terms?.slice(terms.lastIndexOf('\n') + 1).trim()
+  return last?.startsWith('#') === true ? `${terms}\n` : terms
 }

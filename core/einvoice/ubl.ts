@@ -3,7 +3,7 @@ import type { Adjustment, Attachment, Invoice, Note } from './model.ts'
 import { totalsOf, type TaxGroup, type Totals } from './totals.ts'
 import { ublLine } from './ubl-line.ts'
 import { ublDelivery, ublParty, ublPayee, ublRepresentative } from './ubl-party.ts'
-import { ublPayment } from './ubl-payment.ts'
+import { ublPayment, ublTerms } from './ubl-payment.ts'
 import { allowanceCharge, money, period, reference, schemed, taxCategory } from './ubl-parts.ts'
 import { document, group, value, type Xml } from './xml.ts'
 
@@ -28,13 +28,13 @@ export function writeUbl (invoice: Invoice): string {
     value('cbc:BuyerReference', invoice.references.buyer),
     period('cac:InvoicePeriod', invoice.period, invoice.taxPointCode),
     ...references(invoice),
-    group('cac:AccountingSupplierParty', [ublParty(invoice.seller, { creditorId: invoice.payee === undefined ? invoice.payment?.mandate?.creditorId : undefined, taxId: invoice.seller.taxId })]),
+    group('cac:AccountingSupplierParty', [ublParty(invoice.seller, { ...invoice.seller, creditorId: invoice.payee === undefined ? invoice.payment?.mandate?.creditorId : undefined })]),
     group('cac:AccountingCustomerParty', [ublParty(invoice.customer, {})]),
     ublPayee(invoice),
     ublRepresentative(invoice),
     ublDelivery(invoice.delivery),
     ublPayment(invoice),
-    group('cac:PaymentTerms', [value('cbc:Note', invoice.paymentTerms ?? (invoice.isCreditNote ? invoice.dueDate : undefined))]),
+    group('cac:PaymentTerms', [value('cbc:Note', ublTerms(invoice))]),
     ...invoice.adjustments.map((adjustment) => allowanceCharge(adjustment, invoice)),
     ...taxTotals(invoice, totals),
     monetaryTotal(invoice, totals),

@@ -94,19 +94,6 @@ export function isNetwork (cidr: string): boolean {
   return ipaddr.isValidCIDR(cidr)
 }
 
-/** Tells whether an address lies in one of the networks (CIDR); IPv4 mapped into IPv6 is IPv4. Throws when one of them is no CIDR. */
-export function createNetworks (cidrs: readonly string[]): (address: string) => boolean {
-  const networks = cidrs.map(networkOf)
-  return (address) => networks.length > 0 && isIP(address) !== 0 && networks.some((network) => contains(network, ipaddr.process(address)))
-}
-
-/** Whose an address is, for counting: IPv6 gives everybody a network of 64 bits. What is no address stands for itself. */
-export function holderOf (address: string): string {
-  if (isIP(address) === 0) return address
-  const parsed = ipaddr.process(address)
-  return parsed instanceof ipaddr.IPv4 ? parsed.toString() : parsed.toNormalizedString().split(':').slice(0, 4).join(':')
-}
-
 function networkOf (cidr: string): Network {
   if (!isNetwork(cidr)) throw new TypeError(`"${cidr}" is not a network such as 10.0.0.0/8 or fd00::/8.`)
   return ipaddr.parseCIDR(cidr)

@@ -89,7 +89,8 @@ function checkTemplate ({ service, fields, template: content }: DraftStep, templ
   const rules = isElectronic ? checkInvoiceWords : checkInvoice
   const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? rules({ data, template: subjectOf(template), today }) : {}
   // An e-invoice carries every word of the vocabulary, whatever its page shows.
-  return { problems: [...found.problems, ...problems], warnings: [...warnings, ...found.warnings.filter(({ path }) => !isElectronic || !isWord(path.slice(usualPlace.length)))] }
+  const carriesAll = isElectronic || template.source.documentType === 'E_INVOICE'
+  return { problems: [...found.problems, ...problems], warnings: [...warnings, ...found.warnings.filter(({ path }) => !carriesAll || !isWord(path.slice(usualPlace.length)))] }
 }
 
 /** Whether the vocabulary of invoices has a field at a JSON pointer. */

@@ -99,11 +99,12 @@ function pagesOf ({ pages }: { pages?: number }): { pages?: number } {
 }
 
 /** Whoever signs the document, in whichever step, has a place in it. */
-async function render<F extends Format> ({ renderer, now }: Making, { steps }: Run, { template: content }: RunStep, format: F): Promise<Rendered<F>> {
+async function render<F extends Format> ({ renderer, now }: Making, { companyId, steps }: Run, { template: content }: RunStep, format: F): Promise<Rendered<F>> {
   if (content === undefined) throw new Error('There is no template to render.')
-  const { template: { id, version, digest, source }, data } = content
+  const { template: { id, version, digest, source, companyId: author }, data } = content
   const signers = steps.map(({ service, fields }) => services[service].signers?.(fields)).find((names) => names !== undefined)
-  return renderer.render({ template: { id, version, digest, source }, data, format, now: now().toISOString(), ...(signers === undefined ? {} : { signers }) })
+  const job = { template: { id, version, digest, source }, data, format, now: now().toISOString(), ...(signers === undefined ? {} : { signers }) }
+  return renderer.render(job, { companyId, template: author === null ? 'shared' : 'own' })
 }
 
 type Body = { html: string, text: string, inline: InlinePicture[] }

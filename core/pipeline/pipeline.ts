@@ -1,39 +1,34 @@
 import type { Actor } from '../access/account.ts'
-import { requireRole } from '../access/permissions.ts'
 import { sampleLink } from '../access/links.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
 import { DispatchError } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
 import type { ValidationResponse } from '../contract/response.ts'
 import type { Mode } from '../contract/states.ts'
 import { latestVersion, type Version } from '../contract/versions.ts'
 import type { Host } from '../host/host.ts'
 import { withTimeLimit } from '../host/time-limit.ts'
-import { services, type ServiceName } from '../services/index.ts'
 import type { ServicePath } from '../services/chains.ts'
 import { createRequestReader, type DispatchRequest } from '../services/request.ts'
 import { readUploadFields } from '../services/upload-fields.ts'
-import { noteAudit, type Author } from '../store/audit.ts'
-import { findDispatch, findIdempotencyKey, type DispatchRecord } from '../store/dispatch-views.ts'
+import { findIdempotencyKey } from '../store/dispatch-views.ts'
 import { IdempotencyKeyTaken, openDispatch } from '../store/dispatches.ts'
 import type { NewDocument } from '../store/documents.ts'
-import type { Enqueue } from '../store/lease.ts'
-import { cancelDispatch, detachDispatch, endRun, resumeDispatch, takeRun, type Replacement } from '../store/runs.ts'
+import { detachDispatch, resumeDispatch, takeRun } from '../store/runs.ts'
 import { resultOf, type Result } from './answer.ts'
 import { check } from './check.ts'
 import { fingerprintOf, inProgress, isResumable, repeatedDispatch, type IdempotencyKey } from './idempotency.ts'
 import { createInFlight } from './in-flight.ts'
+import { createInterventions, type Interventions, type Resume } from './interventions.ts'
 import type { Hold } from './leases.ts'
-import { loadRun, openRemains, openRun } from './load.ts'
+import { loadRun, openRun } from './load.ts'
 import type { Parts } from './parts.ts'
-import type { Plan, PlannedStep } from './plan.ts'
-import { resolveStep } from './reconcile.ts'
-import { replacementOf } from './replacement.ts'
-import { requireAll, requireServices, resolve } from './resolve.ts'
-import { beginRun, type Run } from './run.ts'
+import type { Plan } from './plan.ts'
+import { requireAll, resolve } from './resolve.ts'
+import { beginRun, userOf, type Run } from './run.ts'
 import { tellEnd } from './settle.ts'
 import { runSteps } from './steps.ts'
 import { createTemplateChecks } from './template-checks.ts'
+import { validationOf } from './validation.ts'
 
 /** A request for one or more services, before anything about it is known. The client waits unless the mode says otherwise; `version`: of the API, the latest unless given. */
 export type Call = { actor: Actor, services: ServicePath, body: unknown, requestId: string, mode?: Mode, version?: Version, idempotencyKey?: string, file?: ReceivedFile }
@@ -44,20 +39,11 @@ export type ReceivedFile = { document: NewDocument, discard: () => Promise<void>
 /** What came of a call. `replayed`: the dispatch was there before it. */
 export type Dispatched = { result: Result, replayed: boolean }
 
-/** A recorded dispatch, by its id, and who wants something of it, from where. */
-export type Recorded = { actor: Actor, author: Author, dispatchId: string }
-
-export type Pipeline = {
+export type Pipeline = Interventions & {
   /** Everything that a dispatch checks, and nothing that it does. */
   validate: (call: Call) => Promise<ValidationResponse>
   /** Checks, records, renders, calls the provider and settles. Throws a DispatchError for whatever keeps a dispatch from being recorded. */
   dispatch: (call: Call) => Promise<Dispatched>
-  /** Lets a dispatch go on at the step that failed, which the body may put right. Throws `conflict` when it cannot, or another run has it. */
-  retry: (recorded: Recorded & { body?: unknown, mode?: Mode }) => Promise<Result>
-  /** Ends a dispatch of which nothing has begun. Throws `conflict` when it has. */
-  cancel: (recorded: Recorded) => Promise<Result>
-  /** A person's word on a step in doubt. Throws `forbidden` unless an administrator's. */
-  resolve: (recorded: Recorded & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<Result>
   /** Runs a dispatch that waits, if it still does. `begun` is called once it is taken: if it does not end here, its lease does. */
   take: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, begun?: () => void) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
@@ -145,8 +131,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     return { result, replayed: true }
   }
 
-  /** Lets a dispatch go on; undefined when another run has just taken it. */
-  async function resume (record: DispatchRecord, { actor, mode, replacement, also }: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: Enqueue }): Promise<Result | undefined> {
+  const resume: Resume = async (record, { actor, mode, replacement, also }) => {
     const resumed = { companyId: record.company_id, dispatchId: record.dispatch_id, actor: userOf(actor), ...(replacement === undefined ? {} : { replacement }), ...(also === undefined ? {} : { also }) }
     if (mode === 'asynchronous') return await resumeDispatch(database, { ...resumed, beginning: { enqueue: jobs.dispatch(resumed, now()) } }, now()) ? { ...resultOf(record), status: 'queued', finishedAt: null } : undefined
     return leases.under(async (lease, hold) => {
@@ -155,19 +140,6 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       if (run === undefined) throw new Error(`The dispatch ${resumed.dispatchId} has lost its data.`)
       return finish(run, hold)
     })
-  }
-
-  /** Notes in the audit log what a person has done about a dispatch. */
-  function audited ({ author, dispatchId }: Recorded, action: string, facts: JsonObject = {}): Enqueue {
-    return (queries) => noteAudit(queries, { companyId: author.companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
-  }
-
-  async function find ({ actor, dispatchId }: Omit<Recorded, 'author'>): Promise<DispatchRecord> {
-    const record = await findDispatch(database, actor.companyId, dispatchId)
-    if (record === undefined) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
-    requireServices(actor, record.services as readonly ServiceName[])
-    if (actor.key?.mode === 'test' && !record.test) throw new DispatchError('forbidden', 'A test key lets only tests go on: this dispatch is a real one.', { dispatchId })
-    return record
   }
 
   async function beginOrRepeat (call: Call, request: DispatchRequest, started: () => void): Promise<Dispatched> {
@@ -203,44 +175,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       }
     },
 
-    async retry ({ body, mode, ...recorded }) {
-      const record = await find(recorded)
-      const replacement = await replacementOf(parts, record, { body, link: rules.link })
-      const also = audited(recorded, 'dispatch.retried', replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) })
-      const result = await resume(record, { actor: recorded.actor, mode, also, ...(replacement === undefined ? {} : { replacement }) })
-      if (result === undefined) throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', { dispatchId: recorded.dispatchId })
-      return result
-    },
-
-    async cancel (recorded) {
-      const { company_id: companyId, dispatch_id: dispatchId } = await find(recorded)
-      const also: Enqueue = async (queries) => {
-        await audited(recorded, 'dispatch.cancelled')(queries)
-        await parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled')
-      }
-      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also }, now())) {
-        // It may have begun since it was found; one that waits to go on has begun too.
-        const { status } = await find(recorded)
-        throw new DispatchError('conflict', `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, { dispatchId })
-      }
-      return resultOf(await find(recorded))
-    },
-
-    async resolve ({ outcome, reason, ...recorded }) {
-      requireRole(recorded.actor, 'admin')
-      const record = await find(recorded)
-      const { company_id: companyId, dispatch_id: dispatchId } = record
-      await leases.under(async (lease) => {
-        const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true })
-        if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
-        try {
-          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, actor: userOf(recorded.actor), noted: audited(recorded, 'dispatch.resolved', { outcome, reason }) })
-        } finally {
-          await endRun(database, { companyId, dispatchId }, lease.runId)
-        }
-      })
-      return resultOf(await find(recorded))
-    },
+    ...createInterventions(parts, { resume, link: rules.link }),
 
     take: ({ companyId, dispatchId }, begun) => inFlight.follow(leases.under(async (lease, hold) => {
       const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
@@ -270,28 +205,4 @@ function waiting ({ dispatchId, test, metadata, steps, createdAt }: Run): Result
 /** A file comes as a form, whose fields are texts; everything else is JSON. */
 function readerOf (services: ServicePath): (body: unknown) => DispatchRequest {
   return services[0] === 'upload' ? (body) => readUploadFields(body as Readonly<Record<string, string>>) : createRequestReader(services)
-}
-
-function userOf ({ userId, impersonatorId, key }: Actor): Run['actor'] {
-  return { kind: 'user', userId, ...(impersonatorId === undefined ? {} : { impersonatorId }), ...(key === undefined ? {} : { keyId: key.id }) }
-}
-
-function validationOf ({ request, steps, deferred, warnings }: Plan): ValidationResponse {
-  return {
-    success: true,
-    result: warnings.length === 0 ? 'success' : 'warning',
-    warnings: [...warnings],
-    plan: [...steps.map(plannedView), ...deferred.map((step) => ({ ...plannedView(step), on: step.deferredOn }))],
-    metadata: request.metadata
-  }
-}
-
-function plannedView ({ service, fields, content, by, price }: PlannedStep): ValidationResponse['plan'][number] {
-  const { documentType } = services[service].facts(fields, content?.data ?? {})
-  return {
-    service,
-    ...(by === undefined ? {} : { providerName: by.provider.code, chosenBy: by.chosenBy }),
-    ...(documentType === undefined ? {} : { documentType }),
-    credits: price
-  }
 }

@@ -1,3 +1,4 @@
+import type { Actor } from '../access/account.ts'
 import type { DocumentHandle } from '../contract/common.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ConfiguredBy } from '../contract/states.ts'
@@ -155,4 +156,9 @@ export function handleOf ({ documentId, filename, contentType, size, sha256, pag
 /** What a provider may know of a document. */
 export function plainHandle ({ id, filename, contentType, size, sha256 }: StoredDocument): DocumentHandle {
   return { id, filename, contentType, size, sha256 }
+}
+
+/** Who acts, as the records have it. */
+export function userOf ({ userId, impersonatorId, key }: Actor): Run['actor'] {
+  return { kind: 'user', userId, ...(impersonatorId === undefined ? {} : { impersonatorId }), ...(key === undefined ? {} : { keyId: key.id }) }
 }

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
-import type { KeyMode } from '../access/account.ts'
+import type { KeyMode, Role } from '../access/account.ts'
 import { noteAudit, type Author } from './audit.ts'
-import type { Database } from './database.ts'
+import type { CompanyQueries, Database } from './database.ts'
 import { createFreshCache } from './fresh-cache.ts'
 import type { Freshness } from './freshness.ts'
 import type { Tables } from './schema.ts'
@@ -90,24 +90,34 @@ export async function insertApiKey (database: Database, key: NewApiKey, { author
   })
 }
 
-/** A page of a company's keys that are not revoked, the newest first; of one user where `userId` is given. Ids grow with time: the last of a page is its cursor. */
-export async function listApiKeys (database: Database, companyId: number, { userId }: { userId?: number }, page: { limit: number, after?: string }): Promise<ApiKeyRow[]> {
+/** Whose keys: of all users of a company, of one, of those who have one of the roles. */
+export type KeyHolders = { companyId: number, userId?: number, roles?: readonly Role[] }
+
+/** A page of the keys that are not revoked, the newest first. Ids grow with time: the last of a page is its cursor. */
+export async function listApiKeys (database: Database, holders: KeyHolders, page: { limit: number, after?: string }): Promise<ApiKeyRow[]> {
+  const { companyId } = holders
   return database.company(companyId, (queries) => queries.selectFrom('api_keys')
     .select(['key_id', 'company_id', 'user_id', 'name', 'mode', 'services', 'beginning', 'ending', 'created_at', 'expires_at', 'last_used_at'])
-    .where('company_id', '=', companyId).where('revoked_at', 'is', null)
-    .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
+    .where('company_id', '=', companyId).where('user_id', 'in', idsOf(queries, holders)).where('revoked_at', 'is', null)
     .$if(page.after !== undefined, (query) => query.where('key_id', '<', page.after ?? ''))
     .orderBy('key_id', 'desc').limit(page.limit).execute())
 }
 
-/** Revokes a key, of one user where `userId` is given. Answers false when there is no such key. */
-export async function revokeApiKey (database: Database, { companyId, keyId, userId }: { companyId: number, keyId: string, userId?: number }, { author, at }: { author: Author, at: Date }): Promise<boolean> {
+/** Revokes a key of one of the holders. Answers false when there is no such key. */
+export async function revokeApiKey (database: Database, holders: KeyHolders, keyId: string, { author, at }: { author: Author, at: Date }): Promise<boolean> {
+  const { companyId } = holders
   return database.company(companyId, async (queries) => {
     const revoked = await queries.updateTable('api_keys').set({ revoked_at: at })
-      .where('company_id', '=', companyId).where('key_id', '=', keyId).where('revoked_at', 'is', null)
-      .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0)).returning('user_id').executeTakeFirst()
+      .where('company_id', '=', companyId).where('user_id', 'in', idsOf(queries, holders)).where('key_id', '=', keyId).where('revoked_at', 'is', null)
+      .returning('user_id').executeTakeFirst()
     if (revoked === undefined) return false
     await noteAudit(queries, { companyId, author, action: 'key.revoked', object: { kind: 'key', id: keyId }, facts: { userId: revoked.user_id }, at })
     return true
   })
+}
+
+function idsOf (queries: CompanyQueries, { companyId, userId, roles }: KeyHolders) {
+  return queries.selectFrom('users').select('user_id').where('company_id', '=', companyId)
+    .$if(roles !== undefined, (query) => query.where('role', 'in', roles ?? []))
+    .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
 }

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import type { JsonObject } from '../contract/json.ts'
 import type { CompanyQueries, Database, OwnerQueries } from './database.ts'
 import type { Tables } from './schema.ts'
@@ -19,7 +19,8 @@ export type Change = Signature & {
   facts?: JsonObject
 }
 
-export type AuditRow = Selectable<Tables['audit']>
+/** `from_within`: who sat at the client is of the company, not of the platform. */
+export type AuditRow = Selectable<Tables['audit']> & { from_within: boolean }
 
 /** Notes a change, inside the transaction that makes it: neither is there without the other. */
 export async function noteAudit (queries: CompanyQueries | OwnerQueries, { companyId, author, action, object, facts = {}, at }: Change): Promise<void> {
@@ -46,7 +47,9 @@ export type AuditFilter = { action?: string, userId?: number, object?: string, f
 export async function listAudit (database: Database, companyId: number, filter: AuditFilter, page: { limit: number, after?: string }): Promise<AuditRow[]> {
   const { action, userId, object, from, to } = filter
   const [kind, ...id] = object?.split('/') ?? []
-  return database.snapshot(companyId, (queries) => queries.selectFrom('audit').selectAll().where('company_id', '=', companyId)
+  return database.snapshot(companyId, (queries) => queries.selectFrom('audit').selectAll()
+    .select(sql<boolean>`exists (select from users where users.company_id = ${companyId} and users.user_id = coalesce(audit.impersonator_id, audit.user_id))`.as('from_within'))
+    .where('company_id', '=', companyId)
     .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
     .$if(userId !== undefined, (query) => query.where((where) => where.or([where('user_id', '=', userId ?? 0), where('impersonator_id', '=', userId ?? 0)])))
     .$if(kind !== undefined, (query) => query.where('object_kind', '=', kind ?? ''))

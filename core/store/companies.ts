@@ -3,29 +3,11 @@ import type { JsonObject } from '../contract/json.ts'
 import { insertCompany, type NewCompany, type NewUser } from './accounts.ts'
 import { noteAudit, type Signature } from './audit.ts'
 import type { Database, OwnerQueries } from './database.ts'
-import { createFreshCache } from './fresh-cache.ts'
-import type { Freshness } from './freshness.ts'
 import type { Tables } from './schema.ts'
 import { insertUser, unlessTaken } from './users.ts'
 
 /** A company, and what it has of credits. */
 export type CompanyRow = Selectable<Tables['companies']> & Pick<Selectable<Tables['credits']>, 'balance' | 'held' | 'low_credit'>
-
-/** The networks (CIDR) from which the users of companies may call; none: from everywhere. */
-export type AddressLists = {
-  /** As of the last freshness check, which authentication has made for every request. */
-  of: (companyId: number) => Promise<readonly string[]>
-}
-
-export function createAddressLists ({ owner }: Database, freshness: Freshness): AddressLists {
-  const cache = createFreshCache<number, readonly string[]>(freshness, (companyId) => companyId)
-  return {
-    of: (companyId) => cache.get(companyId, async () => {
-      const row = await owner.selectFrom('companies').select('addresses').where('company_id', '=', companyId).executeTakeFirst()
-      return row?.addresses ?? []
-    })
-  }
-}
 
 /** A page of all companies; the id of the last of a page is its cursor. */
 export async function listAllCompanies ({ owner }: Database, { limit, after = '0' }: { limit: number, after?: string }): Promise<CompanyRow[]> {
@@ -62,11 +44,12 @@ export async function addOperator ({ owner }: Database, { companyId, name, user 
 }
 
 /** Changes what the platform decides of a company; undefined when there is none. What is absent stays. */
-export async function updateCompany ({ owner }: Database, companyId: number, change: { name?: string, disabled?: boolean }, signature: Signature): Promise<CompanyRow | undefined> {
-  const { name, disabled } = change
+export async function updateCompany ({ owner }: Database, companyId: number, change: { name?: string, disabled?: boolean, addresses?: readonly string[] }, signature: Signature): Promise<CompanyRow | undefined> {
+  const { name, disabled, addresses } = change
   return owner.transaction().execute(async (queries) => {
     const changed = await queries.updateTable('companies').set((company) => ({
       ...(name === undefined ? {} : { name }),
+      ...(addresses === undefined ? {} : { addresses: [...addresses] }),
       disabled_at: disabled === undefined ? company.ref('disabled_at') : disabled ? company.fn.coalesce('disabled_at', company.val(signature.at)) : null
     })).where('company_id', '=', companyId).returning('company_id').executeTakeFirst()
     if (changed === undefined) return undefined
@@ -75,18 +58,32 @@ export async function updateCompany ({ owner }: Database, companyId: number, cha
   })
 }
 
-/** Gives a company credits, or takes some back; `short`: fewer are free than are to be taken. Undefined when there is no such company. */
-export async function addCredits ({ owner }: Database, companyId: number, { amount, reason }: { amount: number, reason: string }, signature: Signature): Promise<{ balance: number, held: number } | 'short' | undefined> {
+/** A change of credits; under an idempotency key it is made once, however often it is asked for. */
+export type CreditChange = { amount: number, reason: string, idempotencyKey?: string }
+
+/** What a company has then. `replayed`: the change had been made before. */
+export type Credited = { balance: number, held: number, replayed: boolean }
+
+/**
+ * Gives a company credits, or takes some back; `short`: fewer are free than are to be taken, `reused`: the key is that of another
+ * change. Undefined when there is no such company.
+ */
+export async function addCredits ({ owner }: Database, companyId: number, change: CreditChange, signature: Signature): Promise<Credited | 'short' | 'reused' | undefined> {
+  const { amount, reason, idempotencyKey = null } = change
   return owner.transaction().execute(async (queries) => {
     const credits = await queries.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId).forUpdate().executeTakeFirst()
     if (credits === undefined) return undefined
+    // Without a key, no change before is the same: null equals nothing.
+    const before = await queries.selectFrom('ledger').select(['amount', 'reason']).where('company_id', '=', companyId).where('idempotency_key', '=', idempotencyKey).executeTakeFirst()
+    if (before !== undefined && (Number(before.amount) !== amount || before.reason !== reason)) return 'reused'
+    if (before !== undefined) return { balance: Number(credits.balance), held: Number(credits.held), replayed: true }
     const [balance, held] = [Number(credits.balance) + amount, Number(credits.held)]
     if (amount < 0 && balance < held) return 'short'
     const kind = amount < 0 ? 'correction' : 'grant'
     await queries.updateTable('credits').set({ balance }).where('company_id', '=', companyId).execute()
-    await queries.insertInto('ledger').values({ company_id: companyId, kind, amount, balance, reason, at: signature.at }).execute()
+    await queries.insertInto('ledger').values({ company_id: companyId, kind, amount, balance, reason, idempotency_key: idempotencyKey, at: signature.at }).execute()
     await noteAudit(queries, { companyId, action: amount < 0 ? 'credits.corrected' : 'credits.granted', object: { kind: 'credits', id: String(companyId) }, facts: { amount, balance, reason }, ...signature })
-    return { balance, held }
+    return { balance, held, replayed: false }
   })
 }
 

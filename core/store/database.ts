@@ -23,12 +23,12 @@ export type Database = {
   close: () => Promise<void>
 }
 
-/** Opens a pool of at most `connections` connections. The loss of one goes to `onError`, whether it was in use or idle; the pool replaces it. */
+/** Opens a pool of at most `connections` connections. The loss of one goes to `onError`, whether it was in use or idle, until the pool is closed; the pool replaces it. */
 export function openDatabase (config: pg.PoolConfig, { connections = 10, onError }: { connections?: number, onError: (error: Error) => void }): Database {
   const pool = new pg.Pool({ ...config, max: connections, connectionTimeoutMillis: 10_000 })
   pool.on('error', repeated).on('connect', (client) => {
     // Without a listener, a connection that is lost while in use would end the process.
-    client.once('error', onError).on('error', repeated)
+    client.once('error', (error: Error) => { if (!pool.ending) onError(error) }).on('error', repeated)
   })
   nameStatements(pool)
   const owner = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })

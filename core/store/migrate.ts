@@ -10,6 +10,7 @@ import * as accounts from './migrations/006-accounts.ts'
 import * as access from './migrations/007-access.ts'
 import * as templates from './migrations/008-templates.ts'
 import * as reports from './migrations/009-reports.ts'
+import * as credits from './migrations/010-credits.ts'
 
 /** Every migration in order. A released one is never changed. */
 const migrations = {
@@ -21,7 +22,8 @@ const migrations = {
   '006-accounts': accounts,
   '007-access': access,
   '008-templates': templates,
-  '009-reports': reports
+  '009-reports': reports,
+  '010-credits': credits
 }
 
 /** The oldest PostgreSQL whose `nulls not distinct` and grants the schema relies on. */

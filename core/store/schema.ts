@@ -84,7 +84,7 @@ export type Tables = {
   }
   ledger: {
     entry_id: Generated<string>, company_id: number, kind: 'grant' | 'correction' | 'debit', amount: ColumnType<string, number>, balance: ColumnType<string, number>,
-    dispatch_id: string | null, step_id: string | null, reason: string, at: Date
+    dispatch_id: string | null, step_id: string | null, reason: string, idempotency_key: string | null, at: Date
   }
   audit: {
     audit_id: Generated<string>, company_id: number, user_id: number | null, user_company_id: number | null, impersonator_id: number | null,

@@ -6,8 +6,7 @@ import { RequestSettings, Settings } from './settings.ts'
 export default defineProvider({
   code: 'stripe', name: 'Stripe', docs: 'https://stripe.com/docs/api/invoices',
   hosts: ['api.stripe.com', 'files.stripe.com', 'pay.stripe.com'],
-  sandbox: { kind: 'configuration' },
-  settings: Settings, requestSettings: RequestSettings,
+  sandbox: { kind: 'configuration' }, settings: Settings, requestSettings: RequestSettings,
   errors: {
     // Some have no code; their type says as much.
     at: ['/error/code', '/error/type'], message: '/error/message',

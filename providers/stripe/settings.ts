@@ -15,10 +15,10 @@ export const Settings = Type.Object({
 const since = { 'x-since': '1.0.1' }
 
 export const RequestSettings = Type.Object({
-  includePaymentCollectionLink: Type.Optional(Type.Boolean({ ...since, title: 'Payment link', description: 'Adds the page where the invoice can be paid: "paymentUrl" in the answer.' })),
-  paymentCollectionLabel: Type.Optional(Type.String({ ...since, title: 'Label', description: 'What is paid for: the memo on the page and the PDF.', minLength: 1, maxLength: 140 })),
+  includePaymentCollectionLink: Type.Optional(Type.Boolean({ ...since, title: 'Payment link', description: 'adds the page where the invoice can be paid, as "paymentUrl"' })),
+  paymentCollectionLabel: Type.Optional(Type.String({ ...since, title: 'Label', description: 'what is paid for: the memo of the invoice', minLength: 1, maxLength: 140 })),
   // Stripe has no field for it: nothing fits, so that it is refused with the reason before anything is made.
-  paymentCollectionBeneficiaryName: Type.Optional(Type.String({ ...since, title: 'Beneficiary', description: 'no value: Stripe names the business of the account', pattern: '^(?!)' }))
+  paymentCollectionBeneficiaryName: Type.Optional(Type.String({ ...since, title: 'Beneficiary', description: 'none: Stripe names the business of the account', pattern: '^(?!)' }))
 })
 
 export type Call = Context<Static<typeof Settings>, Static<typeof RequestSettings>>

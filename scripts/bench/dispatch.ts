@@ -21,7 +21,7 @@ function dispatches ({ ready: { url, bearer } }: Child<Service>): Rate {
 /** Documents of the same invoice, by the threads of the service alone. */
 async function documentsBy (renderer: Renderer): Promise<Rate> {
   const { id, digest, source } = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
-  return rateOf(seconds, () => renderer.render({ template: { id, version: 1, digest, source }, data: invoiceData('2026-0142'), format: 'pdf', now: '2026-03-14T09:30:00.000Z' }))
+  return rateOf(seconds, () => renderer.render({ template: { id, version: 1, digest, source }, data: invoiceData('2026-0142'), format: 'pdf', now: '2026-03-14T09:30:00.000Z' }, { companyId: 1, template: 'shared' }))
 }
 
 const { sql, unrendered, threads, rendered } = await withDatabase(async ({ url }, folder) => {

@@ -6,19 +6,21 @@ import type { Service } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
 
 /**
- * 200 connections of one hostile company (bad logins, floods, slow bodies, large bodies), and the 99th percentile of another
+ * 200 connections of one hostile company (bad logins, floods, slow bodies, large bodies of two kinds), and the 99th percentile of another
  * company's dispatches meanwhile against its quiet value, in the same run: `npm run bench -- hostile`. Quiet and hostile spells take
- * turns. The service, the attackers and who measures are processes of their own.
+ * turns. The service, the attackers and who measures are processes of their own; the limits of rate are those of the
+ * service, so that the company which is measured sends as many users.
  */
 const rounds = 3
 /** Dispatches of one spell. */
 const measured = 200
+const users = 30
 /** Milliseconds between two of them. */
 const every = 20
 const wanted = 3
 
 await withDatabase(async ({ url }, folder) => {
-  const service = await startChild<Service>('service.ts', [url, folder, 'unrendered'], { DISPATCH_DISPATCH_LIMIT: '100000' })
+  const service = await startChild<Service>('service.ts', [url, folder, 'unrendered'], { DISPATCH_AUTH_LIMIT: '10', DISPATCH_DISPATCH_LIMIT: '100', BENCH_USERS: String(users) })
   // Another company; its process only works on the queue.
   const other = await startChild<Service>('service.ts', [url, folder, 'unrendered'], { DISPATCH_WORKER: 'off' })
   try {
@@ -47,10 +49,10 @@ async function compare (victim: Service, { url, bearer }: Service): Promise<obje
 }
 
 /** Milliseconds of the company's dispatches, which come at even times whether those before are answered or not. */
-async function spell ({ url, bearer }: Service): Promise<number[]> {
+async function spell ({ url, bearers }: Service): Promise<number[]> {
   const answers: Promise<number>[] = []
   for (let sent = 0; sent < measured; sent++) {
-    answers.push(timed(() => post(url, '/api/sms', smsRequest(String(sent)), bearer)))
+    answers.push(timed(() => post(url, '/api/sms', smsRequest(String(sent)), bearers[sent % users])))
     await pause(every)
   }
   return Promise.all(answers)

@@ -72,7 +72,7 @@ async function poolSpeed (): Promise<Record<string, { 'documents/s': number }>> 
         data: invoiceOf(template.sample, 12, index),
         format: 'pdf',
         now
-      })))
+      }, { companyId: index, template: 'shared' })))
     }
     for (let warm = 0; warm < 4; warm++) await work(200)
     const start = performance.now()

@@ -47,12 +47,13 @@ await t.test('what the README lets a newcomer do works as it is written', async 
       answers.push(stdout)
     }
   }
-  const [dispatched, found, credits, made, chained, company, user, settings, audit, reloaded, configured, chosen] = answers.map((answer) => JSON.parse(answer))
+  const [dispatched, found, credits, made, chained, sheet, company, user, settings, audit, reloaded, configured, chosen] = answers.map((answer) => JSON.parse(answer))
   t.match(dispatched, { success: true, providerName: 'simulator', metadata: { orderId: 'A-1001' } })
   t.match(found, { data: [{ dispatchId: dispatched.dispatchId, status: 'succeeded', creditsCharged: 1 }] })
   t.match(credits, { balance: 99, held: 0, ledger: [{ kind: 'debit', amount: -1 }, { kind: 'grant', amount: 100 }] })
   t.match(made, { mode: 'test', services: ['invoicing', 'email'], key: /^dk_test_/ })
   t.match(chained, { success: true, steps: [{ service: 'file' }, { service: 'email', providerName: 'simulator' }] })
+  t.match(sheet, { success: true, generatedDocument: { filename: 'Facture n° 12.xlsx' } })
   t.match([company, user, settings], [{ name: 'Acme', balance: 500 }, { role: 'member', services: ['invoicing', 'email'] }, { id: company.id, lowCredit: 50 }])
   t.match(audit, { data: [{ action: 'settings.changed' }, { action: 'user.created', object: { id: String(user.id) } }, { action: 'company.created' }] })
   t.match(reloaded, { data: [{ state: 'installed', code: 'acme' }, { state: 'installed', code: 'simulator' }] })

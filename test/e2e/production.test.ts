@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createCompanies, hashPassword, migrate, openDatabase } from '@dispatch/core'
@@ -52,8 +52,9 @@ void t.test('with its own certificate, as the operators\' page says', async (t) 
   write(await issue('127.0.0.1'))
   while ((await fetchSecurely(`${service.url()}/livez`, ca)).serial === health.serial) await new Promise((resolve) => setTimeout(resolve, 500))
   t.ok(service.log().some(({ msg }) => msg === 'the certificate was renewed'))
+  for (const port of [httpPort, new URL(service.url()).port]) await once(connect(Number(port), '127.0.0.1').on('error', () => undefined), 'connect')
   process.kill(service.pid, 'SIGTERM')
-  t.equal(await service.ended, 0)
+  t.equal(await service.ended, 0, 'clients that say nothing are not waited for')
 })
 
 void t.test('behind a proxy, as the operators\' page says', async (t) => {

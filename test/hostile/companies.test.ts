@@ -151,7 +151,7 @@ const matrix: Record<string, Row> = {
 }
 
 /** Every other route: nothing in them is a company's, or a signature stands in for the credentials. */
-const open = ['POST /auth', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/:service/providers/:provider/endpoint.json']
+const open = ['POST /auth', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz', 'GET /.well-known/security.txt', 'POST /api/webhooks/:service/providers/:provider/endpoint.json']
 
 function fromTemplate (id: number): Record<string, unknown> {
   const request = invoiceRequest() as { template: object }

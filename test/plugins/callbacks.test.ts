@@ -75,6 +75,7 @@ await t.test('many of them are delivered once each, page by page in their order'
   const second = await read(dispatchId, `?limit=20&cursor=${first.nextCursor ?? ''}`)
   t.strictSame([...first.data, ...second.data].map(({ id }) => id as string), ids)
   t.equal(second.nextCursor, null)
+  t.strictSame(await read(dispatchId, '?cursor=48104393593'), { data: [], nextCursor: null }, 'beyond every number that there can be')
 })
 
 await t.test('a callback is replayed by an admin, under its id; what is under way or unknown is not', async (t) => {

@@ -73,7 +73,18 @@ await t.test('the users of a disabled company are refused at once, by every way 
   t.strictSame(await statuses(), [200, 200, 200, 200])
 })
 
-await t.test('the platform cannot disable itself', async (t) => {
+await t.test('a company that has shut itself out is let in again', async (t) => {
+  const { companyId, admin } = await founded()
+  const change = (addresses: string[]): Promise<Answer> => send('PUT', `/api/v1/companies/${companyId}`, { body: { addresses } }, operator)
+  await send('PUT', '/api/v1/company', { body: { addresses: ['192.0.2.1'], force: true } }, admin)
+  t.equal((await send('GET', '/healthz', {}, admin)).status, 403)
+  t.match(await change(['127.0.0.0/99']), { status: 400, body: { details: [{ path: '/addresses/0', code: 'network' }] } })
+  t.match(await change(['127.0.0.1/8', '127.0.0.0/8']), { status: 200, body: { name: 'Acme', addresses: ['127.0.0.0/8'] } })
+  t.equal((await send('GET', '/healthz', {}, admin)).status, 200)
+})
+
+await t.test('the platform cannot disable itself, nor shut itself out', async (t) => {
+  t.match(await send('PUT', '/api/v1/companies/1', { body: { addresses: ['192.0.2.1'] } }, operator), { status: 422, body: { details: [{ path: '/addresses', code: 'locks_out' }] } })
   isError(t, await send('PUT', '/api/v1/companies/1', { body: { disabled: true } }, operator), 'conflict')
   t.equal((await send('GET', '/healthz', {}, operator)).status, 200)
 })
@@ -87,6 +98,22 @@ await t.test('credits are given and taken back, each with its reason in the ledg
     ledger: [{ kind: 'correction', amount: -110, balance: 400, reason: 'Typed wrong' }, { kind: 'grant', amount: 500, balance: 510, reason: 'Order 4711' }, { kind: 'grant', amount: 10, balance: 10 }]
   })
   for (const body of [{ amount: 0, reason: 'x' }, { amount: 1.5, reason: 'x' }, { amount: '5', reason: 'x' }, { amount: 5 }, { amount: 5, reason: ' ' }, { amount: 1e15, reason: 'x' }]) isError(t, await credit(companyId, body), 'validation_error', JSON.stringify(body))
+})
+
+await t.test('credits that are given again under the same key are given once, also at once', async (t) => {
+  const { companyId, admin } = await founded(0)
+  const give = (headers: Record<string, string>, body: object = { amount: 5, reason: 'Order 4711' }): Promise<Answer> => send('POST', `/api/v1/companies/${companyId}/credits`, { body, headers }, operator)
+  const answers = await Promise.all(Array.from({ length: 6 }, () => give({ 'idempotency-key': 'order-4711' })))
+  t.match(answers, answers.map(() => ({ status: 200, body: { balance: 5, held: 0 } })))
+  t.equal(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true').length, 5)
+  t.match(await give({ 'x-idempotency-key': 'order-4711' }), { status: 200, body: { balance: 5 } }, 'by either name')
+  for (const other of [{ amount: 6, reason: 'Order 4711' }, { amount: 5, reason: 'Order 4712' }]) isError(t, await give({ 'idempotency-key': 'order-4711' }, other), 'idempotency_key_reused')
+  isError(t, await give({ 'idempotency-key': 'x'.repeat(256) }), 'validation_error')
+  t.match((await give({ 'idempotency-key': 'order-4712' })).body, { balance: 10 })
+  t.match((await give({})).body, { balance: 15 }, 'without a key each is another')
+  t.equal((await send('GET', '/api/v1/audit?action=credits.granted', {}, admin)).body.data.length, 3)
+  const other = await founded(0)
+  t.match(await send('POST', `/api/v1/companies/${other.companyId}/credits`, { body: { amount: 1, reason: 'x' }, headers: { 'idempotency-key': 'order-4711' } }, operator), { body: { balance: 1 } }, 'a key is one company\'s')
 })
 
 await t.test('what dispatches under way hold is not taken', async (t) => {

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
+import { createAuthority } from '../../core/testing/certificates.ts'
 import { drainingPlugin } from '../../plugins/draining.ts'
 
 const patience = 100
@@ -101,4 +102,15 @@ void t.test('a body that goes on coming is waited for, one that stalls is not', 
   t.match(coming.received(), /^HTTP\/1\.1 200 OK[^]*\{"rest":true\}$/)
   t.equal(stalled.received(), '')
   t.match(late.received(), 'done')
+})
+
+void t.test('half a handshake of TLS does not delay the end', async (t) => {
+  const app = fastify({ return503OnClosing: false, forceCloseConnections: 'idle', https: await (await createAuthority()).issue('localhost') })
+  await app.register(drainingPlugin, { patience })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const silent = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  const ended = once(silent, 'close')
+  await once(silent, 'connect')
+  await Promise.all([app.close(), ended])
+  t.pass()
 })

@@ -69,7 +69,7 @@ await t.test('an unknown path says which part of it is unknown', async (t) => {
     ['POST', '/api/upload/validate', 'not_found', /There is no POST \/api\/upload\/validate/],
     ['GET', '/api/invoicing', 'not_found', /GET \/api\/invoicing/],
     ['GET', '/api/v1/nothing', 'not_found', /docs/],
-    ['POST', '/api/v1/templates', 'not_found', /POST/]
+    ['POST', '/api/v1/credits', 'not_found', /POST/]
   ]
   for (const [method, path, error, message] of cases) {
     t.match(await service.send(method, path, method === 'POST' ? { body: {} } : {}), { status: 404, body: { error, message } }, path)

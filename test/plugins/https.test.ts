@@ -61,8 +61,9 @@ await t.test('nobody else is believed', async (t) => {
 })
 
 await t.test('a refused request does nothing, whatever it carries', async (t) => {
-  const answer = await get(direct.url, '/api/invoicing', { 'content-type': 'application/json' }, { method: 'POST', body: JSON.stringify(invoiceRequest()) })
-  isRefused(t, answer, 'a dispatch')
+  const post = (path: string, body: unknown): Promise<Got> => get(direct.url, path, { 'content-type': 'application/json' }, { method: 'POST', body: JSON.stringify(body) })
+  isRefused(t, await post('/api/invoicing', invoiceRequest()), 'a dispatch')
+  isRefused(t, await post('/api/webhooks/postal/providers/simulator/endpoint.json', {}), 'an event of a vendor, whose password everybody could have read')
   t.notMatch(direct.log.join(''), /companyId/, 'its credentials were not looked at')
 })
 

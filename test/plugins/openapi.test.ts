@@ -53,6 +53,11 @@ await t.test('routes need credentials, by Basic, Bearer or a key, but for the op
   t.end()
 })
 
+await t.test('every operation says that plain HTTP is refused', (t) => {
+  for (const { method, path, operation } of operations) t.match(operation.responses['403']?.description, /`https_required`/, `${method} ${path}`)
+  t.end()
+})
+
 await t.test('every error word is in the one schema of errors, and each that a route can answer stands at its status', (t) => {
   t.strictSame(document.components.schemas.Error.properties.error.enum, Object.keys(errorTable))
   for (const { method, path, operation } of operations) {
@@ -104,7 +109,7 @@ await t.test('every example of a request is a valid one', async (t) => {
     }
   }
   const dispatching = operations.find(({ path }) => path === '/api/invoicing')?.operation
-  t.equal(Object.keys(dispatching.requestBody.content['application/json']?.examples).length, 3)
+  t.equal(Object.keys(dispatching.requestBody.content['application/json']?.examples).length, 4)
 })
 
 await t.test('the answers fit their schemas', async (t) => {

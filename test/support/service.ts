@@ -8,6 +8,7 @@ import type { Test } from 'tap'
 import { createServer } from '../../plugins/app.ts'
 import type { Config } from '../../plugins/config.ts'
 import { compose, type House, type Parts } from '../../plugins/container.ts'
+import { fairness } from '../../plugins/fairness.ts'
 import { createLogger } from '../../plugins/logging.ts'
 import { prepare } from '../../plugins/prepare.ts'
 import { templateDatabase, testDatabase } from './postgres.ts'
@@ -57,12 +58,15 @@ export async function seededDatabase (t: Test): Promise<string> {
 
 const noRenderer: Parts['renderer'] = { render: () => Promise.reject(new Error('Nothing is rendered here.')), close: () => Promise.resolve() }
 
+/** Tests come in a hurry, all from one address. */
+const hurried: Parts['fairness'] = { ...fairness, refusals: { ...fairness.refusals, burst: 1_000_000 } }
+
 /** Starts a service; it is closed when the test ends. `config` and `parts` stand in for the usual ones. */
 export async function startService (t: Test, { databaseUrl, config = {}, parts = {} }: { databaseUrl?: string, config?: Partial<Config>, parts?: Partial<Parts> } = {}): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-service-'))
   const log: string[] = []
   const logger = createLogger(config.logLevel ?? 'debug', { write: (line) => log.push(line) })
-  const house = await compose(testConfig(folder, config), { databaseUrl: databaseUrl ?? await seededDatabase(t), log: logger, ...parts })
+  const house = await compose(testConfig(folder, config), { databaseUrl: databaseUrl ?? await seededDatabase(t), log: logger, fairness: hurried, ...parts })
   const server = await createServer(house, logger)
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(async () => {

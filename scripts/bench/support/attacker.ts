@@ -1,20 +1,26 @@
 /** 200 connections of a hostile company, to the service and with the token given as arguments, until the process is ended. */
 import { connect } from 'node:net'
+import { setPriority } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { post } from './post.ts'
 import { smsRequest } from './sms.ts'
 
-const [url = '', bearer = ''] = process.argv.slice(2)
-const connectionsOfEach = 50
+// Attackers have machines of their own: here they take what the service leaves of this one.
+setPriority(19)
 
-/** Five megabytes, just about what a body may have. */
-const largeBody = { notes: Array.from({ length: 4900 }, () => 'x'.repeat(1000)) }
+const [url = '', bearer = ''] = process.argv.slice(2)
+const connectionsOfEach = 40
+
+/** Five megabytes, just about what a body may have: long texts, or more than a million objects. */
+const longBody = JSON.stringify({ notes: Array.from({ length: 4900 }, () => 'x'.repeat(1000)) })
+const manyBody = JSON.stringify({ notes: Array.from({ length: 1_600_000 }, () => ({})) })
 
 const attacks: readonly (() => Promise<unknown>)[] = [
   () => post(url, '/auth', { username: 'attacker@bench.example.com', password: String(Math.random()) }),
   () => post(url, '/api/sms', smsRequest('flood'), bearer),
   trickle,
-  () => post(url, '/api/sms/validate', largeBody, bearer)
+  () => post(url, '/api/sms/validate', longBody, bearer),
+  () => post(url, '/api/sms/validate', manyBody, bearer)
 ]
 
 /** A request whose body comes byte by byte, 10 milliseconds apart. */

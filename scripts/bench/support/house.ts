@@ -7,10 +7,11 @@ import { readConfig, type Config } from '../../../plugins/config.ts'
 import { compose, type House, type Parts } from '../../../plugins/container.ts'
 import { prepare } from '../../../plugins/prepare.ts'
 
-export type Bench = { house: House, config: Config, user: { email: string, password: string } }
+export type Bench = { house: House, config: Config, users: readonly [User, ...User[]] }
+type User = { email: string, password: string }
 
-/** `vendor`: where the company's SMS go; to the simulator, as its invoices do, without one. */
-export type HouseOptions = { databaseUrl: string, folder: string, documents: 'rendered' | 'unrendered', vendor?: string | undefined, log: Logger }
+/** `vendor`: where the company's SMS go; to the simulator, as its invoices do, without one. `users`: how many it has; one unless given. */
+export type HouseOptions = { databaseUrl: string, folder: string, documents: 'rendered' | 'unrendered', vendor?: string | undefined, users?: number, log: Logger }
 
 /** A PDF at once, of no bytes. */
 const empty: Rendered<'pdf'> = { bytes: new Uint8Array(), contentType: 'application/pdf', pages: 1, title: '', signatures: [] }
@@ -25,16 +26,19 @@ const unrendered: Parts['renderer'] = {
 export const providerDirectories = ['../../../providers', 'providers'].map((folder) => fileURLToPath(new URL(folder, import.meta.url))).join(delimiter)
 
 /** The service composed as `npm start` does it, with a user of a company that has credits enough. */
-export async function openHouse ({ databaseUrl, folder, documents, vendor, log }: HouseOptions): Promise<Bench> {
-  const config = readConfig({ ...process.env, PORT: '0', DISPATCH_DATA_DIR: folder, DATABASE_URL: databaseUrl, DISPATCH_PROVIDERS_DIR: providerDirectories, DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '0' })
+export async function openHouse ({ databaseUrl, folder, documents, vendor, users: amount = 1, log }: HouseOptions): Promise<Bench> {
+  const config = readConfig({ DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '0', ...process.env, PORT: '0', DISPATCH_DATA_DIR: folder, DATABASE_URL: databaseUrl, DISPATCH_PROVIDERS_DIR: providerDirectories })
   const house = await compose(config, { databaseUrl, log, ...(documents === 'unrendered' ? { renderer: unrendered } : {}) })
   await prepare(house)
-  const user = { email: `${randomUUID()}@bench.example.com`, password: 'bench-password' }
+  const password = 'bench-password'
+  const passwordHash = await hashPassword(password)
+  const newUser = (): User => ({ email: `${randomUUID()}@bench.example.com`, password })
+  const users = [newUser(), ...Array.from({ length: amount - 1 }, newUser)] as const
   await createCompanies(house.get('database'), [{
     name: 'Bench',
     credits: 1_000_000_000,
-    users: [{ email: user.email, role: 'member', services: ['*'], passwordHash: await hashPassword(user.password) }],
+    users: users.map(({ email }) => ({ email, role: 'member', services: ['*'], passwordHash })),
     defaultProvider: vendor === undefined ? { code: 'simulator', services: ['invoicing', 'sms'] } : { code: 'bench', services: ['sms'], settings: { vendor } }
   }], new Date())
-  return { house, config, user }
+  return { house, config, users }
 }

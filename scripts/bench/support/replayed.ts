@@ -13,7 +13,7 @@ export type Dispatching = { databaseUrl: string, folder: string, services: Servi
 
 /** The statements of a real dispatch without its document, replayed. */
 export async function replayed ({ databaseUrl, folder, services, bodyOf, mode = 'synchronous', seconds }: Dispatching): Promise<{ rate: Rate, close: () => Promise<void> }> {
-  const { house, config, user } = await openHouse({ databaseUrl, folder, documents: 'unrendered', log: createLogger('warn') })
+  const { house, config, users: [user] } = await openHouse({ databaseUrl, folder, documents: 'unrendered', log: createLogger('warn') })
   const actor = await house.get('authentication').authenticate(`Basic ${btoa(`${user.email}:${user.password}`)}`, config.host)
   const dispatch = (word: string): Promise<unknown> => house.get('pipeline').dispatch({ actor, services, body: bodyOf(word), requestId: word, mode })
   // The first one also fills the caches.

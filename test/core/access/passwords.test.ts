@@ -28,3 +28,11 @@ await t.test('the unusable hash costs what a real one costs and has no password'
 await t.test('a stored hash that is none is a fault, not a wrong password', async (t) => {
   await t.rejects(passwordMatches('not a hash', 'anything'))
 })
+
+await t.test('a flood of new passwords waits its turn, and what is beyond is refused', async (t) => {
+  const made = await Promise.allSettled(Array.from({ length: 150 }, () => hashPassword('a password')))
+  const refused = made.flatMap((one) => one.status === 'rejected' ? [one.reason as unknown] : [])
+  t.equal(refused.length, 49, 'one is made, a hundred wait')
+  t.match(refused[0], { word: 'rate_limited', retryAfter: 1 })
+  t.ok(await passwordMatches(await hashPassword('a password'), 'a password'), 'then there is room again')
+})

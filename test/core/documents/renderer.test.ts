@@ -1,13 +1,16 @@
 import t, { type Test } from 'tap'
 import { RenderError } from '../../../core/documents/errors.ts'
-import { createRenderer, RendererBusy, type Renderer, type RendererOptions, type RenderJob } from '../../../core/documents/renderer.ts'
+import { createRenderer, RendererBusy, type Customer, type Format, type Rendered, type RendererOptions, type RenderJob } from '../../../core/documents/renderer.ts'
 import type { TemplateSource } from '../../../core/documents/model.ts'
 import { templateOf, wordsOf } from './support.ts'
 
-function start (t: Test, options: RendererOptions): Renderer {
+const ofOne = { companyId: 1, template: 'shared' } as const
+
+/** For one company, unless another is said. */
+function start (t: Test, options: RendererOptions): { render: <F extends Format>(job: RenderJob<F>, customer?: Customer) => Promise<Rendered<F>> } {
   const renderer = createRenderer({ threads: 1, ...options })
   t.teardown(() => renderer.close())
-  return renderer
+  return { render: (job, customer = ofOne) => renderer.render(job, customer) }
 }
 
 function job (digest: string, body: TemplateSource['body'], data: unknown = {}): RenderJob<'pdf'> {
@@ -46,12 +49,12 @@ void t.test('every format is made in a thread, and answers in its own shape', as
 })
 
 void t.test('the limits hold for every format', async (t) => {
-  const renderer = start(t, { timeLimit: 2 })
+  const renderer = start(t, { timeLimits: { shared: 2, own: 2 } })
   t.match(await rejection(renderer.render({ ...job('endless', endless), format: 'text' })), { problems: [{ code: 'render_timeout' }] })
 })
 
 void t.test('a document of pictures that take too much is stopped, and the next one is made', async (t) => {
-  const renderer = start(t, { timeLimit: 2 })
+  const renderer = start(t, { timeLimits: { shared: 2, own: 2 } })
   const codes = Array.from({ length: 900 }, () => ({ code: { qr: 'text' } }))
   t.match(await rejection(renderer.render(job('codes', codes, { text: 'é'.repeat(1165) }))), { name: 'RenderError' })
   t.equal(await wordsOf(await renderer.render(job('b', [{ paragraph: 'fine' }]))), 'fine')
@@ -71,10 +74,39 @@ void t.test('errors of the data keep their class and their places', async (t) =>
 })
 
 void t.test('a document that takes too long is stopped, and the next one is made', async (t) => {
-  const renderer = start(t, { timeLimit: 4 })
+  const renderer = start(t, { timeLimits: { shared: 4, own: 2 } })
   const [error, next] = await Promise.all([rejection(renderer.render(job('endless', endless))), renderer.render(job('b', [{ paragraph: 'fine' }]))])
   t.match(error, { name: 'RenderError', problems: [{ path: '', code: 'render_timeout', message: 'The document was not finished within 4 seconds.' }] })
   t.equal(await wordsOf(next), 'fine')
+})
+
+void t.test('a template that a company has written has less time than a shared one', async (t) => {
+  const renderer = start(t, { timeLimits: { shared: 30, own: 1 } })
+  const own = { companyId: 1, template: 'own' } as const
+  t.match(await rejection(renderer.render(job('endless', endless), own)), { problems: [{ code: 'render_timeout', message: /within 1 seconds/ }] })
+  t.equal(await wordsOf(await renderer.render(job('b', [{ paragraph: 'fine' }]), own)), 'fine')
+})
+
+void t.test('companies take turns: whoever comes waits for one document of another, however many of its are waiting', async (t) => {
+  const renderer = start(t, {})
+  const made: number[] = []
+  const make = async (companyId: number): Promise<void> => {
+    await renderer.render(job('a', [{ paragraph: '{{ n }}' }], { n: companyId }), { companyId, template: 'own' })
+    made.push(companyId)
+  }
+  await Promise.all([1, 1, 1, 1, 2, 2, 3].map(make))
+  t.same(made, [1, 2, 3, 1, 2, 1, 1])
+})
+
+void t.test('where there are several threads, one company leaves one to the others', async (t) => {
+  const renderer = start(t, { threads: 2, timeLimits: { shared: 30, own: 2 } })
+  const made: string[] = []
+  const make = async (name: string, companyId: number, body: TemplateSource['body']): Promise<void> => {
+    await rejection(renderer.render(job(name, body), { companyId, template: 'own' }))
+    made.push(name)
+  }
+  await Promise.all([make('endless', 1, endless), make('next', 1, [{ paragraph: 'fine' }]), make('of another', 2, [{ paragraph: 'fine' }])])
+  t.same(made, ['of another', 'endless', 'next'])
 })
 
 void t.test('a document that takes too much memory is stopped, and the next one is made', async (t) => {
@@ -96,7 +128,7 @@ void t.test('when too many wait, the next one is turned away at once', async (t)
 
 void t.test('closing finishes what has begun', async (t) => {
   const renderer = createRenderer({ threads: 1 })
-  const rendered = renderer.render(job('a', [{ paragraph: 'x' }]))
+  const rendered = renderer.render(job('a', [{ paragraph: 'x' }]), ofOne)
   await new Promise((resolve) => setImmediate(resolve))
   await renderer.close()
   t.equal((await rendered).pages, 1)

@@ -3,7 +3,8 @@ import type { Json, JsonObject } from '../../../core/contract/json.ts'
 import { checkEInvoice, rules } from '../../../core/einvoice/check.ts'
 import { frenchRules } from '../../../core/einvoice/rules-france.ts'
 import type { EInvoiceFormat } from '../../../core/einvoice/model.ts'
-import { plain, told } from './support.ts'
+import { ciiText, plain, told, ubl, ublText } from './support.ts'
+import { textAt } from './xml.ts'
 
 /** The data with a change: objects are merged, `null` takes a field away, anything else replaces it. */
 function changed (data: Json, change: Json): Json {
@@ -40,6 +41,9 @@ const kennitala = { registration: { id: '1', scheme: '0196' }, electronicAddress
 const iceland = between('IS', kennitala, kennitala)
 const greekParty = { vatId: 'EL123456783', electronicAddress: { id: '123456783', scheme: '9933' } }
 const greece = { number: '123456783|14/03/2026|1|1.1|A|7', attachments: [{ id: '4', description: '##M.AR.K##' }], ...between('GR', greekParty, greekParty) }
+
+const italianParty = { vatId: 'IT00743110157', electronicAddress: { id: 'IT00743110157', scheme: '0211' } }
+const italian = { ...line({ taxCategory: 'B', taxRate: 22 }), ...between('IT', italianParty, italianParty) }
 
 /** What breaks one rule alone: `id path`, the change that does it, and the format where that matters. */
 const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
@@ -110,9 +114,14 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['BR-O-05 /lines/0/taxRate', { ...line({ taxCategory: 'O', taxRate: 0 }), seller: { vatId: null, registration: { id: '1', scheme: '0060' } }, customer: { vatId: null, registration: { id: '1', scheme: '0060' } } }],
   ['BR-CO-17 /lines/0/taxRate', line({ taxRate: '0.4' })],
   ['BR-O-12 /allowances/0/taxCategory', { ...line({ taxCategory: 'O', taxRate: null }), allowances: [{ amount: 1, reason: 'x', taxRate: 20 }], seller: { vatId: null, taxId: '1', registration: { id: '1', scheme: '0060' } }, customer: { vatId: null, registration: { id: '1', scheme: '0060' } } }],
-  ['BR-AF-05 /lines/0/taxRate', line({ taxCategory: 'L', taxRate: 0 })],
+  ['BR-AF-05 /lines/0/taxRate', line({ taxCategory: 'L', taxRate: 0 }), 'CII'],
+  ['BR-AG-07 /charges/0/taxRate', { ...line({ taxCategory: 'M', taxRate: 0 }), charges: [{ amount: 1, reason: 'x', taxCategory: 'M', taxRate: 0 }] }, 'CII'],
+  ['BR-B-01 /taxCategory', both(italian, { customer: { country: 'SM' } })],
+  ['BR-B-02 /charges/0/taxCategory', { ...italian, charges: [{ amount: 1, reason: 'x', taxRate: 22 }] }],
+  ['BR-CL-18 /lines/0/taxCategory', italian, 'FACTUR_X'],
+  ['BR-48 /lines/0/taxRate', { ...italian, ...line({ taxCategory: 'B', taxRate: null }) }],
   ['BR-AG-05 /lines/0/taxRate', line({ taxCategory: 'M', taxRate: null })],
-  ['BR-AG-06 /allowances/0/taxRate', { allowances: [{ amount: 1, reason: 'x', taxCategory: 'M', taxRate: 0 }] }],
+  ['BR-AG-06 /allowances/0/taxRate', { allowances: [{ amount: 1, reason: 'x', taxCategory: 'M', taxRate: 0 }] }, 'CII'],
 
   ['BR-CO-10 /subtotal', { subtotal: '20.01' }],
   ['BR-CO-14 /taxAmount', { taxAmount: 4.01 }],
@@ -171,6 +180,7 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['PEPPOL-EN16931-R110 /lines/0/period/start', { ...line({ period: { start: '2026-02-28' } }), period: { start: '2026-03-01' } }],
   ['PEPPOL-EN16931-R111 /lines/0/period/end', { ...line({ period: { end: '2026-04-01' } }), period: { end: '2026-03-31' } }],
   ['PEPPOL-EN16931-P0100 /type', { type: 389 }],
+  ['PEPPOL-EN16931-P0112 /type', { type: 384, customer: { country: 'DE' } }],
   ['PEPPOL-EN16931-CL008 /seller/electronicAddress/scheme', { seller: { electronicAddress: { id: 'a@b.example', scheme: 'EM' } } }],
   ['PEPPOL-EN16931-P0104 /taxExemptionCode', line({ taxCategory: 'E', taxRate: 0, taxExemptionCode: 'VATEX-EU-G' })],
   ['PEPPOL-EN16931-P0105 /taxExemptionCode', line({ taxCategory: 'E', taxRate: 0, taxExemptionCode: 'VATEX-EU-O' })],
@@ -181,9 +191,11 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['PEPPOL-EN16931-P0110 /taxExemptionCode', line({ taxCategory: 'AE', taxRate: 0, taxExemptionCode: 'VATEX-EU-I' })],
   ['PEPPOL-EN16931-P0111 /taxExemptionCode', line({ taxCategory: 'AE', taxRate: 0, taxExemptionCode: 'VATEX-EU-J' })],
   ['PEPPOL-COMMON-R040 /customer/id/id', { customer: { id: { id: '4000001000006', scheme: '0088' }, electronicAddress: { id: '1', scheme: '0060' } } }],
+  ['PEPPOL-COMMON-R040 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '400000100005', scheme: '0088' } } }],
   ['PEPPOL-COMMON-R041 /customer/registration/id', { customer: { registration: { id: '974760674', scheme: '0192' }, electronicAddress: { id: '1', scheme: '0060' } } }],
   ['PEPPOL-COMMON-R042 /customer/registration/id', { customer: { registration: { id: '12345678', scheme: '0184' }, electronicAddress: { id: '1', scheme: '0060' } } }],
   ['PEPPOL-COMMON-R043 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '0202239952', scheme: '0208' } } }],
+  ['PEPPOL-COMMON-R043 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '2000000042', scheme: '0208' } } }],
   ['PEPPOL-COMMON-R049 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '5560360794', scheme: '0007' } } }],
   ['PEPPOL-COMMON-R050 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '51824753557', scheme: '0151' } } }],
   ['PEPPOL-COMMON-R052 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '1', scheme: '0096' } } }],
@@ -224,6 +236,9 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['DE-R-011 /delivery/postalCode', { ...germany, delivery: { country: 'DE', city: 'B' } }],
   ['DE-R-015 /buyerReference', { ...germany, buyerReference: null, orderReference: '1' }],
   ['DE-R-018 /paymentTerms', { ...germany, paymentTerms: '#SKONTO#TAGE=14#' }],
+  ['DE-R-018 /paymentTerms', { ...germany, paymentTerms: 'Net 30 days\n  #RABATT#TAGE=14#PROZENT=2.00#' }],
+  ['DE-R-018 /paymentTerms', { ...germany, paymentTerms: '#SKONTO#TAGE=14#PROZENT=2.00#\nas in #5 and #6 of the order' }],
+  ['not_base64 /attachments/0/content', { attachments: [{ id: '1', content: 'abc', mediaType: 'image/png', filename: 'a.png' }] }],
   ['DE-R-022 /attachments', { ...germany, attachments: [1, 2].map((id) => ({ id: String(id), content: 'AAAA', mediaType: 'image/png', filename: 'a.png' })) }],
   ['DE-R-024-1 /payment/card', { ...germany, payment: { means: 48 } }],
   ['DE-R-025-1 /payment/mandate', { ...germany, payment: { means: 59 } }],
@@ -284,6 +299,20 @@ void t.test('between French companies, what their platforms ask for is warned ab
   const { problems, warnings } = checkEInvoice(french, { format: 'FACTUR_X', currency: 'EUR' }, '/template/data')
   t.strictSame(problems, [])
   t.strictSame(warnings.map(({ code, path }) => `${code} ${path}`), frenchRules.map(({ id }, index) => `${id} ${index < 3 ? '/template/data/statements' : index === 3 ? '/template/data/seller/registration' : '/template/data/customer/registration'}`))
+  t.end()
+})
+
+void t.test('what only some may send is taken from them', (t) => {
+  const skonto = { ...germany, paymentTerms: '30 Tage netto\n#SKONTO#TAGE=14#PROZENT=2.00#' }
+  t.strictSame(told(changed(plain, skonto) as JsonObject), [])
+  t.strictSame(textAt(ubl(changed(plain, skonto) as JsonObject), 'PaymentTerms/Note'), '30 Tage netto\n#SKONTO#TAGE=14#PROZENT=2.00#\n', 'a line break behind a discount')
+  t.strictSame(told(changed(plain, { ...germany, type: 384 }) as JsonObject), [])
+  for (const format of ['UBL', 'CII'] as const) t.strictSame(told(changed(plain, italian) as JsonObject, format), [])
+  t.strictSame(told(changed(plain, line({ taxCategory: 'L', taxRate: 0 })) as JsonObject), [])
+  const formed = changed(plain, { seller: { legalForm: 'SARL' }, customer: { legalForm: 'S.L.', taxId: '7' } }) as JsonObject
+  for (const text of [ublText(formed), ciiText(formed)]) t.ok(text.includes('SARL') && !text.includes('S.L.') && !text.includes('>7<'), 'the legal form and tax number of the seller alone')
+  t.equal(textAt(ubl({ ...plain, type: 81 }), 'CreditNoteTypeCode'), '81')
+  t.strictSame(told({ ...plain, type: 81 }), [])
   t.end()
 })
 

@@ -81,7 +81,8 @@ await t.test('connections that are cut in the middle lose nothing', async (t) =>
   await killer.query('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()')
   await killer.end()
   t.same(new Set((await Promise.all(posts)).map(({ status }) => status)), new Set([200]))
-  await until('all are applied', async () => (await delivery(dispatchId)).events.length === 60)
+  // A connection that was cut may be the next one taken from the pool.
+  await until('all are applied', () => delivery(dispatchId).then(({ events }) => events.length === 60, () => false))
 })
 
 await t.test('a file of the spool that cannot be read is set aside and keeps no other one back', async (t) => {

@@ -1,0 +1,92 @@
+import type { Actor } from '../access/account.ts'
+import { requireRole } from '../access/permissions.ts'
+import { DispatchError } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { Mode } from '../contract/states.ts'
+import type { ServiceName } from '../services/index.ts'
+import { noteAudit, type Author } from '../store/audit.ts'
+import { findDispatch, type DispatchRecord } from '../store/dispatch-views.ts'
+import type { Enqueue } from '../store/lease.ts'
+import { cancelDispatch, endRun, takeRun, type Replacement } from '../store/runs.ts'
+import { resultOf, type Result } from './answer.ts'
+import { openRemains } from './load.ts'
+import type { Parts } from './parts.ts'
+import { resolveStep } from './reconcile.ts'
+import { replacementOf } from './replacement.ts'
+import { requireServices } from './resolve.ts'
+import { userOf } from './run.ts'
+
+/** A recorded dispatch, by its id, and who wants something of it, from where. */
+export type Recorded = { actor: Actor, author: Author, dispatchId: string }
+
+/** What a person does about a dispatch that is recorded; each is a line of the audit log. */
+export type Interventions = {
+  /** Lets a dispatch go on at the step that failed, which the body may put right. Throws `conflict` when it cannot, or another run has it. */
+  retry: (recorded: Recorded & { body?: unknown, mode?: Mode }) => Promise<Result>
+  /** Ends a dispatch of which nothing has begun. Throws `conflict` when it has. */
+  cancel: (recorded: Recorded) => Promise<Result>
+  /** A person's word on a step in doubt. Throws `forbidden` unless an administrator's. */
+  resolve: (recorded: Recorded & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<Result>
+}
+
+/** How a dispatch goes on; undefined when another run has just taken it. */
+export type Resume = (record: DispatchRecord, how: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: Enqueue }) => Promise<Result | undefined>
+
+/** `link`: as long as that of every document. */
+export function createInterventions (parts: Parts, { resume, link }: { resume: Resume, link: string }): Interventions {
+  const { database, leases, now } = parts
+
+  /** Notes in the audit log what a person has done about a dispatch. */
+  function audited ({ author, dispatchId }: Recorded, action: string, facts: JsonObject = {}): Enqueue {
+    return (queries) => noteAudit(queries, { companyId: author.companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
+  }
+
+  async function find ({ actor, dispatchId }: Omit<Recorded, 'author'>): Promise<DispatchRecord> {
+    const record = await findDispatch(database, actor.companyId, dispatchId)
+    if (record === undefined) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
+    requireServices(actor, record.services as readonly ServiceName[])
+    if (actor.key?.mode === 'test' && !record.test) throw new DispatchError('forbidden', 'A test key lets only tests go on: this dispatch is a real one.', { dispatchId })
+    return record
+  }
+
+  return {
+    async retry ({ body, mode, ...recorded }) {
+      const record = await find(recorded)
+      const replacement = await replacementOf(parts, record, { body, link })
+      const also = audited(recorded, 'dispatch.retried', replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) })
+      const result = await resume(record, { actor: recorded.actor, mode, also, ...(replacement === undefined ? {} : { replacement }) })
+      if (result === undefined) throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', { dispatchId: recorded.dispatchId })
+      return result
+    },
+
+    async cancel (recorded) {
+      const { company_id: companyId, dispatch_id: dispatchId } = await find(recorded)
+      const also: Enqueue = async (queries) => {
+        await audited(recorded, 'dispatch.cancelled')(queries)
+        await parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled')
+      }
+      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also }, now())) {
+        // It may have begun since it was found; one that waits to go on has begun too.
+        const { status } = await find(recorded)
+        throw new DispatchError('conflict', `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, { dispatchId })
+      }
+      return resultOf(await find(recorded))
+    },
+
+    async resolve ({ outcome, reason, ...recorded }) {
+      requireRole(recorded.actor, 'admin')
+      const record = await find(recorded)
+      const { company_id: companyId, dispatch_id: dispatchId } = record
+      await leases.under(async (lease) => {
+        const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true })
+        if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
+        try {
+          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, actor: userOf(recorded.actor), noted: audited(recorded, 'dispatch.resolved', { outcome, reason }) })
+        } finally {
+          await endRun(database, { companyId, dispatchId }, lease.runId)
+        }
+      })
+      return resultOf(await find(recorded))
+    }
+  }
+}

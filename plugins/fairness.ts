@@ -1,0 +1,86 @@
+import { createTurns, DispatchError, type Turns } from '@dispatch/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import plugin from 'fastify-plugin'
+import { knownActor } from './authentication.ts'
+import { createPauses } from './pauses.ts'
+import type { Refusals } from './refusals.ts'
+
+/** What one company may have of what all share. Times are in milliseconds. */
+export type Fairness = {
+  /** Requests that take their turn at once, and those that may wait for it. Fewer than the connections to the database. */
+  atOnce: number
+  waiting: number
+  /** What is not answered within this time waits for something else (a vendor, a thread) and gives up its turn. */
+  turn: number
+  /** Bytes from which on a body is a large one. */
+  large: number
+  /** Large bodies that are taken at once. */
+  largeAtOnce: number
+  /** Bytes a millisecond at which the place of a large body is free again, beginning with its answer. */
+  largePace: number
+  refusals: Refusals
+}
+
+const kibibyte = 1024
+
+/** Each large body gives up its place at 1 MiB a second: all of them are 4 MiB a second, which take a few percent of the time of the process. */
+export const fairness: Fairness = {
+  atOnce: 6,
+  waiting: 500,
+  turn: 250,
+  large: 64 * kibibyte,
+  largeAtOnce: 4,
+  largePace: kibibyte,
+  refusals: { burst: 20, every: 50, longest: 30_000 }
+}
+
+/**
+ * Lets companies take turns, each with a line of its own: many requests of one, or many large bodies, wait for each other and not the others
+ * for them. A body is not read while it waits.
+ */
+export const fairnessPlugin = plugin<{ limits: Omit<Fairness, 'refusals'> }>((app, { limits }, done) => {
+  const requests = createTurns(limits.waiting, limits.atOnce)
+  const bodies = createTurns(limits.waiting, limits.largeAtOnce)
+  const pause = createPauses(app)
+
+  app.addHook('onRequest', async (request, reply) => {
+    const end = await turnOf(requests, request, reply)
+    const timer = setTimeout(end, limits.turn).unref()
+    whenOver(reply, () => {
+      clearTimeout(timer)
+      end()
+    })
+  })
+
+  app.addHook('preParsing', async (request, reply, payload) => {
+    if (!isLarge(request, limits.large)) return payload
+    const end = await turnOf(bodies, request, reply)
+    const { socket, headers } = request
+    const before = socket.bytesRead
+    whenOver(reply, () => { void pause(Number(headers['content-length'] ?? socket.bytesRead - before) / limits.largePace).then(end) })
+    return payload
+  })
+  done()
+}, { name: 'fairness', fastify: '5.x', dependencies: ['authentication', 'rate-limits'] })
+
+/** Waits for a turn of the company, and answers how to end it. Who is unknown waits for nobody. */
+async function turnOf (turns: Turns, request: FastifyRequest, reply: FastifyReply): Promise<() => void> {
+  const actor = knownActor(request)
+  if (actor === null) return () => undefined
+  const end = await turns.begin(actor.companyId)
+  if (end === undefined) throw new DispatchError('rate_limited', 'More requests of the company are waiting than there is room for: try again in a second.', { retryAfter: 1 })
+  // Who has gone meanwhile is not worked for.
+  if (request.socket.destroyed) reply.hijack()
+  return end
+}
+
+function whenOver ({ raw, request: { socket } }: FastifyReply, work: () => void): void {
+  if (socket.destroyed) work()
+  else raw.once('close', work)
+}
+
+/** Also one that does not say how long it is. The files of forms are not gathered in memory, and not parsed. */
+function isLarge ({ headers }: FastifyRequest, least: number): boolean {
+  if (headers['content-type']?.startsWith('multipart/') === true) return false
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) >= least
+}

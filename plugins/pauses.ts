@@ -1,0 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+
+/** Pauses of so many milliseconds that end at once when the server closes. */
+export function createPauses (app: FastifyInstance): (milliseconds: number) => Promise<void> {
+  const closing = new AbortController()
+  app.addHook('preClose', (next) => {
+    closing.abort()
+    next()
+  })
+  return async (milliseconds) => {
+    await pause(milliseconds, undefined, { signal: closing.signal, ref: false }).catch((error: unknown) => { if (!closing.signal.aborted) throw error })
+  }
+}
