@@ -1,4 +1,5 @@
 import { pictureOf } from '../code/picture.ts'
+import { sideOf } from '../direction.ts'
 import type { ButtonBlock, CodeBlock, ColumnsBlock, ImageBlock, KeyValuesBlock, ResolvedBlock, ResolvedStyle, SignatureBlock, TextBlock } from '../document.ts'
 import { inFlow } from '../flow.ts'
 import { shares } from '../layout/widths.ts'
@@ -78,7 +79,7 @@ function signature ({ label, width, height }: SignatureBlock, columnWidth: numbe
     content: runs(label, {}, setting),
     before: usual(setting) + height,
     border: { side: 'top', thickness: 0.6, color: style.text },
-    indentRight: Math.max(0, columnWidth - width)
+    indent: { end: Math.max(0, columnWidth - width) }
   }
 }
 
@@ -105,9 +106,14 @@ function image (block: Omit<ImageBlock, 'kind'>, columnWidth: number, setting: S
   return { style: setting.paragraph, content: picture(image, { width, height: width / ratio, alt }, setting), align }
 }
 
-/** A code is a picture, and what it says to people stands under it. */
+/** A code is a picture, and what it says to people stands in the middle under it. */
 function code (block: CodeBlock, columnWidth: number, setting: Setting): Paragraph {
   const { alt, align, width, label } = block
   const shown = image({ image: pictureOf(block), alt: alt === '' ? label : alt, align, width }, columnWidth, setting)
-  return label === '' ? shown : { ...shown, content: all(shown.content, lineBreak, runs([{ text: label }], { size: setting.style.size * 0.8 }, setting)) }
+  if (label === '') return shown
+  const content = all(shown.content, lineBreak, runs([{ text: label }], { size: setting.style.size * 0.8 }, setting))
+  const room = Math.max(0, columnWidth - width)
+  const side = sideOf(align, setting.direction)
+  const indent = side === 'center' ? {} : side === sideOf('start', setting.direction) ? { end: room } : { start: room }
+  return { ...shown, content, align: 'center', indent }
 }

@@ -20,8 +20,8 @@ export type Paragraph = {
   /** Begins a page. */
   breakBefore?: boolean
   border?: Stroke & { side: 'top' | 'bottom' }
-  /** Room at its right end. */
-  indentRight?: number
+  /** Room at its beginning and at its end. */
+  indent?: { start?: number, end?: number }
   /** Exactly so high, whatever it holds. */
   height?: number
 }
@@ -33,7 +33,7 @@ const yes = (name: string, is: boolean | undefined): Xml => is === true ? elemen
 const distance = (points: number | undefined): number | undefined => points === undefined ? undefined : twips(Math.min(furthest, points))
 
 /** The paragraph as XML, its properties in the order of the schema (ECMA-376-1, CT_PPr). */
-export function paragraph ({ style, content, align = 'start', text = '', before, after, keepNext, breakBefore, border: edge, indentRight, height }: Paragraph, setting: Setting): Xml {
+export function paragraph ({ style, content, align = 'start', text = '', before, after, keepNext, breakBefore, border: edge, indent, height }: Paragraph, setting: Setting): Xml {
   const { direction, side } = turned(text, align, setting.direction)
   const stands = justification(side, direction)
   const isSpaced = before !== undefined || after !== undefined || height !== undefined
@@ -44,7 +44,7 @@ export function paragraph ({ style, content, align = 'start', text = '', before,
     edge === undefined ? none : element('w:pBdr', {}, border(edge.side, edge, 1)),
     yes('w:bidi', direction === 'rtl'),
     isSpaced ? element('w:spacing', { 'w:before': distance(before), 'w:after': distance(after), 'w:line': distance(height), 'w:lineRule': height === undefined ? undefined : 'exact' }) : none,
-    indentRight === undefined ? none : element('w:ind', { 'w:right': distance(indentRight) }),
+    indent === undefined ? none : element('w:ind', { 'w:left': distance(indent.start), 'w:right': distance(indent.end) }),
     stands === undefined ? none : element('w:jc', { 'w:val': stands })), content)
 }
 

@@ -1,7 +1,7 @@
 import type { SignatureBlock } from '../document.ts'
-import type { Box } from './box.ts'
+import { shifted, type Box } from './box.ts'
 import { numbered, typography, type Setting } from './setting.ts'
-import { text } from './text.ts'
+import { indentOf, text } from './text.ts'
 
 /** Points between the line and the label under it. */
 const labelGap = 3
@@ -12,12 +12,12 @@ export function signature (block: SignatureBlock, columnWidth: number, setting: 
   const { style } = setting
   const width = Math.min(block.width, columnWidth)
   const label = text(numbered(block.label, setting), typography(setting, { color: style.muted, size: style.size * 0.9 }), width, 'start')
-  return {
+  return shifted({
     height: height + labelGap + label.height,
     paint (surface, x, y) {
       surface.signature({ signer, x, y, width, height })
       surface.rule(x, y + height, width, 0.6, style.text)
       label.paint(surface, x, y + height + labelGap)
     }
-  }
+  }, indentOf(width, columnWidth, 'start', setting.direction))
 }

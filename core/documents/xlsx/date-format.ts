@@ -1,4 +1,5 @@
 import { remember } from '../memory.ts'
+import { quoted } from './number-format.ts'
 
 /** A day in spring with other digits for year, month and day. */
 const sample = new Date(Date.UTC(2026, 2, 4))
@@ -24,7 +25,7 @@ function formatOf (locale: string): string {
 
 /** What a part of a date is in a format; undefined for what formats do not have. */
 function pieceOf ({ type, value }: Intl.DateTimeFormatPart): string | undefined {
-  if (type === 'literal') return `"${value.replaceAll('"', '')}"`
+  if (type === 'literal') return quoted(value)
   if (type === 'day') return { 4: 'd', '04': 'dd' }[value]
   if (type === 'year') return { 2026: 'yyyy', 26: 'yy' }[value]
   if (type === 'month') return { 3: 'm', '03': 'mm' }[value] ?? (/\d/.test(value) ? undefined : 'mmm')

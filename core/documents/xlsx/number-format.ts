@@ -48,12 +48,13 @@ function affix ({ type, value }: Intl.NumberFormatPart): string {
   return type === 'unit' || type === 'percentSign' ? value.replaceAll(/[^%]+/g, quoted) : quoted(value)
 }
 
-/** Without marks that turn the direction of text. */
+/** Without marks that turn the direction of text: sheets have a direction of their own. */
 function plain (text: string): string {
   return text.replaceAll(/[\u061c\u200e\u200f]/g, '')
 }
 
-function quoted (text: string): string {
+/** Words of a format. */
+export function quoted (text: string): string {
   const shown = plain(text)
   return shown === '' ? '' : `"${shown.replaceAll('"', '')}"`
 }

@@ -12,8 +12,9 @@ export function lineHeight (size: number): number {
   return Math.ceil(size * 1.4)
 }
 
-/** A text on lines of its own: one that is too long for the columns is broken in them, as one cell. */
-export function textLines (words: Words, look: Look, range: Range, { styles, ...setting }: Setting): Line[] {
+/** A text on lines of its own: one that is too long for the columns is broken in them, as one cell. In a sheet from right to left all begin at the right. */
+export function textLines (words: Words, asked: Look, range: Range, { styles, ...setting }: Setting): Line[] {
+  const look: Look = setting.direction === 'rtl' ? { align: 'right', ...asked } : asked
   const size = look.size ?? sheetSize
   const room = widthOf(range, setting) * sheetSize / size / (look.bold === true ? boldness : 1)
   return linesOf(words).map((line) => {

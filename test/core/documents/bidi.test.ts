@@ -28,7 +28,8 @@ const ordered: [rule: string, text: string, seen: string][] = [
   ['words from right to left keep theirs inside a Latin sentence', 'say שלום עולם now', 'sayםלועםולשnow'],
   ['brackets open where their text begins', 'שלום (עולם)', '(םלוע)םולש'],
   ['a sign at the end stands at the left', 'שלום!', '!םולש'],
-  ['signs alone are turned around too', 'שלום ?!', '!?םולש']
+  ['signs alone are turned around too', 'שלום ?!', '!?םולש'],
+  ['marks of direction count without a letter', '14\u200f/03\u200f/2026', '2026/03/14']
 ]
 
 for (const [rule, text, expected] of ordered) {

@@ -105,6 +105,13 @@ void t.test('the blocks of a group stay with the next one', (t) => {
   t.end()
 })
 
+void t.test('what a code says stands in the middle under it, on whichever side it is', (t) => {
+  const code = (align: 'start' | 'end'): ResolvedBlock => ({ kind: 'code', symbology: 'qr', modules: { columns: 1, rows: 1, dark: [] }, width: 100, height: 100, align, alt: '', label: 'Scan' })
+  t.match(bodyOf([code('start')]), /<w:ind w:right="7900"\/><w:jc w:val="center"\/>/)
+  t.match(bodyOf([code('end')]), /<w:ind w:left="7900"\/><w:jc w:val="center"\/>/)
+  t.end()
+})
+
 void t.test('text from right to left is said to be so', (t) => {
   const body = bodyOf([paragraph('שלום עולם, ABC')], { locale: 'he' })
   t.match(body, /<w:bidi\/>.*<w:rPr><w:rtl\/><\/w:rPr><w:t>שלום עולם<\/w:t><\/w:r><w:r><w:t>, ABC<\/w:t>/)

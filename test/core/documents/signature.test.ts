@@ -23,6 +23,12 @@ function sameLine (drawn: Line | undefined, expected: Line): boolean {
 
 const two = [{ paragraph: 'text' }, { columns: { gap: 10, items: [{ do: [{ signature: { signer: 1, label: 'Ada' } }] }, { do: [{ paragraph: 'above' }, { signature: { signer: 2, label: 'Bob', width: 50, height: 15 } }] }] } }]
 
+void t.test('in a document from right to left one signs at the right', async (t) => {
+  const pdf = await pdfOf([{ signature: { signer: 1, label: 'Ada', width: 50 } }], {}, { locale: 'he', page: { margins: { right: 20 } } })
+  const [{ x = 0, width = 0 } = {}] = pdf.signatures
+  t.ok(Math.abs(x + width - (210 - 20) * 72 / 25.4) < 0.3)
+})
+
 void t.test('the places to sign are where the PDF draws their lines, with the label under them', async (t) => {
   const pdf = await pdfOf(two)
   const [texts = []] = await pagesOf(pdf)

@@ -179,6 +179,13 @@ void t.test('in a single column, a number has its label in its format', (t) => {
   t.end()
 })
 
+void t.test('a sheet from right to left begins at the right, and its dates have no marks inside', (t) => {
+  const { parts, sheets: [cells = {}] } = sheetsOf([{ kind: 'paragraph', runs: [{ text: 'ABC' }], align: 'start', color: '#111111' }, tableOf([[{ type: 'date', value: '2026-03-14' }]])], { locale: 'ar' })
+  t.match(parts['xl/styles.xml']?.split('<xf ')[(cells['A1']?.style ?? 0) + 2], 'horizontal="right"')
+  t.equal(formatOf(parts, cells['A4'] ?? { name: '', style: 0 }), 'dd"/"mm"/"yyyy')
+  t.end()
+})
+
 void t.test('a column is as wide as its longest number, with all that stands around the digits', (t) => {
   const widthOf = (amount: string, strong: boolean): number => {
     const table = tableOf([[words('a'), words('b'), words('c'), words('d'), words('e'), euros(1)]], [{ ...total('Total', euros(amount)), strong }])
