@@ -33,7 +33,7 @@ export function labelled (label: string, value: string): string {
 
 /** What a code says in words: what it is, and the text under it where that is another one. */
 export function codeWords ({ alt, label }: CodeBlock): string[] {
-  return [alt === '' ? '' : `[${alt}]`, alt === label ? '' : readable(label)].filter((words) => words !== '')
+  return [alt === '' ? '' : `[${readable(alt)}]`, alt === label ? '' : readable(label)].filter((words) => words !== '')
 }
 
 /** The text of a button as a link. */

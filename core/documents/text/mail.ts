@@ -1,4 +1,5 @@
 import type { AddressBlock, ResolvedBlock, TextBlock } from '../document.ts'
+import { readable } from '../output.ts'
 import { codeWords, linked, plain } from './inline.ts'
 import { keyValues, table } from './table.ts'
 import { lengthOf, wrap } from './wrap.ts'
@@ -24,7 +25,7 @@ function blockLines (block: ResolvedBlock, width: number, locale: string): Itera
     case 'columns': return mailLines(block.columns.flatMap(({ blocks }) => blocks), width, locale)
     case 'keyValues': return keyValues(block, width, locale)
     case 'table': return table(block, width, locale)
-    case 'image': return block.alt === '' ? [] : wrap(`[${block.alt}]`, width)
+    case 'image': return block.alt === '' ? [] : wrap(`[${readable(block.alt)}]`, width)
     case 'code': return codeWords(block).flatMap((words) => wrap(words, width))
     case 'group': return mailLines(block.blocks, width, locale)
     case 'address': return address(block, width, locale)
