@@ -4,12 +4,12 @@
  * directory. `npm run template check [<name> …]` checks templates, all of `templates/` unless told; exit code 1 when one has faults.
  * A name is a folder of `templates/`, or a path.
  */
-import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { RenderError, TemplateError } from '@dispatch/core'
+import { didYouMean } from '../core/contract/problems.ts'
 import { check } from './template/check.ts'
 import { preview } from './template/preview.ts'
 import { scaffold } from './template/scaffold.ts'
@@ -26,8 +26,13 @@ const previews = fileURLToPath(new URL('../data/previews', import.meta.url))
 /** The folder of a template: one of `templates/`, or a path. */
 function folderOf (name: string): string {
   const found = [resolve(templates, name), resolve(here, name)].find((folder) => existsSync(resolve(folder, 'template.yaml')))
-  if (found === undefined) throw new Error(`There is no template "${name}": neither in templates/ nor as a path to a folder with a template.yaml.`)
+  if (found === undefined) throw new Error(`There is no template "${name}"${didYouMean(name, namesIn(templates))}: neither in templates/ nor as a path to a folder with a template.yaml.`)
   return found
+}
+
+/** The folders of a directory. */
+function namesIn (directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
 /** A path as it is shown to whoever called. */
@@ -49,8 +54,7 @@ async function make (name: string, directory: string): Promise<void> {
 }
 
 async function checkAll (names: readonly string[]): Promise<void> {
-  const given = names.length > 0 ? names : (await readdir(templates, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map((entry) => entry.name)
-  for (const name of given) {
+  for (const name of names.length > 0 ? names : namesIn(templates)) {
     const { faults, warnings } = await check(folderOf(name))
     console.log([`${faults.length === 0 ? '✓' : '✗'} ${name}`, ...faults, ...warnings].join('\n    '))
     if (faults.length > 0) process.exitCode = 1

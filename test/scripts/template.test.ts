@@ -76,6 +76,7 @@ await t.test('on the console: what is made and where, what is wrong and how it i
   t.equal((await readdir(join(made.cwd, 'seen'))).length, 2 * formats.length)
   t.match(await template(t, 'check', 'sms-notice', 'email-invoice'), { code: 0, stdout: '✓ sms-notice\n✓ email-invoice\n' })
   t.match(await template(t, 'preview', 'nothing'), { code: 2, stderr: /^There is no template "nothing": neither in templates\/ nor as a path[^\n]*\n$/ })
+  t.match(await template(t, 'preview', 'invoce'), { code: 2, stderr: /did you mean "invoice"/ })
   t.match(await template(t, 'new', 'Bad Name', '--in', '.'), { code: 2, stderr: /^"Bad Name" is no name of a template[^\n]*\n$/ })
   t.match(await template(t, 'send', 'invoice'), { code: 2, stderr: /npm run template preview <name>/ })
 })

@@ -75,10 +75,11 @@ void t.test('conditions choose blocks, columns, entries and totals', (t) => {
     { if: 'yes', then: [{ paragraph: 'then' }], else: [{ paragraph: 'else' }] },
     { if: 'missing.deep', then: [{ paragraph: 'never' }] },
     { if: 'blankText', then: [{ paragraph: 'never' }] },
+    { if: 'blankList', then: [{ paragraph: 'never' }] },
     { if: 'list.size > 1 and yes', then: [{ paragraph: 'both' }] },
     { keyValues: { entries: [{ label: 'k', value: 'yes', if: 'yes' }] } },
     { table: { each: 'list', as: 'x', columns: [{ header: 'a', text: 'a' }, { header: 'b', text: 'b', if: 'yes' }], totals: [{ label: 't', text: 't', if: 'yes' }] } }
-  ], { yes, blankText: '', list: [1, 2] })
+  ], { yes, blankText: '', blankList: [], list: [1, 2] })
   t.match(body(true), [{ runs: [{ text: 'then' }] }, { runs: [{ text: 'both' }] }, { kind: 'keyValues' }, { columns: { length: 2 }, totals: { length: 1 } }])
   t.match(body(false), [{ runs: [{ text: 'else' }] }, { columns: { length: 1 }, totals: { length: 0 } }])
   t.end()
