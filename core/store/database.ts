@@ -55,6 +55,14 @@ export async function asOwner (queries: CompanyQueries): Promise<OwnerQueries> {
   return queries
 }
 
+/** A connection for libraries that listen to no loss of it: their queries tell of it, and it ends no process. */
+export class LastingClient extends pg.Client {
+  constructor (config?: string | pg.ClientConfig) {
+    super(config)
+    this.on('error', repeated)
+  }
+}
+
 /** For what has been told already: the server says why it ends a connection before it does, and the pool repeats what idle ones say. */
 function repeated (): void {
   // Nothing is left to tell.

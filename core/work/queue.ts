@@ -1,7 +1,7 @@
 import { fromKysely, PgBoss, type QueuePolicy } from 'pg-boss'
 import { reasonOf } from '../host/refusal.ts'
 import type { Log } from '../host/log.ts'
-import type { OwnerQueries } from '../store/database.ts'
+import { LastingClient, type OwnerQueries } from '../store/database.ts'
 
 /** The work that is done beside the requests, and what each job of it is told. */
 export type Work = {
@@ -67,7 +67,9 @@ const hasty = '-c synchronous_commit=off'
 
 /** Opens the queue in the database, beside the service's own tables; its tables are made or brought up to date first. */
 export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, log: Log }): Promise<Queue> {
-  const boss = new PgBoss({ connectionString: databaseUrl, options: hasty, max: 4, schema: 'queue', useListenNotify: true, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5, application_name: 'document-dispatch queue' })
+  // What pg-boss does not know goes to its pool.
+  const connections = { connectionString: databaseUrl, Client: LastingClient, options: hasty, max: 4, application_name: 'document-dispatch queue' }
+  const boss = new PgBoss({ ...connections, schema: 'queue', useListenNotify: true, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 })
   boss.on('error', (error) => log.warn({ reason: reasonOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
   try {
