@@ -23,13 +23,13 @@ export type Fairness = {
 
 const kibibyte = 1024
 
-/** Each large body gives up its place at 1 MiB a second: all of them are 4 MiB a second, which take a few percent of the time of the process. */
+/** Large bodies of a company are 2 MiB a second in the long run, which take a few percent of the time of the process. */
 export const fairness: Fairness = {
   atOnce: 6,
   waiting: 500,
   turn: 250,
   large: 64 * kibibyte,
-  largeAtOnce: 4,
+  largeAtOnce: 2,
   largePace: kibibyte,
   refusals: { burst: 20, every: 50, longest: 30_000 }
 }

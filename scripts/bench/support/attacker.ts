@@ -39,4 +39,5 @@ async function repeat (attack: () => Promise<unknown>): Promise<never> {
 }
 
 for (const attack of attacks) for (let connection = 0; connection < connectionsOfEach; connection++) void repeat(attack)
+process.once('disconnect', () => { process.exit() })
 process.send?.('attacking')
