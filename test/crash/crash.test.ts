@@ -5,6 +5,6 @@ import { runCrash } from './run.ts'
 process.once('SIGALRM', () => process.exit(1))
 
 void t.test('whatever is killed, and whenever: nothing is lost, and nothing is sent twice', async (t) => {
-  const { faults, summary } = await runCrash({ seed: Date.now() % 1_000_000, kills: 8 })
+  const { faults, summary } = await runCrash({ seed: Date.now() % 1_000_000, kills: 6 })
   t.strictSame(faults, [], summary)
 })
