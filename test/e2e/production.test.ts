@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createCompanies, hashPassword, migrate, openDatabase } from '@dispatch/core'
 import { freePort } from '../../scripts/free-port.ts'
@@ -50,8 +51,8 @@ void t.test('with its own certificate, as the operators\' page says', async (t) 
   const plain = await fetch(`http://127.0.0.1:${httpPort}/healthz`, { headers: { authorization }, redirect: 'manual' })
   t.match([plain.status, await plain.json()], [403, { error: 'https_required' }])
   write(await issue('127.0.0.1'))
-  while ((await fetchSecurely(`${service.url()}/livez`, ca)).serial === health.serial) await new Promise((resolve) => setTimeout(resolve, 500))
-  t.ok(service.log().some(({ msg }) => msg === 'the certificate was renewed'))
+  while ((await fetchSecurely(`${service.url()}/livez`, ca)).serial === health.serial) await pause(500)
+  while (!service.log().some(({ msg }) => msg === 'the certificate was renewed')) await pause(50)
   for (const port of [httpPort, new URL(service.url()).port]) await once(connect(Number(port), '127.0.0.1').on('error', () => undefined), 'connect')
   process.kill(service.pid, 'SIGTERM')
   t.equal(await service.ended, 0, 'clients that say nothing are not waited for')
