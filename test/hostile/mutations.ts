@@ -71,7 +71,8 @@ function isFields (value: unknown): value is Fields {
   return typeof value === 'object' && value !== null
 }
 
-/** An own field, whatever its name. */
+/** An own field, whatever its name; the length of a list is none that JSON could have. */
 function put (object: Fields, key: string, value: unknown): void {
+  if (Array.isArray(object) && key === 'length') return
   Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
 }
