@@ -2,6 +2,7 @@ import type { Decimal } from 'decimal.js'
 import validator from 'validator'
 import type { Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
+import { isBic, isIban } from '../documents/code/epc.ts'
 import { checkPlace } from './address.ts'
 import { isCurrency, minorDigits, Money, readAmounts, sumOf, type Amounts, type LineAmounts } from './amounts.ts'
 import { at } from './data.ts'
@@ -40,11 +41,14 @@ export function checkInvoiceWords ({ data, today }: Pick<Invoice, 'data' | 'toda
 
 /** Nobody can pay to an account that is none; the document tells it all the same. */
 function checkAccount (data: JsonObject): Problem[] {
-  const [iban, bic] = [at(data, '/bankDetails/iban'), at(data, '/bankDetails/bic')].map((field) => typeof field === 'string' ? field.replaceAll(/\s/g, '').toUpperCase() : '')
+  const isWrong = (field: string, is: (text: string) => boolean): boolean => {
+    const text = at(data, `/bankDetails/${field}`)
+    return typeof text === 'string' && text.trim() !== '' && !is(text)
+  }
   const path = '/template/data/bankDetails'
   return [
-    ...iban === undefined || iban === '' || validator.isIBAN(iban) ? [] : [{ path: `${path}/iban`, code: 'bad_iban', message: 'Expected an IBAN with its right check digits; no code to pay by is made of this one.' }],
-    ...bic === undefined || bic === '' || validator.isBIC(bic) ? [] : [{ path: `${path}/bic`, code: 'bad_bic', message: 'Expected a BIC of 8 or 11 characters; no code to pay by is made with this one.' }]
+    ...isWrong('iban', isIban) ? [{ path: `${path}/iban`, code: 'bad_iban', message: 'Expected an IBAN with its right check digits; no code to pay by is made of this one.' }] : [],
+    ...isWrong('bic', isBic) ? [{ path: `${path}/bic`, code: 'bad_bic', message: 'Expected a BIC of 8 or 11 characters; no code to pay by is made with this one.' }] : []
   ]
 }
 

@@ -14,8 +14,17 @@ const longest = 140
 /** Whether the scheme carries a transfer: it needs an account and its holder, and there is nothing to pay for a refund. */
 export function isPayable ({ iban, bic, name, amount, remittance }: Transfer): boolean {
   const value = new Decimal(amount).toDecimalPlaces(2)
-  return value.gte(least) && value.lte(most) && validator.isIBAN(compact(iban)) && (bic === '' || validator.isBIC(compact(bic))) &&
+  return value.gte(least) && value.lte(most) && isIban(iban) && (bic === '' || isBic(bic)) &&
     oneLine(name) !== '' && oneLine(remittance).length <= longest
+}
+
+/** Whether a text is an IBAN with its right check digits, in groups or not. */
+export function isIban (text: string): boolean {
+  return validator.isIBAN(compact(text))
+}
+
+export function isBic (text: string): boolean {
+  return validator.isBIC(compact(text))
 }
 
 /**

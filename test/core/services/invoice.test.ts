@@ -131,6 +131,13 @@ await t.test('a due date in the past is a warning', (t) => {
   t.end()
 })
 
+await t.test('an account that is none is a warning, because the document tells it all the same', (t) => {
+  t.strictSame(check({ bankDetails: { iban: 'ie29 aibk 9311 5212 3456 78', bic: 'AIBKIE2D' } }), { problems: [], warnings: [] })
+  t.strictSame(check({ bankDetails: { iban: 'IE29AIBK93115212345679', bic: 'AIB' } }), { problems: [], warnings: ['/bankDetails/iban bad_iban', '/bankDetails/bic bad_bic'] })
+  t.strictSame(check({ bankDetails: { iban: ' ', bic: '' } }).warnings, [])
+  t.end()
+})
+
 await t.test('the customer has a name, an e-mail where one is sent, and an address of the right form', holds([
   ['no customer', { customer: {} }, '/customer/name required'],
   ['a blank name', { customer: { name: ' \t' } }, '/customer/name required'],
