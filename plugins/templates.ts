@@ -1,5 +1,5 @@
 import {
-  listTemplateVersions, page, PageQuery, readTemplate, templateFormats, templateNotFound, TemplateDetail, TemplateQuery, TemplateView, VersionQuery, VersionView,
+  languagesOf, listTemplateVersions, page, PageQuery, readTemplate, templateFormats, templateNotFound, TemplateDetail, TemplateQuery, TemplateView, VersionQuery, VersionView,
   type Database, type TemplateRecord, type Templates, type VersionStatus
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
@@ -49,8 +49,8 @@ export function detailOf (record: TemplateRecord): TemplateDetail {
 }
 
 function viewOf (record: TemplateRecord): TemplateView {
-  const { id, name, version, latest, source: { service, documentType, locale, texts = {} }, schema, sample, updatedAt, companyId } = record
-  const languages = Object.keys(texts)
+  const { id, name, version, latest, source, schema, sample, updatedAt, companyId } = record
+  const { service, documentType } = source
   return {
     id,
     name,
@@ -60,18 +60,12 @@ function viewOf (record: TemplateRecord): TemplateView {
     service,
     ...(documentType === undefined ? {} : { documentType }),
     formats: [...templateFormats],
-    locale: isChosen(locale) ? languages[0] ?? locale : locale,
-    languages,
+    ...languagesOf(source),
     schema,
     sample,
     updatedAt: updatedAt.toISOString(),
     companyId
   }
-}
-
-/** Whether the locale of a template is prose, which the data choose. */
-function isChosen (locale: string): boolean {
-  return /\{[{%]/.test(locale)
 }
 
 function statusOf ({ version, present, publishedAt }: TemplateRecord): VersionStatus {

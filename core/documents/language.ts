@@ -2,7 +2,8 @@ import { didYouMean } from '../contract/problems.ts'
 import { renderError } from './errors.ts'
 import { compileProse, plainText } from './prose.ts'
 import { pointerOf, type Scope } from './scope.ts'
-import { below, fault, type Site, type Texts } from './site.ts'
+import type { TemplateSource } from './model.ts'
+import { below, fault, hasExpressions, type Site, type Texts } from './site.ts'
 
 /**
  * Compiles the locale of a template, which may be prose: it gives the scope its locale in canonical form, the language of
@@ -14,12 +15,18 @@ export function compileLanguage (locale: string, site: Site): (scope: Scope) => 
   const start = site.reads.length
   const prose = compileProse(locale, { ...at, texts: {} })
   const path = site.reads[start]?.path
-  if (!/\{[{%]/.test(locale)) return withFixed(locale, at)
+  if (!hasExpressions(locale)) return withFixed(locale, at)
   return (scope) => {
     const chosen = choose(plainText(prose(scope)), site.texts)
     if (typeof chosen === 'string') throw renderError(path === undefined ? '' : pointerOf(scope, path), 'unknown_language', chosen)
     return withLanguage(scope, chosen, site.texts)
   }
+}
+
+/** What is said of a template's language without its data: the locale, the first of the languages where the data choose, and all of these. */
+export function languagesOf ({ locale, texts = {} }: Pick<TemplateSource, 'locale' | 'texts'>): { locale: string, languages: string[] } {
+  const languages = Object.keys(texts)
+  return { locale: hasExpressions(locale) ? languages[0] ?? locale : locale, languages }
 }
 
 /** A locale that stands in the template is wrong for all data, or for none. */

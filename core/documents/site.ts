@@ -55,7 +55,12 @@ export function hasTexts ({ texts }: Site): boolean {
 function readText (site: Site, [name = '']: Path): Path {
   const [words = {}] = Object.values(site.texts)
   if (!Object.hasOwn(words, name)) fault(site, `"texts" has no "${name}"${didYouMean(name, Object.keys(words))}.`)
-  const isProse = Object.values(site.texts).some((known) => /\{[{%]/.test(known[name] ?? ''))
+  const isProse = Object.values(site.texts).some((known) => hasExpressions(known[name] ?? ''))
   if (isProse) fault(site, `The text "${name}" has expressions in it: it can only be shown as a whole, as {{ t.${name} }}.`)
   return []
+}
+
+/** Whether a text is prose, which the data have a say in. */
+export function hasExpressions (text: string): boolean {
+  return /\{[{%]/.test(text)
 }

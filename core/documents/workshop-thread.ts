@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { examineTemplate } from './compile.ts'
 import { dataCheck, type DataCheck } from './data-check.ts'
 import { readDataSchema } from './data-schema.ts'
-import { readImage } from './image/read.ts'
+import { dataUriOf, readImage } from './image/read.ts'
 import { inspectDraft } from './inspect.ts'
 import { inThread } from './thread-job.ts'
 import type { CheckedTemplate, Jobs, Kind, WorkshopJob } from './workshop-job.ts'
@@ -18,8 +18,8 @@ const doers: { [K in Kind]: (job: Jobs[K]['job']) => Jobs[K]['answer'] | Promise
   flatten (uri) {
     const image = readImage(uri)
     if (typeof image === 'string') return { fault: image }
-    const { format, bytes, width, height } = image
-    return { uri: `data:image/${format};base64,${Buffer.from(bytes).toString('base64')}`, width, height }
+    const { width, height } = image
+    return { uri: dataUriOf(image), width, height }
   }
 }
 

@@ -35,6 +35,6 @@ export async function makePreview (render: Render, job: Omit<RenderJob, 'format'
 }
 
 /** The HTML of a mail with its pictures inside, as no browser knows the parts of a mail. */
-function standalone ({ html, inline }: Html): string {
+export function standalone ({ html, inline }: Html): string {
   return inline.reduce((text, { cid, contentType, bytes }) => text.replaceAll(`cid:${cid}`, `data:${contentType};base64,${Buffer.from(bytes).toString('base64')}`), html)
 }

@@ -1,6 +1,7 @@
 import { compileTemplate, type CompiledTemplate } from '../../core/documents/compile.ts'
 import type { TemplateFolder } from '../../core/documents/folder.ts'
 import { render } from '../../core/documents/render.ts'
+import { standalone } from '../../core/templates/preview.ts'
 
 /** A file by its name. */
 export type Files = Readonly<Record<string, string | Uint8Array>>
@@ -25,7 +26,7 @@ async function filesOf (template: CompiledTemplate, name: string, data: object, 
     [`${name}.pdf`]: pdf.bytes,
     [`${name}.docx`]: docx.bytes,
     [`${name}.xlsx`]: xlsx.bytes,
-    [`${name}.html`]: withPictures(mail),
+    [`${name}.html`]: standalone(mail),
     [`${name}.mail.txt`]: mail.text,
     [`${name}.sms.txt`]: message.text
   }
@@ -38,9 +39,4 @@ async function eInvoicesOf (template: CompiledTemplate, name: string, data: obje
     render(template, { data, format: 'cii', now })
   ])
   return { [`${name}.factur-x.pdf`]: facturX.bytes, [`${name}.ubl.xml`]: ubl.bytes, [`${name}.cii.xml`]: cii.bytes }
-}
-
-/** A mail has its pictures as parts of their own; a page has them inside. */
-function withPictures ({ html, inline }: { html: string, inline: readonly { cid: string, contentType: string, bytes: Uint8Array }[] }): string {
-  return inline.reduce((page, { cid, contentType, bytes }) => page.replaceAll(`cid:${cid}`, `data:${contentType};base64,${Buffer.from(bytes).toString('base64')}`), html)
 }
