@@ -72,7 +72,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(companyRoutes, { settings: get('companySettings') })
   await app.register(companiesRoutes, { companies: get('companies') })
   await app.register(auditRoutes, shared)
-  await app.register(queueRoutes, { database: get('database'), now: get('now') })
+  await app.register(queueRoutes, { database: get('database'), release: get('releaseQueue') })
   await app.register(templatesRoutes, shared)
   await app.register(authoringRoutes, { ...shared, authoring: get('authoring'), now: get('now') })
   await app.register(assetsRoutes, { ...shared, workshop: get('workshop'), now: get('now') })
@@ -83,7 +83,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(healthRoutes, shared)
   await app.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   if (get('config').environment === 'development') {
-    await app.register(simulatorRoutes, { ...shared, host: get('host'), configurations: get('configurations'), keyring: get('keyring'), vendor: get('simulatedVendor'), now: get('now'), newId: get('newId') })
+    await app.register(simulatorRoutes, { ...shared, host: get('host'), configurations: get('configurations'), keyring: get('keyring'), vendor: get('simulatedVendor'), queue: get('queue'), now: get('now'), newId: get('newId') })
   }
 }
 

@@ -1,7 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { compile, compileQuery, guarded, hasMoreValues, mostValues, refusal, type Check, type DispatchError } from '@dispatch/core'
+import type { FastifySchemaCompiler } from 'fastify'
 import plugin from 'fastify-plugin'
-import type { TSchema } from 'typebox'
+import { Type, type TSchema } from 'typebox'
+
+/** Bytes of a body where no credentials are needed, unless the route says otherwise: the longest login, with every character escaped. */
+const mostOfStrangers = 16 * 1024
 
 /**
  * How requests are read: JSON in UTF-8 only, every body bounded by the same rules, every schema checked by the compiler
@@ -9,16 +13,31 @@ import type { TSchema } from 'typebox'
  */
 export const bodiesPlugin = plugin((app, _options, done) => {
   app.removeAllContentTypeParsers()
+  app.addHook('onRoute', (route) => {
+    if (route.config?.public === true) route.bodyLimit ??= mostOfStrangers
+  })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, parsed) => {
     try {
-      parsed(null, parseJson(body as Buffer))
+      // Some clients name a type for the body that they do not send: where one is needed, its schema says so.
+      parsed(null, body.length === 0 ? undefined : parseJson(body as Buffer))
     } catch (error) {
       parsed(error as Error)
     }
   })
-  app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => reader(httpPart === 'body' ? guarded(compile(schema)) : compileQuery(schema), places[httpPart] ?? ''))
+  app.setValidatorCompiler(readerOf)
+  app.addHook('onRoute', (route) => {
+    // Vendors and browsers may add to the addresses that they were given; everybody else has mistyped.
+    if (route.config?.public !== true) route.schema = { querystring: NoQuery, ...route.schema }
+  })
   done()
 }, { name: 'bodies', fastify: '5.x' })
+
+/** Of a route that takes no query parameters. */
+const NoQuery = Type.Object({}, { additionalProperties: false })
+
+/** Compiles the reader of one part of a request. */
+export const readerOf: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = 'body' }) =>
+  reader(httpPart === 'body' ? guarded(compile(schema)) : compileQuery(schema), places[httpPart] ?? '')
 
 /** Where a problem outside the body is said to be. */
 const places: Record<string, string> = { querystring: '/query', headers: '/headers', params: '/path' }

@@ -1,10 +1,11 @@
 import {
-  CallbackSecrets, CallbackView, DispatchError, findDispatch, listCallbacks, NewCallbackSecret, page, PageQuery, requireRole,
+  CallbackSecrets, CallbackView, DispatchError, listCallbacks, NewCallbackSecret, page, PageQuery, requireRole,
   type CallbackRecord, type Callbacks, type CallbackSigning, type Database
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { authorOf } from './author.ts'
 import { largestId, missing, uuidIn } from './paths.ts'
+import { dispatchSeen } from './seen.ts'
 
 /** What a company is told about its dispatches and itself, and the secret that proves it. */
 export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database, callbacks: Callbacks, signing: CallbackSigning }> = (app, { database, callbacks, signing }, done) => {
@@ -16,10 +17,9 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/callbacks', {
     config: { errors: ['not_found', 'validation_error'] },
     schema: { tags: ['Callbacks'], summary: 'Lists the callbacks of a dispatch in their order, each with its attempts.', querystring: PageQuery, response: { 200: page(CallbackView) } }
-  }, async ({ actor: { companyId }, params, query }) => {
-    const record = await findDispatch(database, companyId, uuidIn(params.id, 'dispatch'))
-    if (record === undefined) throw missing('dispatch', params.id)
-    return pageOf(companyId, record.dispatch_id, query)
+  }, async ({ actor, params, query }) => {
+    const { dispatch_id: dispatchId } = await dispatchSeen(database, actor, params.id)
+    return pageOf(actor.companyId, dispatchId, query)
   })
 
   app.get('/api/v1/company/callbacks', {

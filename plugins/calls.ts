@@ -3,7 +3,8 @@ import {
   type Addresses, type Call, type DispatchAnswer, type ErrorWord, type Mode, type Pipeline
 } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
-import { Type, type TSchema } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
+import { readerOf } from './bodies.ts'
 
 const validationErrors = ['template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing'] as const
 /** The answer of a validation that has no time: a company's own template waits for its turn to be asked. */
@@ -11,19 +12,19 @@ const late = ['provider_unavailable', 'timeout'] as const
 /** What a client can cause by a dispatch. */
 export const dispatchErrors = [
   ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error', 'distant_service_error',
-  'provider_unavailable', 'timeout', 'outcome_unknown'
+  'provider_unavailable', 'timeout', 'recording_unknown', 'outcome_unknown'
 ] as const
 
-/** The pipeline reads its bodies itself, the same for every way in, and makes its answers: the schemas of a route are only for the documentation. */
-const ownReading: { validatorCompiler: FastifySchemaCompiler<object>, serializerCompiler: FastifySerializerCompiler<object> } = {
-  validatorCompiler: () => (value: unknown) => ({ value }),
+/** The pipeline reads its bodies itself, the same for every way in, and makes its answers: but for the query, the schemas of a route are only for the documentation. */
+const ownReading: { validatorCompiler: FastifySchemaCompiler<TSchema>, serializerCompiler: FastifySerializerCompiler<object> } = {
+  validatorCompiler: (part) => part.httpPart === 'querystring' ? readerOf(part) : (value: unknown) => ({ value }),
   serializerCompiler: () => (answer: unknown) => JSON.stringify(answer)
 }
 
 /** How a dispatch is asked for that need not be waited for. */
 const ModeQuery = Type.Object({
   async: Type.Optional(Type.Boolean({ default: false, description: 'true: it is queued and answered at once; its end is sent to the callbackUrl, and can be read.' }))
-})
+}, { additionalProperties: false })
 
 /** The header of an answer that is not the first. */
 export const replayable = { 'Idempotency-Replayed': { type: 'string', description: '"true" where the request repeats one with the same idempotency key.' } }
@@ -52,7 +53,7 @@ export function validating (url: string, documentation: Readonly<Record<string, 
   }
 }
 
-/** Who calls, and how. Throws a `validation_error` for a query or header that says nothing known. */
+/** Who calls, and how. */
 export function callerOf (request: FastifyRequest): Pick<Call, 'actor' | 'requestId' | 'mode' | 'version'> & { mode: Mode } {
   return { actor: request.actor, requestId: request.id, mode: modeOf(request), version: request.apiVersion }
 }
@@ -66,10 +67,7 @@ export async function answerDispatch ({ pipeline, addresses }: { pipeline: Pipel
 }
 
 function modeOf ({ query }: FastifyRequest): Mode {
-  const { async = 'false' } = query as Record<string, unknown>
-  if (async === 'true') return 'asynchronous'
-  if (async === 'false') return 'synchronous'
-  throw refusal('validation_error', [{ path: '/query/async', code: 'enum', message: 'Expected true or false, once: ?async=true queues the dispatch.' }])
+  return (query as Static<typeof ModeQuery>).async === true ? 'asynchronous' : 'synchronous'
 }
 
 /** X-Idempotency-Key, or Idempotency-Key; both must say the same. */

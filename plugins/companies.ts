@@ -18,7 +18,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
   })
 
   app.post('/api/v1/companies', {
-    config: { errors: ['validation_failed', 'conflict'] },
+    config: { errors: ['validation_failed'] },
     schema: { tags: ['Platform'], summary: 'Makes a company with its first credits and its first admin (operators).', body: NewCompanyBody, response: { 201: CompanyView } }
   }, async (request, reply) => {
     requireRole(request.actor, 'operator')

@@ -15,6 +15,8 @@ export type TransportConfig = {
   trustedProxies: string[]
   /** Links begin with it; no slash at the end. */
   publicUrl: string
+  /** What the service calls itself to mail servers: the host of `publicUrl` unless given. */
+  mailName?: string
   /** Whom `/.well-known/security.txt` names: a URI. */
   securityContact?: string
 }
@@ -35,6 +37,7 @@ export function transportOf (env: NodeJS.ProcessEnv, environment: Environment): 
     ...httpPortOf(env['DISPATCH_HTTP_PORT'], tls !== undefined),
     trustedProxies,
     publicUrl: publicUrlOf(env['DISPATCH_PUBLIC_URL'], environment, own),
+    ...mailNameOf(env['DISPATCH_SMTP_NAME']),
     ...securityContactOf(env['DISPATCH_SECURITY_CONTACT'])
   }
 }
@@ -105,6 +108,13 @@ function proxiesOf (text: string): string[] {
 
 function partsOf (text: string): string[] {
   return text.split(',').map((part) => part.trim()).filter((part) => part !== '')
+}
+
+/** A host name, as EHLO gives it (RFC 5321, 4.1.1.1). */
+function mailNameOf (text: string | undefined): { mailName?: string } {
+  if (text === undefined) return {}
+  if (text.length > 253 || !/^([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]*[a-z\d]$/i.test(text)) throw new ConfigError(`DISPATCH_SMTP_NAME is ${JSON.stringify(text)}; it must be the name under which this machine sends e-mails, such as mail.example.com.`)
+  return { mailName: text }
 }
 
 /** As RFC 9116 wants it, or an e-mail address alone. */

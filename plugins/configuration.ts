@@ -29,7 +29,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
 
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
       config: { errors: ['not_found', 'validation_failed'] },
-      schema: { tags: ['Configuration'], summary: `Stores a provider's configuration of ${whose}: secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
+      schema: { tags: ['Configuration'], summary: `Replaces a provider's configuration of ${whose}; secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
     }, (request) => {
       const { actor, params, body, apiVersion: version } = request
       return configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) }, authorOf(request))

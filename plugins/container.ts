@@ -1,14 +1,15 @@
 import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import {
   checkMasterKeys, createAccounts, createApiKeys, createAsk, createAuthentication, createAuthoring, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations,
   createConfiguring, createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks,
-  createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, createWorkshop, demo,
-  linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, receiveFile, startWorker, withoutProvider,
+  createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createReleaseQueue, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, createWorkshop, demo,
+  leaseTimes, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, reasonsOf, receiveFile, startWorker, untilReachable, withoutProvider,
   type Accounts, type Addresses, type ApiKeys, type Authentication, type Authoring, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring,
-  type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type Links, type Log, type Network,
-  type Notices, type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type Tokens, type Users, type Verifying, type Worker,
+  type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type LeaseTimes, type Links, type Log, type Network,
+  type Notices, type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type ReleaseQueue, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type TimeLimits, type Tokens, type Users, type Verifying, type Worker,
   type Workshop
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
@@ -63,7 +64,9 @@ export type Parts = {
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
   leases: Leases
+  leaseTimes: LeaseTimes
   jobs: Jobs
+  releaseQueue: ReleaseQueue
   notices: Notices
   /** What the pipeline works with. */
   running: PipelineParts
@@ -110,7 +113,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   templates: (get) => createTemplates(get('database'), get('freshness')),
   authoring: (get) => createAuthoring({ database: get('database'), templates: get('templates'), workshop: get('workshop'), now: get('now') }),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
-  network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', now: get('now') }),
+  network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', mailName: mailNameOf(get('config')), now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
   spool: (get) => createSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
@@ -130,9 +133,11 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   callbacks: (get) => createCallbacks({ database: get('database'), queue: get('queue'), network: get('network'), signing: get('callbackSigning'), log: get('log'), now: get('now') }),
   storing: (get) => createStoring({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
   intake: (get) => createIntake({ host: get('host'), verifying: get('verifying'), storing: get('storing'), keyring: get('keyring'), log: get('log'), now: get('now'), newId: get('newId') }),
-  leases: (get) => createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log') }),
-  notices: (get) => createNotices({ queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
+  leaseTimes: () => leaseTimes,
+  leases: (get) => createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log'), times: get('leaseTimes') }),
+  notices: (get) => createNotices({ database: get('database'), queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
   jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
+  releaseQueue: (get) => createReleaseQueue({ database: get('database'), queue: get('queue'), now: get('now') }),
   running: (get) => ({
     database: get('database'),
     configurations: get('configurations'),
@@ -178,13 +183,22 @@ function guessesOf (get: House['get']): Guesses | undefined {
   })
 }
 
+/** An address stands in brackets where a name is expected (RFC 5321, 4.1.3). */
+function mailNameOf ({ mailName, publicUrl }: Config): string {
+  const host = new URL(publicUrl).hostname
+  return mailName ?? (isIP(host) === 4 ? `[${host}]` : host.replace(/^\[/, '[IPv6:'))
+}
+
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
 
+/** What a service is put together with. `signal` ends its waiting for the database; `time` stands in for the database's clock, where a test fixes it. */
+export type Composing = { databaseUrl: string, log: Log, signal?: AbortSignal, databaseLimits?: TimeLimits, time?: (() => Date) | undefined } & Partial<Parts>
+
 /**
- * Opens the database (`databaseUrl`), brings its schema up to date, loads the providers and wires the parts. Replacements
+ * Opens the database (`databaseUrl`), waits for it where it is away, brings its schema up to date, loads the providers and wires the parts. Replacements
  * stand in for parts. Throws with one clear sentence; nothing is left open then.
  */
-export async function compose (config: Config, { databaseUrl, log, ...replacements }: { databaseUrl: string, log: Log } & Partial<Parts>): Promise<House> {
+export async function compose (config: Config, { databaseUrl, log, signal, databaseLimits, time, ...replacements }: Composing): Promise<House> {
   const house = container.createChildContainer()
   const get: House['get'] = (name) => house.resolve(name)
   const put = <Name extends keyof Parts>(name: Name, part: Parts[Name]): void => { house.registerInstance(name, part) }
@@ -192,10 +206,10 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
   for (const name of Object.keys(makers) as (keyof Parts)[]) house.register(name, { useFactory: instanceCachingFactory(() => makers[name]?.(get)) })
   const opened = new AsyncDisposableStack()
   try {
-    const database = openDatabase({ connectionString: databaseUrl }, { onError: (error) => log.warn({ err: error }, 'a database connection was lost') })
+    const database = openDatabase({ connectionString: databaseUrl }, { ...databaseLimits === undefined ? {} : { limits: databaseLimits }, onError: (error) => log.warn({ err: error }, 'a database connection was lost'), time })
     opened.defer(database.close)
     const now = replacements.now ?? (() => new Date())
-    await database.ping().catch(unusable)
+    await untilReachable(database, { log, signal }).catch(unusable)
     await migrate(database)
     const keyring = await openKeyring(config)
     await checkMasterKeys(database, keyring)
@@ -220,23 +234,22 @@ export async function compose (config: Config, { databaseUrl, log, ...replacemen
     put('queue', queue)
     if (config.works) opened.adopt(await beginWork(get), (worker) => worker.close())
   } catch (error) {
-    await opened.disposeAsync()
+    // What goes wrong while all is closed again must not hide why.
+    await opened.disposeAsync().catch((after: unknown) => { log.warn({ err: after }, 'what was opened could not be closed') })
     throw error
   }
   return { get, close: () => opened.disposeAsync() }
 }
 
-/** A name that stands for several addresses has an error for each. */
 function unusable (cause: unknown): never {
-  const reasons = cause instanceof AggregateError ? cause.errors : [cause]
-  throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasons.map((reason) => reason instanceof Error ? reason.message : String(reason)).join(', ')}.`, { cause })
+  throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasonsOf(cause)}.`, { cause })
 }
 
 /** Starts the work beside the requests: dispatches that wait or are in doubt, events of vendors, questions to them, callbacks, forgetting. */
 async function beginWork (get: House['get']): Promise<Worker> {
   const shared = { database: get('database'), host: get('host'), keyring: get('keyring'), log: get('log'), now: get('now'), queue: get('queue') }
   const ask = createAsk({ ...shared, freshness: get('freshness'), configurations: get('configurations'), network: get('network'), spool: get('spool') })
-  const following = { ask, moved: createMoved({ jobs: get('jobs'), notices: get('notices'), now: get('now') }) }
+  const following = { ask, moved: createMoved({ database: get('database'), jobs: get('jobs'), notices: get('notices') }) }
   return startWorker({
     ...shared, ...following, parts: get('running'), pipeline: get('pipeline'), atOnce: get('config').concurrency, verifying: get('verifying'), storing: get('storing'),
     callbacks: get('callbacks'), files: get('files'), retentionDays: get('config').retentionDays

@@ -1,4 +1,4 @@
-import { CreditsView, PageQuery, readCredits, type Database } from '@dispatch/core'
+import { CreditsView, maySee, PageQuery, readCredits, type Database } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 /** The company's credits and their ledger. */
@@ -8,7 +8,9 @@ export const creditsRoutes: FastifyPluginCallbackTypebox<{ database: Database }>
     schema: { tags: ['Credits'], summary: 'Reads the credits of the company and their ledger, the newest entry first.', querystring: PageQuery, response: { 200: CreditsView } }
   }, async ({ actor, query }) => {
     const { limit = 25, cursor } = query
-    const { ledger, ...credits } = await readCredits(database, actor.companyId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    // What is in the ledger is real.
+    const dispatches = maySee(actor, { test: false }) ? {} : { dispatches: 'none' } as const
+    const { ledger, ...credits } = await readCredits(database, actor.companyId, { limit, ...dispatches, ...(cursor === undefined ? {} : { after: cursor }) })
     return {
       ...credits,
       ledger: ledger.map((entry) => ({

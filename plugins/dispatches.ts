@@ -1,18 +1,12 @@
 import {
-  DispatchQuery, DispatchView, EventView, eventViewOf, findDispatch, listDispatches, listEvents, page, PageQuery, viewOf,
-  type Database, type DispatchRecord, type DocumentUrl
+  DispatchQuery, DispatchView, EventView, eventViewOf, listDispatches, listEvents, page, PageQuery, viewOf,
+  type Database, type DocumentUrl
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { missing, uuidIn } from './paths.ts'
+import { dispatchSeen, seenBy } from './seen.ts'
 
 /** What became of the company's dispatches. */
 export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database, documentUrl: DocumentUrl }> = (app, { database, documentUrl }, done) => {
-  async function find (companyId: number, id: string): Promise<DispatchRecord> {
-    const record = await findDispatch(database, companyId, uuidIn(id, 'dispatch'))
-    if (record === undefined) throw missing('dispatch', id)
-    return record
-  }
-
   app.get('/api/v1/dispatches', {
     config: { errors: ['validation_error'] },
     schema: { tags: ['Dispatches'], summary: 'Lists the dispatches of the company, the newest first.', querystring: DispatchQuery, response: { 200: page(DispatchView) } }
@@ -20,6 +14,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
     const { limit = 25, cursor, invoiceNumber, from, to, ...filter } = query
     const records = await listDispatches(database, actor.companyId, {
       ...filter,
+      ...seenBy(actor),
       ...(invoiceNumber === undefined ? {} : { documentNumber: invoiceNumber }),
       ...(from === undefined ? {} : { from: new Date(from) }),
       ...(to === undefined ? {} : { to: new Date(to) })
@@ -30,16 +25,16 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id', {
     config: { errors: ['not_found'] },
     schema: { tags: ['Dispatches'], summary: 'Reads a dispatch as it is now.', response: { 200: DispatchView } }
-  }, async ({ actor, params }) => viewOf(await find(actor.companyId, params.id), documentUrl))
+  }, async ({ actor, params }) => viewOf(await dispatchSeen(database, actor, params.id), documentUrl))
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/events', {
     config: { errors: ['not_found', 'validation_error'] },
     schema: { tags: ['Dispatches'], summary: 'Reads the timeline of a dispatch, the oldest event first.', querystring: PageQuery, response: { 200: page(EventView) } }
   }, async ({ actor, params, query }) => {
     const { limit = 25, cursor } = query
-    const record = await find(actor.companyId, params.id)
+    const record = await dispatchSeen(database, actor, params.id)
     const rows = await listEvents(database, actor.companyId, record.dispatch_id, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
-    const services = new Map(record.steps.map((step) => [step.step_id, step.service]))
+    const services = new Map(record.steps.flatMap((step) => [step, ...step.rests]).map((step) => [step.step_id, step.service]))
     return { data: rows.map((row) => eventViewOf(row, services)), nextCursor: rows.length < limit ? null : rows.at(-1)?.event_id ?? null }
   })
   done()

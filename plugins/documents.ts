@@ -1,4 +1,4 @@
-import { fileFormats, findDocument, findLinkedDocument, type Database, type DocumentRow, type Files, type Links } from '@dispatch/core'
+import { DispatchError, fileFormats, findDispatch, findDocument, findLinkedDocument, maySee, type Actor, type Database, type DocumentRow, type Files, type Links } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { missing, uuidIn } from './paths.ts'
@@ -10,8 +10,8 @@ const Download = {
 
 /** Generated documents: with credentials, or by a signed link that ends with the document. */
 export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database, files: Files, links: Links, now: () => Date }> = (app, { database, files, links, now }, done) => {
-  async function send (reply: FastifyReply, document: DocumentRow | undefined, name: string): Promise<FastifyReply> {
-    if (document === undefined || document.expires_at <= now()) throw missing('document', name)
+  async function send (reply: FastifyReply, document: DocumentRow | undefined, absent: () => DispatchError): Promise<FastifyReply> {
+    if (document === undefined || document.expires_at <= now()) throw absent()
     const stream = await files.stream(document.storage_key)
     return reply.headers({
       'content-type': document.content_type,
@@ -23,19 +23,31 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     }).send(stream)
   }
 
+  /** Whoever may not see a dispatch does not see its document either. */
+  async function find (actor: Actor, documentId: string): Promise<DocumentRow | undefined> {
+    const document = await findDocument(database, actor.companyId, documentId)
+    if (document === undefined || maySee(actor, { test: false })) return document
+    const dispatch = await findDispatch(database, actor.companyId, document.dispatch_id)
+    return dispatch?.test === true ? document : undefined
+  }
+
   app.get<{ Params: { id: string } }>('/api/v1/documents/:id', {
     config: { errors: ['not_found'] },
     schema: { tags: ['Documents'], summary: 'Downloads a generated document.', response: { 200: Download } }
-  }, async ({ actor, params }, reply) => send(reply, await findDocument(database, actor.companyId, uuidIn(params.id, 'document')), params.id))
+  }, async ({ actor, params }, reply) => send(reply, await find(actor, uuidIn(params.id, 'document')), () => missing('document', params.id)))
 
   app.get<{ Params: { token: string } }>('/d/:token', {
     config: { public: true, errors: ['not_found'] },
     schema: { tags: ['Documents'], summary: 'Downloads a generated document by its signed link.', response: { 200: Download } }
   }, async ({ params }, reply) => {
     const documentId = links.read(params.token)
-    return send(reply, documentId === undefined ? undefined : await findLinkedDocument(database, documentId), 'of this link')
+    return send(reply, documentId === undefined ? undefined : await findLinkedDocument(database, documentId), deadLink)
   })
   done()
+}
+
+function deadLink (): DispatchError {
+  return new DispatchError('not_found', 'This link leads to no document: it was not copied whole, or the document is not kept any more.')
 }
 
 /** A download under its name, ASCII and in full (RFC 6266, RFC 8187). */

@@ -1,4 +1,4 @@
-import { chainFault, DispatchError, errorTable, isServiceName, serviceNames, didYouMean, type ErrorBody, type ErrorWord } from '@dispatch/core'
+import { chainFault, DatabaseUnavailable, DispatchError, errorRow, errorTable, isServiceName, serviceNames, didYouMean, type ErrorBody, type ErrorWord } from '@dispatch/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { identify } from './headers.ts'
@@ -15,8 +15,8 @@ declare module 'fastify' {
 /** Turns everything thrown into a body of the error table. What is not in it is an `internal_error`: logged, never shown. */
 export const errorsPlugin = plugin((app, _options, done) => {
   app.setErrorHandler<FastifyError | DispatchError>((error, request, reply) => {
-    const known = error instanceof DispatchError ? error : frameworkError(error)
-    if (known.status >= 500) request.log.error({ err: error, ...(known.dispatchId === undefined ? {} : { dispatchId: known.dispatchId }) }, 'request failed')
+    const known = error instanceof DispatchError ? error : error instanceof DatabaseUnavailable ? unavailable(error) : frameworkError(error, request)
+    if (known.word === 'internal_error') request.log.error({ err: error }, 'request failed')
     return send(known, request, reply)
   })
   app.setNotFoundHandler((request, reply) => send(notFound(request), request, reply))
@@ -28,8 +28,15 @@ export function answerUnroutable (wayOf: WayOf): (error: FastifyError, request: 
   return (error, request, reply) => {
     const way = wayOf(request.raw)
     identify(request, reply, way)
-    void send(way === 'plain' || way === 'probe' ? httpsRequired() : frameworkError(error), request, reply)
+    if (way === 'plain' || way === 'probe') void send(httpsRequired(), request, reply)
+    else if (isEvent(request)) void reply.code(200).header('cache-control', 'no-store').type('application/json; charset=utf-8').send({})
+    else void send(frameworkError(error, request), request, reply)
   }
+}
+
+/** Also where the names in the path are too long, or cannot be decoded: whoever posts an event learns nothing from the answer (see webhooks.ts). */
+function isEvent ({ method, raw: { url = '' } }: FastifyRequest): boolean {
+  return method === 'POST' && /^\/api\/webhooks\/[^/?]*\/providers\/[^/?]*\/endpoint\.json(?:\?|$)/.test(url)
 }
 
 function send (error: DispatchError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -43,13 +50,22 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
     ...(request.routeOptions.config.validates === true ? { result: 'error' as const } : {})
   }
   if (error.budget !== undefined) reply.headers(budgetHeaders(error.budget))
-  if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
+  const retryAfter = error.retryAfter ?? errorRow(error.word).retryAfter
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   return reply.code(error.status).header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
 }
 
+/** Why is for the log: a client can do no more than come again. */
+function unavailable (error: DatabaseUnavailable): DispatchError {
+  const message = error.doubtful
+    ? 'The service lost its database while it worked on the request: read what became of it before you send it again.'
+    : 'The service cannot work with its database now; nothing was changed. Try again in a moment.'
+  return new DispatchError('service_unavailable', message, { cause: error })
+}
+
 /** The framework's own errors that a client can cause, by their code. */
-const frameworkErrors: Record<string, { word: ErrorWord, message: string }> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: { word: 'payload_too_large', message: 'The body is larger than the limit of 5 MiB.' },
+const frameworkErrors: Record<string, { word: ErrorWord, message: string | ((request: FastifyRequest) => string) }> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { word: 'payload_too_large', message: ({ routeOptions }) => `The body is larger than the limit of ${sizeOf(routeOptions.bodyLimit)}.` },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { word: 'unsupported_media_type', message: 'The body must be JSON: send "Content-Type: application/json".' },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: { word: 'validation_error', message: 'The body is not as long as its Content-Length says.' },
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: { word: 'unsupported_media_type', message: 'The body must be JSON: send "Content-Type: application/json".' },
@@ -57,9 +73,15 @@ const frameworkErrors: Record<string, { word: ErrorWord, message: string }> = {
   FST_ERR_MAX_PARAM_LENGTH: { word: 'not_found', message: 'Nothing has a name as long as the one in the path.' }
 }
 
-function frameworkError (error: FastifyError): DispatchError {
+function frameworkError (error: FastifyError, request: FastifyRequest): DispatchError {
   const { word, message } = frameworkErrors[error.code] ?? byStatus(error.statusCode ?? 500)
-  return new DispatchError(word, message, { cause: error })
+  return new DispatchError(word, typeof message === 'string' ? message : message(request), { cause: error })
+}
+
+const kibibyte = 1024
+
+function sizeOf (bytes: number): string {
+  return bytes < kibibyte * kibibyte ? `${bytes / kibibyte} KiB` : `${bytes / kibibyte / kibibyte} MiB`
 }
 
 /** What else goes wrong in the framework and its plugins: a 4xx is the client's, or the end of its connection. */
@@ -82,5 +104,7 @@ export function notFound ({ method, url }: FastifyRequest): DispatchError {
 }
 
 function nothingThere (method: string, path: string): DispatchError {
+  const [, api, version, service = ''] = path.split('/')
+  if (api === 'api' && version === 'v1' && isServiceName(service)) return new DispatchError('not_found', `There is no ${method} ${path.slice(0, 200)}: dispatching is POST /api/${service}, without "v1".`)
   return new DispatchError('not_found', `There is no ${method} ${path.slice(0, 200)}: see /docs.`)
 }

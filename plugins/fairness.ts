@@ -1,11 +1,24 @@
-import { createTurns, DispatchError, type Turns } from '@dispatch/core'
+import { clientOf, createTurns, DispatchError, type Turns } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { knownActor } from './authentication.ts'
 import { createPauses } from './pauses.ts'
 import type { Refusals } from './refusals.ts'
 
-/** What one company may have of what all share. Times are in milliseconds. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Strangers do not wait for each other here: what is asked costs nothing, or must be taken as it comes. */
+    withoutTurns?: boolean
+  }
+  interface FastifyRequest {
+    /** Ends the turn of a stranger. */
+    [turn]: (() => void) | null
+  }
+}
+
+const turn = Symbol('turn of a stranger')
+
+/** What one company may have of what all share, and what strangers may. Times are in milliseconds. */
 export type Fairness = {
   /** Requests that take their turn at once, and those that may wait for it. Fewer than the connections to the database. */
   atOnce: number
@@ -16,6 +29,9 @@ export type Fairness = {
   large: number
   /** Large bodies that are taken at once. */
   largeAtOnce: number
+  /** Requests of strangers that take their turn at once, of all addresses and of one. */
+  strangersAtOnce: number
+  strangersOfAddress: number
   /** Bytes a millisecond at which the place of a large body is free again, beginning with its answer. */
   largePace: number
   refusals: Refusals
@@ -31,30 +47,51 @@ export const fairness: Fairness = {
   large: 64 * kibibyte,
   largeAtOnce: 2,
   largePace: kibibyte,
+  strangersAtOnce: 4,
+  strangersOfAddress: 2,
   refusals: { burst: 20, every: 50, longest: 30_000 }
 }
 
 /**
  * Lets companies take turns, each with a line of its own: many requests of one, or many large bodies, wait for each other and not the others
- * for them. A body is not read while it waits.
+ * for them. A large body is not read while it waits. Strangers, at the routes that are open to them, take turns by address; all of them
+ * together have a few places of their own, which they have only for the work, not while they send and take.
  */
 export const fairnessPlugin = plugin<{ limits: Omit<Fairness, 'refusals'> }>((app, { limits }, done) => {
   const requests = createTurns(limits.waiting, limits.atOnce)
   const bodies = createTurns(limits.waiting, limits.largeAtOnce)
   const pause = createPauses(app)
 
-  app.addHook('onRequest', async (request, reply) => {
-    const end = await turnOf(requests, request, reply)
+  const strangers = createTurns(limits.waiting, limits.strangersOfAddress, limits.strangersAtOnce)
+  app.decorateRequest(turn, null)
+
+  /** Ends a turn when its request is over, or waits for something else. */
+  function endInTime (reply: FastifyReply, end: () => void): void {
     const timer = setTimeout(end, limits.turn).unref()
     whenOver(reply, () => {
       clearTimeout(timer)
       end()
     })
+  }
+
+  app.addHook('onRequest', async (request, reply) => {
+    const actor = knownActor(request)
+    if (actor !== null) endInTime(reply, await turnOf(requests, actor.companyId, request, reply))
+  })
+
+  app.addHook('preValidation', async (request, reply) => {
+    if (knownActor(request) !== null || request.routeOptions.config.withoutTurns === true) return
+    request[turn] = await turnOf(strangers, clientOf(request.ip), request, reply)
+    endInTime(reply, request[turn])
+  })
+  app.addHook('onSend', (request, _reply, payload, next) => {
+    request[turn]?.()
+    next(null, payload)
   })
 
   app.addHook('preParsing', async (request, reply, payload) => {
     if (!isLarge(request, limits.large)) return payload
-    const end = await turnOf(bodies, request, reply)
+    const end = await turnOf(bodies, knownActor(request)?.companyId ?? clientOf(request.ip), request, reply)
     const { socket, headers } = request
     const before = socket.bytesRead
     whenOver(reply, () => { void pause(Number(headers['content-length'] ?? socket.bytesRead - before) / limits.largePace).then(end) })
@@ -63,12 +100,13 @@ export const fairnessPlugin = plugin<{ limits: Omit<Fairness, 'refusals'> }>((ap
   done()
 }, { name: 'fairness', fastify: '5.x', dependencies: ['authentication', 'rate-limits'] })
 
-/** Waits for a turn of the company, and answers how to end it. Who is unknown waits for nobody. */
-async function turnOf (turns: Turns, request: FastifyRequest, reply: FastifyReply): Promise<() => void> {
-  const actor = knownActor(request)
-  if (actor === null) return () => undefined
-  const end = await turns.begin(actor.companyId)
-  if (end === undefined) throw new DispatchError('rate_limited', 'More requests of the company are waiting than there is room for: try again in a second.', { retryAfter: 1 })
+/** Waits for a turn of a company or an address, and answers how to end it. */
+async function turnOf (turns: Turns, whose: number | string, request: FastifyRequest, reply: FastifyReply): Promise<() => void> {
+  const end = await turns.begin(whose)
+  if (end === undefined) {
+    const who = typeof whose === 'number' ? 'the company' : 'this address'
+    throw new DispatchError('rate_limited', `More requests of ${who} are waiting than there is room for: try again in a second.`, { retryAfter: 1 })
+  }
   // Who has gone meanwhile is not worked for.
   if (request.socket.destroyed) reply.hijack()
   return end

@@ -22,7 +22,7 @@ export type Deprecation = { since: string, sunset: string, instead: string }
 
 /**
  * The headers of every answer: which request it answers, which version served it; and what is a company's is not kept by
- * anybody else. What came over plain HTTP is refused here, before its credentials are looked at.
+ * anybody else. What came over plain HTTP, or was forged by the page of another site, is refused here, before its credentials are looked at.
  */
 export const headersPlugin = plugin<{ wayOf: WayOf }>((app, { wayOf }, done) => {
   app.decorateRequest('apiVersion', latestVersion)
@@ -36,6 +36,7 @@ export const headersPlugin = plugin<{ wayOf: WayOf }>((app, { wayOf }, done) => 
     if (deprecated !== undefined) reply.header('x-deprecation-warning', warningOf(deprecated))
     if (request.routeOptions.config.public !== true) reply.header('cache-control', 'no-store')
     if (!isServed(way, request)) next(httpsRequired())
+    else if (isForged(request)) next(forged())
     else next(known === undefined ? unsupported(String(asked)) : undefined)
   })
   done()
@@ -60,6 +61,22 @@ export function identify ({ id, apiVersion }: Pick<FastifyRequest, 'id' | 'apiVe
 
 function isServed (way: Way, { routeOptions: { config } }: FastifyRequest): boolean {
   return way === 'probe' ? config.probe === true : way !== 'plain'
+}
+
+/** Methods that change nothing (RFC 9110, 9.2.1). */
+const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+/**
+ * Whether the page of another site has a browser send what changes something (W3C Fetch Metadata): a browser that remembers Basic would
+ * add the credentials. Only browsers send the header, and pages cannot change it.
+ */
+function isForged ({ method, headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site']
+  return (site === 'cross-site' || site === 'same-site') && !safe.has(method)
+}
+
+function forged (): DispatchError {
+  return new DispatchError('forbidden', 'The page of another site may not have a browser send this: call the service from a program, or from its own pages.')
 }
 
 /** The client's X-Request-ID if it is a plain word, else one of our own. */

@@ -3,25 +3,29 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 
 /** `/healthz` for clients, `/livez` and `/readyz` for load balancers, which learn nothing else. */
 export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
+  /** Whoever asks while the database is being asked waits for the same answer. */
+  let asked: Promise<void> | undefined
+  const ping = (): Promise<void> => asked ??= database.ping().finally(() => { asked = undefined })
+
   app.get('/healthz', {
     config: { errors: [] },
     schema: { tags: ['Health'], summary: 'Answers when the service is up and the credentials are valid.', response: { 200: HealthView } }
   }, () => ({ status: 'ok' as const }))
 
   app.get('/livez', {
-    config: { public: true, quiet: true, probe: true },
+    config: { public: true, quiet: true, probe: true, withoutTurns: true },
     schema: { tags: ['Health'], summary: 'Answers when the process runs.', response: { 204: Nothing } }
   }, async (_request, reply) => reply.code(204).send(null))
 
   app.get('/readyz', {
-    config: { public: true, quiet: true, probe: true },
-    schema: { tags: ['Health'], summary: 'Answers when the database does, too.', response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer.' } } }
+    config: { public: true, quiet: true, probe: true, withoutTurns: true },
+    schema: { tags: ['Health'], summary: 'Answers when the database does, too, and takes changes.', response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer, or takes no changes.' } } }
   }, async (request, reply) => {
     try {
-      await database.ping()
+      await ping()
       return await reply.code(204).send(null)
     } catch (error) {
-      request.log.warn({ err: error }, 'not ready: the database does not answer')
+      request.log.warn({ err: error }, 'not ready')
       return reply.code(503).send(null)
     }
   })

@@ -1,25 +1,24 @@
 import {
-  answerOf, ChainResponse, DispatchResponse, DispatchView, findDispatch, ResolveBody, RetryBody, viewOf,
+  answerOf, ChainResponse, DispatchResponse, DispatchView, ResolveBody, RetryBody, viewOf,
   type Actor, type Addresses, type Database, type Pipeline
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { authorOf } from './author.ts'
 import { callerOf, dispatching } from './calls.ts'
-import { missing, uuidIn } from './paths.ts'
+import { uuidIn } from './paths.ts'
+import { dispatchSeen } from './seen.ts'
 
 type Options = { database: Database, pipeline: Pipeline, addresses: Addresses }
 type Named = { Params: { id: string } }
 
 /** What a person may do about a dispatch that has not ended well: let it go on, take it back, or say what became of it. */
 export const interventionRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, pipeline, addresses }, done) => {
-  async function view ({ companyId }: Actor, id: string): Promise<DispatchView> {
-    const record = await findDispatch(database, companyId, id)
-    if (record === undefined) throw missing('dispatch', id)
-    return viewOf(record, addresses.document)
+  async function view (actor: Actor, id: string): Promise<DispatchView> {
+    return viewOf(await dispatchSeen(database, actor, id), addresses.document)
   }
 
   app.post<Named>('/api/v1/dispatches/:id/retry', dispatching(
-    { tags: ['Dispatches'], summary: 'Lets a dispatch go on at the step that failed: what was done is not repeated, what was made is not made again.', body: RetryBody },
+    { tags: ['Dispatches'], summary: 'Lets a dispatch go on at the step that failed, and does its deferred actions again that failed: what was done is not repeated, what was made is not made again.', body: RetryBody },
     [DispatchResponse, ChainResponse],
     ['not_found', 'conflict', 'document_expired', 'partially_dispatched']
   ), async (request) => {

@@ -56,7 +56,7 @@ async function holderOf (accounts: Accounts, actor: Actor, userId = actor.userId
   const account = await accounts.byId(userId)
   if (account?.companyId !== actor.companyId) throw missing('user', String(userId))
   // Whoever makes a key knows it, and can act with it.
-  if (userId !== actor.userId && !mayImpersonate(actor, account)) throw new DispatchError('forbidden', 'A key of another user is made by an admin of the company, and of nobody whose role is above their own.')
+  if (userId !== actor.userId && !mayImpersonate(actor, account)) throw new DispatchError('forbidden', 'A key of another user is made by an admin of the company, and of nobody whose role is above their own or who has services that they do not have.')
   return account
 }
 

@@ -1,6 +1,7 @@
 import { DispatchError } from '@dispatch/core'
 import plugin from 'fastify-plugin'
-import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino'
+import { prettyFactory } from 'pino-pretty'
+import { pino, type DestinationStream, type LogFn, type Logger, type LoggerOptions } from 'pino'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,7 +17,9 @@ declare module 'fastify' {
 /** What a line may say of an error, or of its redacted copy: nothing that a client or a vendor put into other fields. */
 function errorFacts (error: unknown): object {
   if (typeof error !== 'object' || error === null) return { type: typeof error }
-  const { name: type, message, code, stack, cause } = error as Partial<Record<'name' | 'message' | 'code' | 'stack' | 'cause', unknown>>
+  const { name: type, message, code, stack: where, cause } = error as Partial<Record<'name' | 'message' | 'code' | 'stack' | 'cause', unknown>>
+  // What the error table knows is no fault of the service: its sentence says all.
+  const stack = error instanceof DispatchError && error.word !== 'internal_error' ? undefined : where
   const texts = Object.entries({ type, message, code, stack }).filter(([, value]) => typeof value === 'string')
   return { ...Object.fromEntries(texts), ...(cause === undefined ? {} : { cause: errorFacts(cause) }) }
 }
@@ -54,9 +57,41 @@ export function standardOutput (): DestinationStream {
   }
 }
 
-/** Structured lines, written to `destination`. */
-export function createLogger (level: string, destination: DestinationStream = standardOutput()): Logger {
-  return pino({ ...options, level }, destination)
+/** Where the lines of a log go: as JSON, or to a person at a terminal as a time, a level, a sentence and its facts. */
+export function logOutput (output: DestinationStream, { terminal }: { terminal: boolean }): DestinationStream {
+  if (!terminal) return output
+  const readable = prettyFactory({ colorize: false, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', singleLine: true })
+  return { write: (line) => { output.write(readable(line)) } }
+}
+
+/** How many warnings of one sentence are written within so many milliseconds; of the rest it is told how many there were. */
+export type Repeated = { most: number, within: number }
+
+const usual: Repeated = { most: 10, within: 60_000 }
+
+/** Structured lines, written to `destination`. An outage makes the same warning over and over: after the first ones they are counted. */
+export function createLogger (level: string, destination: DestinationStream = standardOutput(), repeated = usual): Logger {
+  const counts = new Map<string, number>()
+  const logger: Logger = pino({ ...options, level, hooks: { ...options.hooks, logMethod } }, destination)
+  return logger
+
+  function logMethod (this: Logger, args: Parameters<LogFn>, write: LogFn, severity: number): void {
+    const sentence = typeof args[1] === 'string' ? args[1] : String(args[0])
+    if (severity !== pino.levels.values['warn'] || isWritten(sentence)) write.apply(this, args)
+  }
+
+  function isWritten (sentence: string): boolean {
+    const count = (counts.get(sentence) ?? 0) + 1
+    counts.set(sentence, count)
+    if (count === 1) setTimeout(() => { tellMore(sentence) }, repeated.within).unref()
+    return count <= repeated.most
+  }
+
+  function tellMore (sentence: string): void {
+    const more = (counts.get(sentence) ?? 0) - repeated.most
+    counts.delete(sentence)
+    if (more > 0) logger.warn({ more, seconds: repeated.within / 1000 }, `${sentence} (and more of the same)`)
+  }
 }
 
 /** One line for every answer: the route (never the path, which may hold a signed link), the status, the time in milliseconds, the dispatch. */

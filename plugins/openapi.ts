@@ -1,6 +1,6 @@
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { ErrorBody, errorTable, latestVersion, versions, type ErrorWord } from '@dispatch/core'
+import { ErrorBody, errorRow, errorTable, latestVersion, versions, type ErrorWord } from '@dispatch/core'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { TObject } from 'typebox'
@@ -103,6 +103,11 @@ function headersOf ({ answerHeaders, limit, deprecated }: FastifyContextConfig):
   return { ...headers, ...answerHeaders, ...limit === undefined ? {} : limited, ...deprecated === undefined ? {} : deprecation }
 }
 
+/** Whether its answers say when to come again. */
+function comesBack (word: ErrorWord): boolean {
+  return word === 'rate_limited' || errorRow(word).retryAfter !== undefined
+}
+
 /** A route's schema with what the framework does not know of: its errors, the headers of every answer, open routes. */
 function documented (schema: FastifySchema | undefined, config: FastifyContextConfig): FastifySchema {
   const words: ErrorWord[] = [
@@ -110,14 +115,14 @@ function documented (schema: FastifySchema | undefined, config: FastifyContextCo
     ...(schema?.body === undefined ? [] : ['validation_error', 'payload_too_large', 'unsupported_media_type'] as const),
     ...(config.public === true ? [] : ['unauthorized', 'forbidden', 'rate_limited'] as const),
     'https_required',
-    'https_required',
     'unsupported_version',
-    'internal_error'
+    'internal_error',
+    'service_unavailable'
   ]
   const byStatus = Object.groupBy(words, (word) => errorTable[word].status)
   const errors = Object.entries(byStatus).map(([status, found]) => [status, {
     description: [...new Set(found)].map((word) => `\`${word}\`: ${errorTable[word].when}`).join('\n\n'),
-    headers: Number(status) === errorTable.rate_limited.status ? { ...headersOf(config), ...limited, ...retry } : headersOf(config),
+    headers: { ...headersOf(config), ...(found.includes('rate_limited') ? limited : {}), ...(found.some(comesBack) ? retry : {}) },
     $ref: 'Error#'
   }])
   const answers = Object.entries(schema?.response ?? {}).map(([status, answer]) => [status, { ...answer as object, headers: headersOf(config) }])

@@ -45,8 +45,8 @@ function isGuessable (password: string): boolean {
 
 async function demoAccounts (_config: Config, { byEmail }: Pick<Accounts, 'byEmail'>): Promise<string | undefined> {
   for (const { email } of [demo.admin, demo.operator]) {
-    const account = await byEmail(email)
-    if (account !== undefined && !account.disabled) return `The database was filled for development: everybody knows its account ${email}; use another database, or disable the account first.`
+    const accounts = await byEmail(email)
+    if (accounts.some(({ disabled }) => !disabled)) return `The database was filled for development: everybody knows its account ${email}; use another database, or disable the account first.`
   }
   return undefined
 }

@@ -1,14 +1,25 @@
-import { QueueView, readBacklog, requireRole, type Database } from '@dispatch/core'
+import { QueueView, readBacklog, ReleaseBody, ReleaseView, requireRole, type Database, type ReleaseQueue } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './author.ts'
 
-/** What waits, for the operator of the platform. */
-export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, now: () => Date }> = (app, { database, now }, done) => {
+/** What waits: to be seen by the operator of the platform, to be let go by whoever knows that a provider is back. */
+export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, release: ReleaseQueue }> = (app, { database, release }, done) => {
   app.get('/api/v1/queue', {
     config: { errors: [] },
     schema: { tags: ['Platform'], summary: 'Tells what waits in the queue, for how long, and what is tried again (operators).', response: { 200: QueueView } }
   }, async ({ actor }) => {
     requireRole(actor, 'operator')
-    return readBacklog(database, now())
+    return readBacklog(database)
   })
+
+  app.post('/api/v1/queue/release', {
+    config: { errors: ['validation_error'] },
+    schema: {
+      tags: ['Dispatches'],
+      summary: 'Lets dispatches that wait for another try go on at once, after the outage of a provider: those of the company (admins), or of all (operators).',
+      body: ReleaseBody,
+      response: { 200: ReleaseView }
+    }
+  }, async (request) => ({ released: await release(request.body, { actor: request.actor, author: authorOf(request) }) }))
   done()
 }

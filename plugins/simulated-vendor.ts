@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createVendorKey, demo, signDelivery, type DeliveryService, type EndpointAuth, type EndpointKeys, type JsonObject, type Manifest, type VendorKey } from '@dispatch/core'
+import { createVendorKey, demo, signDelivery, verifiersOf, type EventService, type EndpointAuth, type EndpointKeys, type JsonObject, type Manifest, type VendorKey } from '@dispatch/core'
 
-type Webhook = Pick<NonNullable<NonNullable<Manifest['webhooks']>[DeliveryService]>, 'verify'>
+type Webhook = Pick<NonNullable<NonNullable<Manifest['webhooks']>[EventService]>, 'verify'>
 
 /**
  * The simulator where real vendors are: it signs its events. Each process in development makes the key and the password
@@ -24,9 +24,9 @@ export function createSimulatedVendor ({ endpointAuth, now }: { endpointAuth: En
       endpointAuth: { ...endpointAuth, SIMULATOR: endpoint },
       endpointKeys: (code) => code === demo.provider ? key?.jwks : undefined
     },
-    sign ({ verify }, event, settings) {
+    sign (webhook, event, settings) {
       key ??= createVendorKey(randomUUID())
-      return signDelivery(verify, event, { key, settings, endpoint }, now()).headers
+      return signDelivery(verifiersOf(webhook), event, { key, settings, endpoint }, now()).headers
     }
   }
 }

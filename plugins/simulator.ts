@@ -1,6 +1,6 @@
 import {
-  AnyJsonObject, createProviderState, deliveryStatuses, deliveryStatusesOf, demo, findDispatch, isDeliveryService, listProviderState, openConfiguration, page, refusal, Uuid,
-  type Configurations, type Database, type DeliveryService, type DispatchRecord, type Host, type JsonObject, type Keyring
+  AnyJsonObject, createProviderState, deliveryStatuses, deliveryStatusesOf, demo, findDispatch, isDeliveryService, isEventService, listProviderState, openConfiguration, page, refusal, Uuid,
+  type Configurations, type Database, type DeliveryService, type DispatchRecord, type Host, type JsonObject, type Keyring, type Queue
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -15,14 +15,14 @@ const EventBody = Type.Object({
 }, { additionalProperties: false })
 
 const SentEvent = Type.Object({
-  url: Type.String({ description: 'Where it was sent: the address of the webhook, with the name of the configuration.' }),
+  url: Type.Optional(Type.String({ description: 'Where it was sent: the address of the webhook, with the name of the configuration. Absent for services without webhooks: the simulator is asked after the dispatch instead, at once.' })),
   event: AnyJsonObject
 })
 
-type Options = { database: Database, host: Host, configurations: Configurations, keyring: Keyring, vendor: SimulatedVendor, now: () => Date, newId: () => string }
+type Options = { database: Database, host: Host, configurations: Configurations, keyring: Keyring, vendor: SimulatedVendor, queue: Queue, now: () => Date, newId: () => string }
 
 /** Development only: what the simulator has "sent" for the company, and events of it as a vendor's. */
-export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, host, configurations, keyring, vendor, now, newId }, done) => {
+export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, host, configurations, keyring, vendor, queue, now, newId }, done) => {
   /** The configuration that a step was dispatched with, as far as events need it. */
   async function addressee (companyId: number, userId: number | null | undefined): Promise<{ search: string, settings: JsonObject }> {
     const stored = (await configurations.latest(companyId)).configurations.find((configuration) => configuration.providerCode === code && configuration.userId === userId)
@@ -36,19 +36,22 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { da
 
   app.post('/api/v1/simulator/events', {
     config: { errors: ['not_found', 'validation_failed'] },
-    schema: { tags: ['Simulator'], summary: 'Has the simulator send the event of an esign or postal dispatch, signed and by way of the webhook (development only).', body: EventBody, response: { 200: SentEvent } }
+    schema: { tags: ['Simulator'], summary: 'Has something become of a dispatch at the simulator: it sends the event of an esign or postal one, signed and by way of the webhook, and is asked after any other (development only).', body: EventBody, response: { 200: SentEvent } }
   }, async ({ actor: { companyId }, body: { dispatchId, status } }) => {
     const record = await findDispatch(database, companyId, dispatchId)
     if (record === undefined) throw missing('dispatch', dispatchId)
-    const { service, remoteId, owner } = stepFor(record, status)
-    const webhook = host.find(code)?.manifest.webhooks?.[service]
-    if (webhook === undefined) throw notFollowed()
+    const { service, stepId, polledAt, remoteId, owner } = stepFor(record, status)
+    const webhook = isEventService(service) ? host.find(code)?.manifest.webhooks?.[service] : undefined
 
     // A vendor knows before it tells: the verb `status` answers the same from now on.
     await createProviderState(database, companyId, code, now).put(`delivery:${remoteId}`, status)
+    const event = { id: newId(), type: status, transaction: remoteId }
+    if (webhook === undefined) {
+      await queue.send('poll', [{ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId }])
+      return { event }
+    }
     const { search, settings } = await addressee(companyId, owner)
     const url = `/api/webhooks/${service}/providers/${code}/endpoint.json${search}`
-    const event = { id: newId(), type: status, transaction: remoteId }
     const payload = Buffer.from(JSON.stringify(event))
     await app.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json', ...vendor.sign(webhook, payload, settings) } })
     return { url, event }
@@ -57,12 +60,12 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { da
 }
 
 /** `owner`: whose configuration it was dispatched with; undefined for nobody's. */
-type FollowedStep = { service: DeliveryService, remoteId: string, owner: number | null | undefined }
+type FollowedStep = { service: DeliveryService, stepId: string, polledAt: Date | null, remoteId: string, owner: number | null | undefined }
 
 /** The step that the simulator tells about with a status. Throws `validation_failed` when there is none. */
 function stepFor ({ steps, user_id: userId }: DispatchRecord, status: string): FollowedStep {
-  const followed = steps.flatMap(({ service, provider_code: provider, remote_id: remoteId, configured_by: configuredBy }): FollowedStep[] =>
-    provider === code && remoteId !== null && isDeliveryService(service) ? [{ service, remoteId, owner: configuredBy === 'nobody' ? undefined : configuredBy === 'user' ? userId : null }] : [])
+  const followed = steps.flatMap(({ service, step_id: stepId, polled_at: polledAt, provider_code: provider, remote_id: remoteId, configured_by: configuredBy }): FollowedStep[] =>
+    provider === code && remoteId !== null && isDeliveryService(service) ? [{ service, stepId, polledAt, remoteId, owner: configuredBy === 'nobody' ? undefined : configuredBy === 'user' ? userId : null }] : [])
   const [first] = followed
   if (first === undefined) throw notFollowed()
   const step = followed.find(({ service }) => deliveryStatusesOf(service).some((name) => name === status))
@@ -71,5 +74,5 @@ function stepFor ({ steps, user_id: userId }: DispatchRecord, status: string): F
 }
 
 function notFollowed (): Error {
-  return refusal('validation_failed', [{ path: '/dispatchId', code: 'not_followed', message: 'The simulator has accepted nothing of this dispatch that is to be signed or posted.' }])
+  return refusal('validation_failed', [{ path: '/dispatchId', code: 'not_followed', message: 'The simulator has accepted nothing of this dispatch of which it tells what becomes of it.' }])
 }

@@ -1,4 +1,4 @@
-import { isDeliveryService, services, type Json, type ProvidedName } from '@dispatch/core'
+import { isDeliveryService, isEventService, services, type Json, type ProvidedName } from '@dispatch/core'
 import { html, type Html } from './html.ts'
 import type { Support } from './support.ts'
 
@@ -9,18 +9,18 @@ export type Column = { title: string, cell: (support: Support) => string | Html 
 export function columnsOf (name: ProvidedName): Column[] {
   return [
     ...Object.entries(services[name].capabilities.properties).map(([field, schema]) => ({ title: words(field), cell: capability(field, schema) })),
+    { title: 'limits', cell: ({ limits }) => limits.length === 0 ? unlimited : html`<ul>${limits.map(({ words, because }) => html`<li>${words}${because === undefined ? '' : `. ${because}`}</li>`)}</ul>` },
     { title: 'idempotency', cell: ({ idempotency }) => kept(idempotency) },
-    ...isDeliveryService(name) ? tracking : [],
+    ...isDeliveryService(name) ? [tracking] : [],
+    ...isEventService(name) ? [webhook] : [],
     { title: 'verbs', cell: ({ verbs }) => list(verbs) }
   ]
 }
 
 const unlimited = '—'
 
-const tracking: readonly Column[] = [
-  { title: 'delivery tracking', cell: ({ statuses = [] }) => list(statuses) },
-  { title: 'webhook', cell: ({ webhook }) => webhook ?? 'no' }
-]
+const tracking: Column = { title: 'delivery tracking', cell: ({ statuses = [] }) => list(statuses) }
+const webhook: Column = { title: 'webhook', cell: ({ webhook }) => webhook === undefined ? 'no' : list(webhook) }
 
 /** `documentTypes` as `document types`. */
 function words (field: string): string {

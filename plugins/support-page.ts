@@ -42,7 +42,6 @@ function pageOf (manifests: readonly Manifest[]): Html {
 <main>
 <h1>What each provider supports</h1>
 <p>A request that asks a provider for more is refused with a sentence, before anything is made or charged. “—” sets no limit.
-Any configuration can be a sandbox (<code>"sandbox": true</code>), where nothing real happens.
 With forms and health, the same is at <code>GET /api/v1/providers</code>; the routes are at <a href="./">/docs</a>.</p>
 ${providedNames.map((name) => sectionOf(name, manifests))}
 </main>

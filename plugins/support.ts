@@ -1,4 +1,4 @@
-import { deliveryStatusesOf, isDeliveryService, type Manifest, type ProvidedName } from '@dispatch/core'
+import { deliveryStatusesOf, isDeliveryService, isEventService, limitInWords, verifiersOf, type DeliveryStatus, type Manifest, type ProvidedName } from '@dispatch/core'
 
 /** What a provider does for one service, as far as clients are shown it. */
 export type Support = NonNullable<ReturnType<typeof supportOf>>
@@ -7,15 +7,16 @@ export type Support = NonNullable<ReturnType<typeof supportOf>>
 export function supportOf ({ services, webhooks }: Manifest, name: ProvidedName) {
   const service = services[name]
   if (service === undefined) return undefined
-  const { capabilities, idempotency, timeLimit, verbs, statuses = {} } = service
-  const webhook = isDeliveryService(name) ? webhooks?.[name] : undefined
-  const told = [...Object.values(statuses), ...Object.values(webhook?.events ?? {})]
+  const { capabilities, limits = [], idempotency, timeLimit, verbs, statuses = {} } = service
+  const webhook = isEventService(name) ? webhooks?.[name] : undefined
+  const told: DeliveryStatus[] = [...Object.values(statuses), ...Object.values(webhook?.events ?? {})]
   return {
     capabilities,
+    limits: limits.map((limit) => ({ ...limit, words: limitInWords(limit) })),
     idempotency,
     ...(timeLimit === undefined ? {} : { timeLimit }),
     verbs,
-    ...(webhook === undefined ? {} : { webhook: webhook.verify.kind }),
+    ...(webhook === undefined ? {} : { webhook: [...new Set(verifiersOf(webhook).map(({ kind }) => kind))] }),
     ...(isDeliveryService(name) ? { statuses: deliveryStatusesOf(name).filter((status) => told.includes(status)) } : {})
   }
 }

@@ -18,6 +18,8 @@ export type TransportLimits = {
   connectionsOfAddress: number
   /** Requests of one connection that wait for their answers. */
   pipelined: number
+  /** Requests, of all connections, that are begun in a turn of the event loop although they stand behind another of their connection. */
+  pipelinedAtOnce: number
 }
 
 const second = 1000
@@ -32,5 +34,6 @@ export const transportLimits: TransportLimits = {
   slowest: 16 * 1024,
   connections: 10_000,
   connectionsOfAddress: 2500,
-  pipelined: 100
+  pipelined: 100,
+  pipelinedAtOnce: 16
 }

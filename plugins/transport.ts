@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { refusal, type ErrorBody } from '@dispatch/core'
@@ -10,14 +10,19 @@ import { transportLimits, type TransportLimits } from './transport-limits.ts'
 /** The answers that a connection still waits for, in the order of their requests. */
 const awaited = new WeakMap<Duplex, Set<ServerResponse>>()
 
-type Limits = Pick<TransportLimits, 'answer' | 'slowest' | 'pipelined'>
+type Limits = Pick<TransportLimits, 'answer' | 'slowest' | 'pipelined' | 'pipelinedAtOnce'>
 
 /**
  * What Node's HTTP server would answer by itself, before any route: here it gets the service's own words. And what it would
- * allow without end: requests of one connection beyond a number wait to be read, and an answer that is not taken is cut off.
+ * allow without end: requests of one connection beyond a number wait to be read, and an answer that is not taken is cut off. What
+ * comes behind another request of its connection is begun a few at a time, between looks at all other connections: one piece of the
+ * network holds two thousand small requests, whose answers may be ready at once.
  */
 export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = transportLimits }, done) => {
-  app.server.on('request', ({ socket }, response) => {
+  const begin = takeOver(app.server)
+  const behind = createPaced(limits.pipelinedAtOnce)
+  app.server.on('request', (request, response) => {
+    const { socket } = request
     const answers = awaited.get(socket) ?? follow(socket, limits)
     answers.add(response)
     if (answers.size > limits.pipelined) socket.pause()
@@ -25,6 +30,8 @@ export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = tran
       answers.delete(response)
       if (answers.size === limits.pipelined) socket.resume()
     })
+    if (answers.size === 1) begin(request, response)
+    else behind(() => { if (!socket.destroyed) begin(request, response) })
   })
   app.addHook('onSend', ({ socket }, reply, payload, next) => {
     cutWhenSlow(socket, reply, payload, limits)
@@ -32,11 +39,35 @@ export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = tran
   })
   // An expectation that is not known may be ignored (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => { app.server.emit('request', request, response) })
-  app.addHook('onRequest', ({ headers, raw }, _reply, next) => {
-    next(headers.host === undefined && raw.httpVersion === '1.1' ? hostless() : undefined)
+  app.addHook('onRequest', ({ raw }, _reply, next) => {
+    const hosts = hostsIn(raw.rawHeaders)
+    next(hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1') ? withoutOneHost(hosts) : undefined)
   })
   done()
 }, { name: 'transport', fastify: '5.x' })
+
+/** Answers what the server did with a request until now; it does it no more by itself. */
+function takeOver (server: Server): (request: IncomingMessage, response: ServerResponse) => void {
+  const listeners = server.listeners('request')
+  server.removeAllListeners('request')
+  return (request, response) => { for (const listener of listeners) listener.call(server, request, response) }
+}
+
+/** Runs work in its order, so much of it in a turn of the event loop. */
+function createPaced (atOnce: number): (work: () => void) => void {
+  const waiting: (() => void)[] = []
+  let isDue = false
+  const run = (): void => {
+    for (const work of waiting.splice(0, atOnce)) work()
+    isDue = waiting.length > 0
+    if (isDue) setImmediate(run)
+  }
+  return (work) => {
+    waiting.push(work)
+    if (!isDue) setImmediate(run)
+    isDue = true
+  }
+}
 
 /** Begins to note what a connection waits for. Whoever reads a body sets the connection going again. */
 function follow (socket: Socket, { pipelined }: Limits): Set<ServerResponse> {
@@ -61,8 +92,17 @@ function cutWhenSlow (socket: Socket, reply: FastifyReply, payload: unknown, { a
   }
 }
 
-function hostless (): Error {
-  return refusal('validation_error', [{ path: '/headers/Host', code: 'required', message: 'A request over HTTP/1.1 needs the Host header.' }])
+/** How often Host is among names and values in turns. */
+function hostsIn (rawHeaders: readonly string[]): number {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]?.toLowerCase() === 'host') hosts++
+  return hosts
+}
+
+/** A proxy and a server may each take another one of two (RFC 9112, 3.2). */
+function withoutOneHost (hosts: number): Error {
+  const problem = hosts === 0 ? { code: 'required', message: 'A request over HTTP/1.1 needs the Host header.' } : { code: 'too_many', message: 'The Host header is sent once.' }
+  return refusal('validation_error', [{ path: '/headers/Host', ...problem }])
 }
 
 /**

@@ -20,7 +20,7 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: Intake }> = (
     request.headers['content-type'] = bytes
     next()
   })
-  app.addContentTypeParser(bytes, { parseAs: 'buffer', bodyLimit: mebibyte }, (_request, body, parsed) => parsed(null, body))
+  app.addContentTypeParser(bytes, { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
 
   app.setErrorHandler<Error & { code?: string }>(async (error, request, reply) => {
     if (error instanceof DispatchError && error.word === 'https_required') throw error
@@ -30,7 +30,8 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: Intake }> = (
   })
 
   app.post<Address>('/api/webhooks/:service/providers/:provider/endpoint.json', {
-    config: { public: true, quiet: true, errors: [] },
+    bodyLimit: mebibyte,
+    config: { public: true, quiet: true, withoutTurns: true, errors: [] },
     schema: { tags: ['Webhooks'], summary: 'Takes an event of a vendor (service esign or postal). Always 200, also when it is refused.', response: { 200: Type.Unknown({ description: '{}, or what the provider declares as its acknowledgement.' }) } }
   }, async ({ params, query, headers, body }, reply) => {
     const delivery = { headers: singleHeaders(headers), body: body instanceof Uint8Array ? body : new Uint8Array() }

@@ -27,7 +27,7 @@ const homes: Record<string, RegExp> = {
   pg: /^core\/store\//,
   'rate-limiter-flexible': /^core\/store\/limits\.ts$/,
   undici: /^core\/host\/http\.ts$/,
-  nodemailer: /^core\/host\/smtp\.ts$/,
+  nodemailer: /^core\/host\/smtp-mailer\.ts$/,
   jose: /^core\/(access|host)\//,
   fastify: /^plugins\//,
   'fastify-plugin': /^plugins\//,

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
-import { StartError, startEmbedded, type Embedded } from '@dispatch/core'
+import { containStrayErrors, StartError, startEmbedded, type Embedded } from '@dispatch/core'
 import type { DestinationStream, Logger } from 'pino'
 import { createServer } from '../plugins/app.ts'
 import { readConfig, type Config } from '../plugins/config.ts'
 import { requireHttps } from '../plugins/config-transport.ts'
 import { compose, type House } from '../plugins/container.ts'
-import { createLogger, standardOutput } from '../plugins/logging.ts'
+import { createLogger, logOutput, standardOutput } from '../plugins/logging.ts'
 import { createPlainListener } from '../plugins/plain.ts'
 import { prepare } from '../plugins/prepare.ts'
 import { openDataDirectory } from './data-directory.ts'
@@ -51,10 +51,12 @@ type Starting = { opened: AsyncDisposableStack, end: AbortController, log: Logge
 /** What is opened goes on the stack, to be closed in the opposite order. */
 async function open (config: Config, task: Task, opened: AsyncDisposableStack, end: AbortController): Promise<void> {
   const output = standardOutput()
-  const starting = { opened, end, output, log: createLogger(config.logLevel, output) }
+  const starting = { opened, end, output, log: createLogger(config.logLevel, logOutput(output, { terminal: process.stdout.isTTY })) }
+  opened.use(containStrayErrors({ log: starting.log, end: (error) => { end.abort(error instanceof Error ? error : new Error(String(error))) } }))
   openDataDirectory(config.dataDirectory)
   if (task === 'work') return work(config, starting)
   if (config.databaseUrl !== undefined) return serve(config, config.databaseUrl, starting)
+  if (config.environment === 'production') starting.log.info({}, embeddedIsGoodFor)
   const dir = join(config.dataDirectory, 'postgres')
   const embedded = await openDatabase(dir, starting)
   try {
@@ -67,7 +69,7 @@ async function open (config: Config, task: Task, opened: AsyncDisposableStack, e
 
 async function serve (config: Config, databaseUrl: string, { opened, end, log, output }: Starting): Promise<void> {
   requireHttps(config)
-  const house = await compose(config, { databaseUrl, log })
+  const house = await compose(config, { databaseUrl, log, signal: end.signal })
   opened.defer(house.close)
   await prepare(house)
   const server = await createServer(house, log)
@@ -94,12 +96,15 @@ function endPlain (plain: Server): void {
 /** Works on the queue of the service whose database it is. */
 async function work (config: Config, { opened, end, log }: Starting): Promise<void> {
   if (config.databaseUrl === undefined) throw new StartError('A worker needs DATABASE_URL: the embedded database belongs to the process that serves, which works on its queue itself')
-  const house = await compose({ ...config, works: true }, { databaseUrl: config.databaseUrl, log })
+  const house = await compose({ ...config, works: true }, { databaseUrl: config.databaseUrl, log, signal: end.signal })
   opened.defer(house.close)
   await prepare(house)
   end.signal.throwIfAborted()
   log.info({ concurrency: config.concurrency }, 'working')
 }
+
+/** What a production installation hears that names no server of its own. */
+const embeddedIsGoodFor = 'the embedded database is good for one process on one machine, with backups while it is stopped: DATABASE_URL names a server for more'
 
 async function openDatabase (dir: string, { opened, end, log }: Starting): Promise<Embedded> {
   const embedded = await startEmbedded({ dir, log: (line) => { log.info(line) } })

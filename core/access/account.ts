@@ -22,8 +22,8 @@ export type Account = {
 
 /** Where accounts are read. Every call answers with the present state: nothing here keeps an account for later. */
 export type Accounts = {
-  /** `email` is normalised. */
-  byEmail: (email: string) => Promise<Account | undefined>
+  /** The users of this address, one of a company at most; first whose password was set last. `email` is normalised. */
+  byEmail: (email: string) => Promise<readonly Account[]>
   byId: (userId: number) => Promise<Account | undefined>
 }
 

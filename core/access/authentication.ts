@@ -94,7 +94,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, gue
       const isForeign = actor.role !== 'operator' && account?.companyId !== actor.companyId
       if (impersonator === undefined || account === undefined || isForeign) throw new DispatchError('not_found', `There is no user ${userId}.`)
       if (userId === actor.userId || account.disabled || !mayImpersonate(actor, account)) {
-        throw new DispatchError('forbidden', 'A person may act as another user who is not disabled, and whose role is not above their own.')
+        throw new DispatchError('forbidden', 'A person may act as another user who is not disabled, whose role is not above their own, and who has no services that they do not have.')
       }
       return sessionOf(account, await tokens.issue(account, { impersonator }))
     }
@@ -103,7 +103,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, gue
 
 /** The list of a company holds for whoever acts as one of its users. The sentence says nothing about the list. */
 function admitted (account: Account, address: string): Account {
-  if (account.disabled) throw new DispatchError('forbidden', 'This user is disabled.')
+  if (account.disabled) throw new DispatchError('forbidden', 'This user, or their company, is disabled: ask an administrator of the company, or the operator.')
   if (!isListed(account.addresses, address)) throw new DispatchError('forbidden', 'The company does not take requests from this address.')
   return account
 }

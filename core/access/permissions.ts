@@ -29,10 +29,20 @@ export function requirePerson ({ key }: Pick<Actor, 'key'>): void {
   if (key !== undefined) throw new DispatchError('forbidden', 'An API key may not do this: it needs the password of a person, or a token that was got with it.')
 }
 
-type Identity = Pick<Actor, 'userId' | 'companyId' | 'role'>
+/** Whether the actor may see a dispatch of their company: with a test key only what is a test. */
+export function maySee ({ key }: Pick<Actor, 'key'>, { test }: { test: boolean }): boolean {
+  return key?.mode !== 'test' || test
+}
 
-/** Whether one user may act as another: operators everywhere, admins in their company, nobody above their own role. */
+/** Whether who has some services has these too: nobody gives what they do not have, nor takes it by acting as somebody who has it. */
+export function coversServices ({ services }: Pick<Actor, 'services'>, wanted: readonly string[]): boolean {
+  return services.includes('*') || wanted.every((service) => service !== '*' && services.includes(service))
+}
+
+type Identity = Pick<Actor, 'userId' | 'companyId' | 'role' | 'services'>
+
+/** Whether one user may act as another: operators everywhere, admins in their company, nobody above their own role or with services that they do not have. */
 export function mayImpersonate (impersonator: Identity, user: Identity): boolean {
   if (impersonator.role === 'operator') return true
-  return impersonator.role === 'admin' && user.role !== 'operator' && impersonator.companyId === user.companyId
+  return impersonator.role === 'admin' && user.role !== 'operator' && impersonator.companyId === user.companyId && coversServices(impersonator, user.services)
 }

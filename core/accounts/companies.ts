@@ -15,7 +15,7 @@ export const platform = { companyId: 1, name: 'Platform' } as const
 export type Companies = {
   list: (page: { limit: number, after?: string }) => Promise<CompanyView[]>
   find: (companyId: number) => Promise<CompanyView | undefined>
-  /** A company with its first credits and its first admin. Throws `conflict` for an e-mail address that is taken, `validation_failed` for a bad password. */
+  /** A company with its first credits and its first admin. Throws `validation_failed` for a bad password. */
   create: (author: Author, company: NewCompanyBody) => Promise<CompanyView>
   /** Throws `conflict` where the platform itself would be disabled, `validation_error` for what is no network, `validation_failed` for a list that shuts out who writes it. */
   change: (author: Author, companyId: number, changes: CompanyChanges) => Promise<CompanyView | undefined>
@@ -35,9 +35,7 @@ export function createCompanyAccounts ({ database, now }: { database: Database, 
     async create (author, { name, credits, admin }) {
       requireGoodPassword(admin.password, admin.email)
       const first = { email: normaliseEmail(admin.email), role: 'admin', services: ['*'], passwordHash: await hashPassword(admin.password) } as const
-      const created = await addCompany(database, { name, credits, users: [first] }, { author, at: now() })
-      if (created === undefined) throw new DispatchError('conflict', 'There is a user with the e-mail address of the admin already: choose another one.')
-      return viewOf(created)
+      return viewOf(await addCompany(database, { name, credits, users: [first] }, { author, at: now() }))
     },
 
     async change (author, companyId, { addresses, ...changes }) {

@@ -21,6 +21,6 @@ export async function createOperator (database: Database, given: { email: string
   requireGoodPassword(password, email)
   const user = { email: normaliseEmail(email), role: 'operator', services: [], passwordHash: await hashPassword(password) } as const
   const userId = await addOperator(database, { ...platform, user }, { author: null, at: now })
-  if (userId === undefined) throw new DispatchError('conflict', `There is a user with the e-mail address ${user.email} already.`)
+  if (userId === undefined) throw new DispatchError('conflict', `There is a user of the platform with the e-mail address ${user.email} already.`)
   return { userId }
 }

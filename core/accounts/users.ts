@@ -2,7 +2,7 @@ import { normaliseEmail, type Actor, type Role } from '../access/account.ts'
 import type { Credentials } from '../access/credentials.ts'
 import { requireGoodPassword } from '../access/password-rules.ts'
 import { hashPassword } from '../access/passwords.ts'
-import { rolesUpTo } from '../access/permissions.ts'
+import { coversServices, rolesUpTo } from '../access/permissions.ts'
 import type { NewUserBody, UserChanges, UserView } from '../contract/accounts.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { Author } from '../store/audit.ts'
@@ -16,15 +16,30 @@ export type By = { actor: Actor, author: Author }
 export type Users = {
   list: (actor: Actor, page: { limit: number, after?: string }) => Promise<UserView[]>
   find: (actor: Actor, userId: number) => Promise<UserView | undefined>
-  /** Throws `forbidden` for a role above the actor's, `conflict` for an e-mail address that is taken, `validation_failed` for a bad password. */
+  /** Throws `forbidden` for a role above the actor's or services that they do not have, `conflict` for an e-mail address that another user of the company has, `validation_failed` for a bad password. */
   create: (by: By, user: NewUserBody) => Promise<UserView>
-  /** Throws as `create`; `conflict` also where nobody would be left to run the company. Undefined when there is no such user. */
+  /** Throws as `create`; `forbidden` also for an e-mail address or password of one's own without the `current` password; `conflict` also where nobody would be left to run the company. Undefined when there is no such user. */
   change: (by: By, userId: number, changes: UserChanges) => Promise<UserView | undefined>
   /** Changes the actor's own password. Throws `forbidden` when the current one is another. */
   changePassword: (by: By, passwords: { current: string, password: string }) => Promise<void>
 }
 
 export function createUsers ({ database, credentials, now }: { database: Database, credentials: Credentials, now: () => Date }): Users {
+  async function requireCurrent ({ userId, email, current }: { userId: number, email: string, current: string }, { address }: Author): Promise<void> {
+    if (await credentials.verify(email, current, address, userId) === undefined) throw new DispatchError('forbidden', 'The current password is not right.')
+  }
+
+  /**
+   * Who sets the e-mail address or the password of a user could log in as them: for oneself that needs the current password, also
+   * for whoever acts as somebody else meanwhile; for others, services that are one's own too.
+   */
+  async function requireHold (actor: Actor, author: Author, user: UserRow, current: string | undefined): Promise<void> {
+    const isOwn = user.user_id === actor.userId || user.user_id === actor.impersonatorId
+    if (!isOwn) requireOwned(actor, user.services)
+    else if (current === undefined) throw new DispatchError('forbidden', 'One\'s own e-mail address and password are changed with the current password: send it as "current".')
+    else await requireCurrent({ userId: user.user_id, email: user.email, current }, author)
+  }
+
   return {
     async list ({ companyId, role }, page) {
       return (await listUsers(database, companyId, { ...page, roles: rolesUpTo(role) })).map(viewOf)
@@ -37,6 +52,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
 
     async create ({ actor, author }, { email, password, role, services }) {
       requireGrantable(actor, role)
+      requireOwned(actor, services)
       requireGoodPassword(password, email)
       const user = { email: normaliseEmail(email), role, services, passwordHash: await hashPassword(password) }
       const created = await addUser(database, actor.companyId, user, { author, at: now() })
@@ -44,10 +60,12 @@ export function createUsers ({ database, credentials, now }: { database: Databas
       return viewOf(created)
     },
 
-    async change ({ actor, author }, userId, { email, password, ...changes }) {
+    async change ({ actor, author }, userId, { email, password, current, ...changes }) {
       const known = await findUser(database, { companyId: actor.companyId, userId })
       if (known === undefined || !rolesUpTo(actor.role).includes(known.role)) return undefined
       if (changes.role !== undefined) requireGrantable(actor, changes.role)
+      requireOwned(actor, (changes.services ?? []).filter((service) => !known.services.includes(service)))
+      if (email !== undefined || password !== undefined) await requireHold(actor, author, known, current)
       const change = {
         ...changes,
         ...(email === undefined ? {} : { email: normaliseEmail(email) }),
@@ -65,7 +83,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
     },
 
     async changePassword ({ actor: { userId, companyId, email }, author }, { current, password }) {
-      if (await credentials.verify(email, current, author.address) === undefined) throw new DispatchError('forbidden', 'The current password is not right.')
+      await requireCurrent({ userId, email, current }, author)
       requireGoodPassword(password, email)
       await updatePassword(database, { companyId, userId }, await hashPassword(password), { author, at: now() })
     }
@@ -76,6 +94,13 @@ function requireGrantable ({ role }: Actor, given: Role): void {
   if (!rolesUpTo(role).includes(given)) throw new DispatchError('forbidden', `The role ${given} is above your own, which is ${role}.`)
 }
 
+/** Operators, who run the platform, may give what they do not use. */
+function requireOwned (actor: Actor, services: readonly string[]): void {
+  const foreign = services.filter((service) => !coversServices(actor, [service]))
+  if (actor.role === 'operator' || foreign.length === 0) return
+  throw new DispatchError('forbidden', `Nobody hands on services that they may not use themselves: ${foreign.map((service) => `"${service}"`).join(', ')}.`)
+}
+
 /** Nobody takes the last of those who run a company, or the platform, away from it. */
 function requireSuccessor (before: UserRow, after: { role: Role, disabled: boolean }, others: readonly Role[]): void {
   if (before.role === 'member' || before.disabled_at !== null) return
@@ -84,9 +109,8 @@ function requireSuccessor (before: UserRow, after: { role: Role, disabled: boole
   throw new DispatchError('conflict', `This is the last enabled ${before.role} of the company: make another one first.`)
 }
 
-/** It says no more than that: the address may be another company's user's. */
 function emailTaken (): DispatchError {
-  return new DispatchError('conflict', 'There is a user with this e-mail address already: choose another one.')
+  return new DispatchError('conflict', 'There is a user with this e-mail address in the company already: choose another one.')
 }
 
 function viewOf (user: UserRow): UserView {

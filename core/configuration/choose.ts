@@ -8,11 +8,12 @@ import type { Installed } from '../host/load.ts'
 import type { ServiceName } from '../services/index.ts'
 import type { CompanyConfiguration, StoredConfiguration } from '../store/configurations.ts'
 
-/** What a choice is made from, in a version of the API. `problemsOf` says what is wrong with a stored configuration, today. */
+/** What a choice is made from, in a version of the API. `problemsOf` says what is wrong with a stored configuration, today; `disk`: whether the operator gives providers one. */
 export type Chooser = {
   host: Host
   company: CompanyConfiguration
   version?: Version
+  disk?: boolean
   problemsOf: (provider: Installed, configuration: StoredConfiguration) => readonly Problem[]
 }
 
@@ -52,8 +53,9 @@ export function configurationOf (company: CompanyConfiguration, { userId }: Pick
   return all.find((configuration) => configuration.userId === userId) ?? all.find((configuration) => configuration.userId === null)
 }
 
-function configured ({ company, problemsOf }: Chooser, actor: Pick<Actor, 'userId'>, provider: Installed, chosenBy: ChosenBy): Choice {
-  const { code } = provider
+function configured ({ company, problemsOf, disk = false }: Chooser, actor: Pick<Actor, 'userId'>, provider: Installed, chosenBy: ChosenBy): Choice {
+  const { code, manifest: { needs = [] } } = provider
+  if (needs.includes('disk') && !disk) return { ...missing(`The provider "${code}" writes to a disk, and the operator gives providers none: DISPATCH_DISK_ROOT is not set.`), provider }
   const configuration = configurationOf(company, actor, code)
   if (configuration === undefined) return { ...missing(`The provider "${code}" has no configuration: set one with PUT /api/v1/company/providers/${code}, or for yourself alone with PUT /api/v1/my/providers/${code}.`), provider }
   const [problem] = problemsOf(provider, configuration)

@@ -1,18 +1,19 @@
 import type { Actor } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
-import { DispatchError, refusal } from '../contract/errors.ts'
+import { DispatchError, refusal, type Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { didYouMean } from '../contract/problems.ts'
 import type { ConfigurationView, MyConfig } from '../contract/response.ts'
 import type { Version } from '../contract/versions.ts'
 import type { Host } from '../host/host.ts'
 import type { Installed } from '../host/load.ts'
-import { changeSettings, checkSettings, maskSettings } from '../host/settings.ts'
+import { sandboxFaults } from '../host/sandbox.ts'
+import { changeSettings, maskSettings, openSettings } from '../host/settings.ts'
 import { providedNames, type ServiceName } from '../services/index.ts'
 import type { Author } from '../store/audit.ts'
 import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configurations.ts'
 import { choiceOf, configurationOf, installedCodes } from './choose.ts'
-import { openConfiguration, vaultOf } from './vault.ts'
+import { configurationFaults, vaultOf } from './vault.ts'
 
 /** What admins and users do with choices and configurations; all of it holds for the next request in every process. */
 export type Configuring = {
@@ -20,7 +21,7 @@ export type Configuring = {
   mine: (actor: Actor) => Promise<MyConfig>
   /** Chooses the provider of a service; null takes the choice back. */
   choose: (owner: Owner, service: ServiceName, providerName: string | null, author: Author) => Promise<void>
-  /** Stores settings: secrets left out are kept, null deletes one. Throws `validation_failed` for what does not fit the provider. */
+  /** Stores a whole configuration in place of the one before: of that, only secrets left out are kept; null deletes one. Throws `validation_failed` for what does not fit the provider. */
   configure: (owner: Owner, code: string, given: { settings: JsonObject, sandbox?: boolean, version?: Version }, author: Author) => Promise<ConfigurationView>
   /** Throws `not_found` when there is none. */
   remove: (owner: Owner, code: string, author: Author) => Promise<void>
@@ -58,14 +59,18 @@ export function createConfiguring ({ configurations, host, keyring, publicUrl, n
     },
 
     async configure (owner, code, { settings, sandbox, ...place }, author) {
-      const form = installed(code, 'not_found').manifest.settings
+      const { manifest } = installed(code, 'not_found')
       const vault = vaultOf(keyring, owner, code)
+      let warnings: Problem[] = []
       const stored = await configurations.edit(owner, code, (before) => {
-        const changed = changeSettings(form, before?.settings ?? { plain: {}, secrets: {} }, settings, { vault, now: now(), base: '/settings', ...place })
+        const changed = changeSettings(manifest.settings, before?.settings ?? { plain: {}, secrets: {} }, settings, { vault, now: now(), base: '/settings', ...place })
         if (!changed.ok) throw refusal('validation_failed', changed.problems)
-        return { userId: owner.userId, providerCode: code, settings: changed.value, sandbox: sandbox ?? before?.sandbox ?? false, updatedAt: now() }
+        const faults = sandboxFaults(manifest, openSettings(changed.value, vault), sandbox ?? false)
+        if (faults.length > 0) throw refusal('validation_failed', faults)
+        warnings = changed.warnings
+        return { userId: owner.userId, providerCode: code, settings: changed.value, sandbox: sandbox ?? false, updatedAt: now() }
       }, { author, at: now() })
-      return view(owner.companyId, stored)
+      return { ...view(owner.companyId, stored), ...(warnings.length === 0 ? {} : { warnings }) }
     },
 
     async remove (owner, code, author) {
@@ -92,12 +97,11 @@ function viewOf ({ keyring, publicUrl }: { keyring: Keyring, publicUrl: string }
   if (provider === undefined) {
     return { code, settings: {}, sandbox, valid: false, problems: [{ path: '', code: 'not_installed', message: `There is no provider "${code}" installed.` }] }
   }
-  const form = provider.manifest.settings
-  const problems = checkSettings(form, openConfiguration(keyring, companyId, stored), { base: '/settings' })
+  const problems = configurationFaults(keyring, companyId, provider, stored)
   const [service] = Object.keys(provider.manifest.webhooks ?? {})
   return {
     code,
-    settings: maskSettings(form, settings),
+    settings: maskSettings(provider.manifest.settings, settings),
     sandbox,
     valid: problems.length === 0,
     ...(service === undefined ? {} : { webhookUrl: `${publicUrl}/api/webhooks/${service}/providers/${code}/endpoint.json?account=${stored.account}` }),

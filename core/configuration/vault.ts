@@ -2,6 +2,7 @@ import type { Keyring } from '../access/keyring.ts'
 import type { Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Installed } from '../host/load.ts'
+import { sandboxFaults } from '../host/sandbox.ts'
 import { checkSettings, openSettings, type Vault } from '../host/settings.ts'
 import type { Owner, StoredConfiguration } from '../store/configurations.ts'
 
@@ -15,13 +16,19 @@ export function openConfiguration (keyring: Keyring, companyId: number, configur
   return openSettings(configuration.settings, vaultOf(keyring, { companyId, userId: configuration.userId }, configuration.providerCode))
 }
 
+/** What is wrong with a stored configuration, as the provider is today. */
+export function configurationFaults (keyring: Keyring, companyId: number, { manifest }: Pick<Installed, 'manifest'>, configuration: StoredConfiguration): Problem[] {
+  const settings = openConfiguration(keyring, companyId, configuration)
+  return [...checkSettings(manifest.settings, settings, { base: '/settings' }), ...sandboxFaults(manifest, settings, configuration.sandbox)]
+}
+
 /** Tells what is wrong with stored configurations, and remembers it for as long as neither they nor the provider change. */
 export function createConfigurationCheck (keyring: Keyring): (companyId: number, provider: Installed, configuration: StoredConfiguration) => readonly Problem[] {
   const known = new WeakMap<StoredConfiguration, WeakMap<Installed, readonly Problem[]>>()
   return (companyId, provider, configuration) => {
     const byProvider = known.get(configuration) ?? new WeakMap<Installed, readonly Problem[]>()
     known.set(configuration, byProvider)
-    const problems = byProvider.get(provider) ?? checkSettings(provider.manifest.settings, openConfiguration(keyring, companyId, configuration), { base: '/settings' })
+    const problems = byProvider.get(provider) ?? configurationFaults(keyring, companyId, provider, configuration)
     byProvider.set(provider, problems)
     return problems
   }

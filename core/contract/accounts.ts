@@ -34,6 +34,7 @@ export type NewUserBody = Static<typeof NewUserBody>
 export const UserChanges = Type.Object({
   email: Type.Optional(AccountEmail),
   password: Type.Optional(NewPassword),
+  current: Type.Optional(Type.String({ maxLength: 1024, description: 'The password that the user has until now: to change one\'s own e-mail address or password.' })),
   role: Type.Optional(RoleName),
   services: Type.Optional(UsableServices),
   disabled: Type.Optional(Type.Boolean({ description: 'A disabled user is refused from the next request on.' }))

@@ -1,16 +1,19 @@
 import { Type, type Static } from 'typebox'
 import { Timestamp, Uuid } from './common.ts'
-import { deliveryServices, deliveryStatusesOf, type DeliveryService, type DeliveryStatus } from './delivery.ts'
+import { deliveryStatusesOf, eventServices, type DeliveryStatus, type EventService } from './delivery.ts'
+import { sendStatuses } from './recipients.ts'
 
 /** What a dispatch comes to that its company is told about. */
 export const toldStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
 
-/** What a callback tells: what a dispatch came to, what became of a step after its acceptance, or what the company should know of itself. */
-export type CallbackType = 'company.credits_low' | `dispatch.${typeof toldStatuses[number]}` | { [Service in DeliveryService]: `${Service}.${DeliveryStatus<Service> & string}` }[DeliveryService]
+/** What a callback tells: what a dispatch came to, what became of a step after its acceptance, how an e-mail ended that some recipients were put off, that a deferred step has failed, or what the company should know of itself. */
+export type CallbackType = 'company.credits_low' | 'deferred.failed' | `email.${typeof sendStatuses[number]}` | `dispatch.${typeof toldStatuses[number]}` | { [Service in EventService]: `${Service}.${DeliveryStatus<Service> & string}` }[EventService]
 
 export const callbackTypes = [
   ...toldStatuses.map((status) => `dispatch.${status}`),
-  ...deliveryServices.flatMap((service) => deliveryStatusesOf(service).map((status) => `${service}.${status}`)),
+  ...eventServices.flatMap((service) => deliveryStatusesOf(service).map((status) => `${service}.${status}`)),
+  ...sendStatuses.map((status) => `email.${status}`),
+  'deferred.failed',
   'company.credits_low'
 ] as CallbackType[]
 

@@ -7,20 +7,42 @@ export const deliveryMoves = {
     started: ['viewed', 'signed', 'completed', 'declined', 'expired', 'cancelled'],
     viewed: ['signed', 'completed', 'declined', 'expired', 'cancelled'],
     signed: ['completed', 'declined', 'expired', 'cancelled'],
+    // A signer has refused. Some vendors let them sign all the same.
+    declined: ['completed'],
     completed: [],
-    declined: [],
     expired: [],
     cancelled: []
   },
   postal: {
-    accepted: ['printed', 'mailed', 'in_transit', 'delivered', 'returned', 'cancelled'],
-    printed: ['mailed', 'in_transit', 'delivered', 'returned', 'cancelled'],
-    mailed: ['in_transit', 'delivered', 'returned'],
-    in_transit: ['delivered', 'returned'],
+    accepted: ['printed', 'mailed', 'in_transit', 'delivered', 'returned', 'failed', 'cancelled'],
+    printed: ['mailed', 'in_transit', 'delivered', 'returned', 'failed', 'cancelled'],
+    mailed: ['in_transit', 'delivered', 'returned', 'failed'],
+    in_transit: ['delivered', 'returned', 'failed'],
     // A letter that was put into the box can still come back.
     delivered: ['returned'],
     returned: [],
+    // The vendor has refused it after all, or lost it: it does not come.
+    failed: [],
     cancelled: []
+  },
+  sms: {
+    queued: ['sent', 'delivered', 'failed'],
+    // The network has it: whether the phone gets it is told later, or never.
+    sent: ['delivered', 'failed'],
+    delivered: [],
+    failed: []
+  },
+  invoicing: {
+    // A platform has the file, and says later whether it takes it.
+    received: ['open', 'accepted', 'rejected', 'paid', 'uncollectible', 'void'],
+    // The customer has it: an invoice is to be paid, a quote to be accepted.
+    open: ['accepted', 'rejected', 'paid', 'uncollectible', 'void'],
+    accepted: [],
+    rejected: [],
+    // Given up, and some are paid all the same.
+    uncollectible: ['paid', 'void'],
+    paid: [],
+    void: []
   }
 } as const satisfies Record<string, Record<string, readonly string[]>>
 
@@ -28,26 +50,30 @@ export const deliveryMoves = {
 export type DeliveryService = keyof typeof deliveryMoves
 export type DeliveryStatus<Service extends DeliveryService = DeliveryService> = { [Name in Service]: keyof typeof deliveryMoves[Name] }[Service]
 
-/** The services whose vendors tell it in words of their own alone, which are shown as they are. */
-export const reportedServices = ['invoicing'] as const
-export type ReportedService = typeof reportedServices[number]
-
-/** The services whose accepted steps are asked after. */
-export type FollowedService = DeliveryService | ReportedService
-
 export const deliveryServices = Object.keys(deliveryMoves) as readonly DeliveryService[]
 
 export function isDeliveryService (name: string): name is DeliveryService {
   return Object.hasOwn(deliveryMoves, name)
 }
 
+/** Those whose vendors send events: what becomes of them is called back, and steps can be deferred until it does. The others are asked after alone. */
+export const eventServices = ['esign', 'postal'] as const satisfies readonly DeliveryService[]
+export type EventService = typeof eventServices[number]
+
+export function isEventService (name: string): name is EventService {
+  return eventServices.some((service) => service === name)
+}
+
+/** The event that everybody has signed: from then on the vendor has a signed document. */
+export const signedEvent = 'esign.completed'
+
 /** The delivery statuses of a service, in the order in which they usually come. */
-export function deliveryStatusesOf (service: DeliveryService): readonly DeliveryStatus[] {
-  return Object.keys(deliveryMoves[service]) as DeliveryStatus[]
+export function deliveryStatusesOf<Service extends DeliveryService> (service: Service): readonly DeliveryStatus<Service>[] {
+  return Object.keys(deliveryMoves[service]) as DeliveryStatus<Service>[]
 }
 
 /** Every delivery status, of whatever service. */
-export const deliveryStatuses = [...new Set(deliveryServices.flatMap(deliveryStatusesOf))]
+export const deliveryStatuses = [...new Set(deliveryServices.flatMap((service) => deliveryStatusesOf(service)))]
 
 /** Whether a step of the service may come from one status (null: none yet) to another. */
 export function mayMove (service: DeliveryService, from: string | null, to: string): boolean {
@@ -61,9 +87,32 @@ export function originsOf (service: DeliveryService, to: DeliveryStatus | null):
   return to === null ? [] : deliveryStatusesOf(service).filter((from) => mayMove(service, from, to))
 }
 
+/** The statuses that others follow by way of exception alone. */
+const nearlyLast: readonly string[] = ['delivered', 'declined']
+
 /** Whether nothing more is asked after: nothing may follow, or only by way of exception. */
 export function isSettled (service: DeliveryService, status: string | null): boolean {
   if (status === null) return false
   const moves: Readonly<Record<string, readonly string[]>> = deliveryMoves[service]
-  return status === 'delivered' || moves[status]?.length === 0
+  return nearlyLast.includes(status) || moves[status]?.length === 0
+}
+
+/** The statuses that are not to be expected once a step has come to one. */
+export function unexpectedAfter (service: DeliveryService, status: DeliveryStatus): DeliveryStatus[] {
+  return deliveryStatusesOf(service).filter((other) => other !== status && (isSettled(service, status) || !mayMove(service, status, other)))
+}
+
+const paid = 'What it cost stays charged: a dispatch is paid once its vendor has accepted it.'
+
+/** What a client is told where a step was refused after it had been accepted. */
+const refusals: { readonly [Service in DeliveryService]: Readonly<Partial<Record<DeliveryStatus<Service>, string>>> } = {
+  esign: { declined: `A signer has refused to sign. ${paid}` },
+  postal: { failed: `The vendor has refused the letter after it had accepted it, or could not bring it: it does not reach its recipient. ${paid} Once the cause is put right, dispatch it anew.` },
+  sms: { failed: `The message did not reach the phone. ${paid}` },
+  invoicing: { rejected: `It was refused after it had been accepted. ${paid} Once the cause is put right, dispatch it anew.` }
+}
+
+/** The sentence that goes with a delivery status which is a refusal; undefined with any other. */
+export function refusalOf (service: DeliveryService, status: string): string | undefined {
+  return Object.entries<string>(refusals[service]).find(([refused]) => refused === status)?.[1]
 }

@@ -1,6 +1,7 @@
 /**
- * The one table of errors: word → HTTP status and when it is answered. Responses, the OpenAPI document and the
- * documentation are built from it; nothing else in the service chooses a status.
+ * The one table of errors: word → HTTP status, when it is answered, and in how many seconds another try is worth it where
+ * nothing better is known. Responses, the OpenAPI document and the documentation are built from it; nothing else in the
+ * service chooses a status.
  */
 export const errorTable = {
   validation_error: { status: 400, when: 'The shape of the request is wrong: a missing field, a wrong type, a bad enum or format, an unknown field, unreadable JSON.' },
@@ -14,7 +15,7 @@ export const errorTable = {
   unknown_service: { status: 404, when: 'The path names a service that does not exist.' },
   unknown_chain: { status: 404, when: 'The path names services that cannot follow each other.' },
   document_expired: { status: 409, when: 'The document of the dispatch is no longer kept: what is left of the dispatch cannot be done.' },
-  idempotency_in_progress: { status: 409, when: 'The first request with this idempotency key is still running.' },
+  idempotency_in_progress: { status: 409, when: 'The first request with this idempotency key is still running.', retryAfter: 1 },
   conflict: { status: 409, when: 'The resource is not in a state that allows the request.' },
   payload_too_large: { status: 413, when: 'The body is larger than allowed.' },
   unsupported_media_type: { status: 415, when: 'The content type of the body is not supported.' },
@@ -28,13 +29,20 @@ export const errorTable = {
   rate_limited: { status: 429, when: 'More requests, or more failed logins, than the limit allows: Retry-After says in how many seconds there is room again.' },
   distant_service_error: { status: 500, when: 'The SMTP server rejected the message; the message carries its code.' },
   internal_error: { status: 500, when: 'A fault of the service itself; it is logged with the request id.' },
-  provider_unavailable: { status: 503, when: 'The provider certainly did not accept the request: it is safe to send it again.' },
-  timeout: { status: 504, when: 'The synchronous limit passed. The dispatch goes on; its id tells where to look.' },
+  service_unavailable: { status: 503, when: 'The service cannot reach its database, or not change it: Retry-After says in how many seconds to try again. A dispatch was not recorded, and nothing was sent.', retryAfter: 5 },
+  provider_unavailable: { status: 503, when: 'The provider certainly did not accept the request: it is safe to send it again.', retryAfter: 10 },
+  timeout: { status: 504, when: 'A time limit passed. A dispatch that is named goes on: its id tells where to look.' },
+  recording_unknown: { status: 504, when: 'Whether the request was recorded is not known yet. The dispatch that is named goes on if it was; read a minute later, a 404 says that it was not, and that nothing was sent.' },
   outcome_unknown: { status: 504, when: 'The provider may have accepted the request. It is never sent again blindly.' }
-} as const satisfies Record<string, { status: number, when: string }>
+} as const satisfies Record<string, { status: number, when: string, retryAfter?: number }>
 
 /** The machine-readable word of an error: the `error` field of every error body. */
 export type ErrorWord = keyof typeof errorTable
+
+/** The row of a word. */
+export function errorRow (word: ErrorWord): { status: number, when: string, retryAfter?: number } {
+  return errorTable[word]
+}
 
 /** How much is left of a limit: `quota` in `window` seconds; `remaining` of it now, all of it in `reset` seconds. */
 export type Budget = { policy: string, quota: number, window: number, remaining: number, reset: number }
@@ -89,7 +97,7 @@ export class DispatchError extends Error {
 
   /** The HTTP status that the table gives to this error. */
   get status (): number {
-    return errorTable[this.word].status
+    return errorRow(this.word).status
   }
 }
 

@@ -24,14 +24,31 @@ export function isMailbox (text: string): boolean {
   return readMailbox(text) !== undefined
 }
 
-/** Quoted local parts are refused: nobody has one, and they may hold commas and line breaks. So are domains that no name server could be asked for. */
+/**
+ * Quoted local parts are refused: nobody has one, and they may hold commas and line breaks. So are domains that no name server
+ * could be asked for, and characters that nobody sees. Letters beyond ASCII may stand before the `@` too (RFC 6531).
+ */
 function isAddress (text: string): boolean {
-  return !text.includes('"') && validator.isEmail(text, { allow_utf8_local_part: false }) && domainToASCII(text.slice(text.lastIndexOf('@') + 1)) !== ''
+  return !/["\p{C}\p{Z}]/u.test(text) && validator.isEmail(text) && domainToASCII(text.slice(text.lastIndexOf('@') + 1)) !== ''
+}
+
+/** Whether a text is one address, without a name before it. */
+export function isPlainAddress (text: string): boolean {
+  return !text.includes('<') && isAddress(text)
+}
+
+/** Whether all characters of a text are those of ASCII. */
+export function isAscii (text: string): boolean {
+  return /^[ -~]*$/.test(text)
+}
+
+/** An address with its domain in ASCII, for those who know no other ones. */
+export function asciiDomain (address: string): string {
+  const at = address.lastIndexOf('@')
+  return `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`
 }
 
 /** The address of a mailbox as it is compared: its domain in ASCII and lower case. Whether the case of what stands before it matters is for its domain to say. */
 export function comparable (mailbox: string): string {
-  const address = readMailbox(mailbox)?.address ?? mailbox
-  const at = address.lastIndexOf('@')
-  return `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`
+  return asciiDomain(readMailbox(mailbox)?.address ?? mailbox).normalize('NFC')
 }

@@ -8,10 +8,16 @@ const mostProblems = 101
 
 /** Turns Ajv's errors (run with `verbose`) into problems: one sentence each, at the place of the fault. */
 export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[] {
+  const told = errors.filter((error) => error.keyword === 'anyOf' && helpOf(error.parentSchema) !== undefined)
   return errors
-    .filter((error) => !(error.keyword in composites))
+    .filter((error) => !(error.keyword in composites) && !told.some((whole) => isBranch(error, whole)))
     .slice(0, mostProblems)
     .map((error) => problemOf(error, base))
+}
+
+/** Whether an error says of one allowed form what the sentence about all of them says better. */
+function isBranch (error: ErrorObject, whole: ErrorObject): boolean {
+  return error.instancePath === whole.instancePath && error.schemaPath.startsWith(`${whole.schemaPath}/`)
 }
 
 /** These only repeat that an inner problem was found. */
@@ -34,8 +40,8 @@ const sentences: Record<string, (error: ErrorObject) => Reading> = {
   type: ({ params, data }) => ({ code: 'type', message: `Expected ${words(params['type'])}, got ${kindOf(data)}.` }),
   enum: ({ params, data }) => ({ code: 'enum', message: `Expected one of ${list(params['allowedValues'])}${nearestOf(data, params['allowedValues'])}.` }),
   const: ({ params }) => ({ code: 'const', message: `Expected ${JSON.stringify(params['allowedValue'])}.` }),
-  format: ({ params }) => ({ code: 'format', message: `Not a valid ${formatNames[text(params, 'format')] ?? text(params, 'format')}.` }),
-  pattern: ({ params, parentSchema }) => ({ code: 'pattern', message: helpOf(parentSchema) ?? `Does not match the pattern ${text(params, 'pattern')}.` }),
+  format: ({ params, data }) => ({ code: 'format', message: `Not a valid ${formatNames[text(params, 'format')] ?? text(params, 'format')}.${severalIn(data, text(params, 'format'))}` }),
+  pattern: ({ params, parentSchema, data }) => ({ code: 'pattern', message: `${helpOf(parentSchema) ?? `Does not match the pattern ${text(params, 'pattern')}.`}${commaIn(data)}` }),
   minLength: ({ params }) => ({ code: 'too_short', message: limit(params) === 1 ? 'Must not be empty.' : `Needs at least ${limit(params)} characters.` }),
   maxLength: ({ params }) => ({ code: 'too_long', message: `May have at most ${limit(params)} characters.` }),
   minItems: ({ params }) => ({ code: 'too_few', message: limit(params) === 1 ? 'Must not be empty.' : `Needs at least ${limit(params)} items.` }),
@@ -47,7 +53,7 @@ const sentences: Record<string, (error: ErrorObject) => Reading> = {
   exclusiveMinimum: ({ params }) => ({ code: 'too_small', message: `Must be more than ${limit(params)}.` }),
   exclusiveMaximum: ({ params }) => ({ code: 'too_large', message: `Must be less than ${limit(params)}.` }),
   uniqueItems: () => ({ code: 'duplicate', message: 'Two items are the same.' }),
-  anyOf: ({ parentSchema }) => ({ code: 'type', message: helpOf(parentSchema) ?? 'Fits none of the allowed forms.' }),
+  anyOf: ({ parentSchema, data }) => ({ code: 'type', message: `${helpOf(parentSchema) ?? 'Fits none of the allowed forms.'}${commaIn(data)}` }),
   oneOf: ({ parentSchema }) => ({ code: 'type', message: helpOf(parentSchema) ?? 'Must fit exactly one of the allowed forms.' })
 }
 
@@ -59,8 +65,21 @@ const formatNames: Record<string, string> = {
   mailbox: 'e-mail address, such as ada@example.com or Ada Lovelace <ada@example.com>',
   'mailbox-or-none': 'e-mail address, such as ada@example.com or Ada Lovelace <ada@example.com>',
   'https-url': 'https:// URL (one without user name and password)',
+  'time-zone': 'name of a time zone, such as Europe/Paris',
+  'mail-address': 'e-mail address, such as ada@example.com',
+  'rsa-private-key': 'private RSA key in PEM (of 1024 bits or more, without a passphrase)',
   uri: 'URL',
   uuid: 'UUID'
+}
+
+/** A number as many countries write it: `12,50`, `1.234,50`. */
+function commaIn (data: unknown): string {
+  return typeof data === 'string' && /^-?\d[\d.' ]*,\d+$/.test(data) ? ' Its decimals follow a point, not a comma.' : ''
+}
+
+/** Several e-mail addresses in one text. */
+function severalIn (data: unknown, format: string): string {
+  return format.startsWith('mailbox') && typeof data === 'string' && /@[^@]*[,;][^@]*@/.test(data) ? ' Several addresses are an array of texts.' : ''
 }
 
 function fallback (error: ErrorObject): Reading {
@@ -111,7 +130,8 @@ function list (values: unknown): string {
 }
 
 function words (types: unknown): string {
-  return Array.isArray(types) ? types.join(' or ') : String(types)
+  const all: readonly unknown[] = Array.isArray(types) ? types : [types]
+  return all.map((type) => type === 'boolean' ? 'true or false' : String(type)).join(' or ')
 }
 
 function kindOf (data: unknown): string {

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { AnyJsonObject, Line, Metadata, ProviderCode } from './common.ts'
-import { dispatchStatuses } from './states.ts'
+import { serviceNames } from '../services/index.ts'
+import { deferredStates, dispatchStatuses } from './states.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -18,6 +19,7 @@ export type PageQuery = Static<typeof PageQuery>
 export const DispatchQuery = Type.Object({
   status: Type.Optional(Type.Enum(dispatchStatuses)),
   service: Type.Optional(Type.String({ maxLength: 50 })),
+  deferred: Type.Optional(Type.Enum(deferredStates, { description: 'Has a deferred action in this state: deferred=failed finds what is to be retried.' })),
   invoiceNumber: Type.Optional(Type.String({ maxLength: 200 })),
   recipient: Type.Optional(Type.String({ maxLength: 200, description: 'The name of the recipient; case does not matter.' })),
   metadata: Type.Optional(Type.Unsafe<Metadata>({ ...Metadata, description: 'Pairs that the metadata must have: metadata[orderId]=A-1001.' })),
@@ -31,10 +33,10 @@ export type DispatchQuery = Static<typeof DispatchQuery>
 /** The body of a choice; null takes it back. */
 export const ChoiceBody = Type.Object({ providerName: Type.Union([ProviderCode, Type.Null()]) }, closed)
 
-/** The body of a configuration. A secret that is left out is kept, null deletes it. */
+/** The body of a configuration, in place of the one before: a secret that is left out is kept, null deletes it; nothing else is kept. */
 export const ConfigurationBody = Type.Object({
   settings: AnyJsonObject,
-  sandbox: Type.Optional(Type.Boolean({ description: 'Nothing real happens and nothing is charged.' })),
+  sandbox: Type.Optional(Type.Boolean({ default: false, description: 'Nothing real happens and nothing is charged.' })),
   useSandbox: Type.Optional(Type.Boolean({ description: 'Another name of "sandbox".' }))
 }, closed)
 
@@ -43,6 +45,12 @@ export const ResolveBody = Type.Object({
   outcome: Type.Enum(['accepted', 'rejected'], { description: 'Whether the provider has taken what was sent to it.' }),
   reason: Line(500, { description: 'how it is known, on one line', examples: ['Seen in the account of the vendor.'] })
 }, closed)
+
+/** What is let go of all that waits for another try; without a word, everything. */
+export const ReleaseBody = Type.Object({
+  providerName: Type.Optional(ProviderCode),
+  service: Type.Optional(Type.Enum([...serviceNames], { description: 'Dispatches that wait for a step of this service.' }))
+}, { ...closed, examples: [{ providerName: 'simulator' }] })
 
 /** The headers of what is done once, however often it is asked for. */
 export const IdempotencyHeaders = Type.Object({

@@ -3,7 +3,8 @@ import { AnyJson, AnyJsonObject, DocumentHandle, Metadata, ProblemSchema, Provid
 import type { JsonObject } from './json.ts'
 import { deliveryStatuses } from './delivery.ts'
 import { errorTable, type ErrorWord } from './errors.ts'
-import { choosers, dispatchStatuses, stepStatuses } from './states.ts'
+import { recipientLists, type RecipientReport } from './recipients.ts'
+import { choosers, deferredStates, dispatchStatuses, stepStatuses } from './states.ts'
 
 const Word = Type.Enum(Object.keys(errorTable) as [ErrorWord, ...ErrorWord[]])
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
@@ -17,19 +18,22 @@ export const GeneratedDocument = Type.Interface([DocumentHandle], {
 export type GeneratedDocument = Static<typeof GeneratedDocument>
 
 /** What the provider answered: its own identifier and status, and whatever else it gave. */
-export const ProviderResponse = Type.Unsafe<JsonObject & { readonly id: string, readonly status: string }>(
-  Type.Object({ id: Type.String(), status: Type.String(), url: Type.Optional(Type.String()) }, { additionalProperties: true })
+export const ProviderResponse = Type.Unsafe<JsonObject & RecipientReport & { readonly id: string, readonly status: string }>(
+  Type.Object({ id: Type.String(), status: Type.String(), url: Type.Optional(Type.String()), ...recipientLists }, { additionalProperties: true })
 )
 export type ProviderResponse = Static<typeof ProviderResponse>
 
 /** Why a step was not done. */
 const StepError = Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) })
 
+const Sandbox = Type.Optional(Type.Literal(true, { description: 'Done in the test environment of the vendor, or by the simulator: nothing real happened, and nothing was charged.' }))
+
 /** What became of a step. */
 export const StepAnswer = Type.Object({
   service: Type.String(),
   status: Type.Enum(stepStatuses),
   providerName: nullable(ProviderCode),
+  sandbox: Sandbox,
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   error: Type.Optional(StepError)
@@ -66,6 +70,7 @@ export const DispatchResponse = Type.Object({
   ...whole,
   service: Type.String(),
   providerName: nullable(ProviderCode),
+  sandbox: Sandbox,
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   ...ending
@@ -101,6 +106,7 @@ export const ValidationResponse = Type.Object({
     service: Type.String(),
     providerName: Type.Optional(ProviderCode),
     chosenBy: Type.Optional(Type.Enum(choosers)),
+    sandbox: Sandbox,
     documentType: Type.Optional(Type.String()),
     credits: Type.Integer({ minimum: 0 }),
     on: Type.Optional(Type.String({ description: 'Deferred: done once this event of the dispatch has come.', examples: ['esign.completed'] }))
@@ -123,9 +129,11 @@ const StepView = Type.Object({
   generatedDocument: nullable(GeneratedDocument),
   creditsCharged: Type.Integer({ minimum: 0 }),
   template: Type.Optional(UsedTemplate),
+  deferredState: Type.Optional(Type.Enum(deferredStates, { description: 'How far a deferred action has come. failed: POST …/retry does it again. skipped: its event is not to be expected any more, as its error says.' })),
   deferredOn: Type.Optional(Type.String({ description: 'Done once this event of the dispatch has come.', examples: ['esign.completed'] })),
-  nextTryAt: Type.Optional(Timestamp),
-  deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, for esign and postal; null: nothing is known yet.' }))),
+  nextTryAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it is tried again by itself, or those of an e-mail who wait are.' })),
+  deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, as its vendor told; null: nothing is known yet. Absent where vendors tell nothing.' }))),
+  deliveryMessage: Type.Optional(Type.String({ description: 'With a deliveryStatus that is a refusal: what it means, and for the price.' })),
   error: Type.Optional(StepError)
 })
 
@@ -153,7 +161,7 @@ export type DispatchView = Static<typeof DispatchView>
 /** One entry of a dispatch's timeline. */
 export const EventView = Type.Object({
   id: Type.String(),
-  kind: Type.String({ description: 'planned, rendered, fetched (the document of the vendor), calling, answered, done (without a provider), failed (no provider was called), resumed, recovered (from a process that ended), reconciled, resolved, cancelled, webhook, polled.' }),
+  kind: Type.String({ description: 'planned, rendered, fetched (the document of the vendor), calling, answered, done (without a provider), failed (no provider was called), resumed, recovered (from a process that ended), reconciled, corrected (answered after its process had lost the dispatch), resolved, cancelled, webhook, polled, skipped (a deferred action whose event is not to be expected any more).' }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,
   facts: AnyJsonObject,
@@ -188,7 +196,8 @@ export const ConfigurationView = Type.Object({
   sandbox: Type.Boolean(),
   valid: Type.Boolean({ description: 'false: it no longer fits the installed provider.' }),
   webhookUrl: Type.Optional(Type.String({ description: 'Where the vendor posts its events for this configuration. It is as good as a password: only the vendor needs it.' })),
-  problems: Type.Optional(Type.Array(ProblemSchema))
+  problems: Type.Optional(Type.Array(ProblemSchema)),
+  warnings: Type.Optional(Type.Array(ProblemSchema, { description: 'Of the change that this answers, such as a secret that was not kept because its destination has changed.' }))
 })
 export type ConfigurationView = Static<typeof ConfigurationView>
 
@@ -222,10 +231,11 @@ export const ProviderView = Type.Object({
   docs: Type.Optional(Type.String()),
   services: Type.Optional(Type.Record(Type.String(), Type.Object({
     capabilities: AnyJsonObject,
+    limits: Type.Array(AnyJsonObject, { description: 'What else the vendor takes of a request: what stands `at` must fit a JSON Schema, `when` other fields do; `words` say it in a sentence.' }),
     idempotency: AnyJsonObject,
     timeLimit: Type.Optional(Type.Number()),
     verbs: Type.Array(Type.String()),
-    webhook: Type.Optional(Type.Enum(['jws', 'basic', 'hmac'], { description: 'The vendor reports by itself; how its events are verified.' })),
+    webhook: Type.Optional(Type.Array(Type.Enum(['jws', 'basic', 'hmac']), { description: 'The vendor reports by itself; in which ways its events are verified.' })),
     statuses: Type.Optional(Type.Array(Type.String(), { description: 'The delivery statuses that it tells.' }))
   }))),
   settings: Type.Optional(JsonSchema),
@@ -256,6 +266,9 @@ export const QueueView = Type.Object({
   }))
 })
 export type QueueView = Static<typeof QueueView>
+
+/** How many dispatches go on. */
+export const ReleaseView = Type.Object({ released: Count })
 
 /** The answer that has no body. */
 export const Nothing = Type.Null({ description: 'Done.' })

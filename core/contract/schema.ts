@@ -3,7 +3,8 @@ import addFormats from 'ajv-formats'
 import type { Static, TSchema } from 'typebox'
 import type { Problem } from './errors.ts'
 import { inspectJson, isUnbounded } from './json.ts'
-import { isMailbox } from './mailbox.ts'
+import { isMailbox, isPlainAddress } from './mailbox.ts'
+import { isRsaKey } from './private-key.ts'
 import { problemsOf } from './problems.ts'
 import { vocabularies } from './vocabulary.ts'
 
@@ -22,15 +23,27 @@ const httpsUrl = /^https:\/\/[^\s/?#@]+(?:[/?#]\S*)?$/
 /** The compiler of the service's schemas: all problems at once, nothing removed. */
 export function createAjv (options: Options): Ajv2020 {
   const ajv = new Ajv2020({ ...common, ...options })
-  addFormats.default(ajv, ['date', 'email', 'uri', 'time'])
+  addFormats.default(ajv, ['date', 'email', 'uri', 'uri-reference', 'time'])
   ajv.addFormat('date-time', isDateTime)
   ajv.addFormat('iso-8601', (text) => isDate(text) || isDateTime(text))
   ajv.addFormat('mailbox', isMailbox)
+  ajv.addFormat('mail-address', isPlainAddress)
+  ajv.addFormat('rsa-private-key', isRsaKey)
   ajv.addFormat('mailbox-or-none', (text) => text === '' || isMailbox(text))
   ajv.addFormat('https-url', (text) => httpsUrl.test(text) && URL.canParse(text))
+  ajv.addFormat('time-zone', isTimeZone)
   // Without the "urn:uuid:" that ajv-formats allows and PostgreSQL does not.
   ajv.addFormat('uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i)
   return ajv
+}
+
+/** A name of the IANA time zone database, as the runtime knows it. */
+function isTimeZone (text: string): boolean {
+  try {
+    return /^[A-Za-z]/.test(text) && new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
 }
 
 const common: Options = {

@@ -2,9 +2,13 @@
 export const dispatchStatuses = ['queued', 'running', 'succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
 export type DispatchStatus = typeof dispatchStatuses[number]
 
-/** The states of a step: what is known of its provider's answer. `waiting`: deferred, for an event of its dispatch. */
-export const stepStatuses = ['planned', 'calling', 'accepted', 'rejected', 'unavailable', 'uncertain', 'waiting'] as const
+/** The states of a step: what is known of its provider's answer. `waiting`: deferred, for an event of its dispatch; `skipped`: that event is not to be expected any more. */
+export const stepStatuses = ['planned', 'calling', 'accepted', 'rejected', 'unavailable', 'uncertain', 'waiting', 'skipped'] as const
 export type StepStatus = typeof stepStatuses[number]
+
+/** How far a deferred step has come. `running`: its event has come, and it is done or tried again by itself. */
+export const deferredStates = ['waiting', 'running', 'done', 'failed', 'skipped'] as const
+export type DeferredState = typeof deferredStates[number]
 
 /** Who chose the provider of a step. */
 export const choosers = ['request', 'user', 'company'] as const

@@ -1,3 +1,4 @@
+import { isCurrency } from '../contract/currencies.ts'
 import { compileBlocks, resolveBlocks } from './compile-blocks.ts'
 import { readAssets } from './compile-image.ts'
 import type { ResolvedDocument } from './document.ts'
@@ -11,7 +12,6 @@ import { newScope, type Scope } from './scope.ts'
 import { below, type Site } from './site.ts'
 import { pageOf, styleOf } from './style.ts'
 import { noUses, type Read, type Uses } from './uses.ts'
-import { isCurrency } from './values.ts'
 
 /** A template ready for any number of documents. */
 export type CompiledTemplate = {

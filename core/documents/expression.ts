@@ -1,6 +1,7 @@
 import { Context, LiquidError, toValueSync, TypeGuards, UndefinedVariableError, Value } from 'liquidjs'
 import { didYouMean } from '../contract/problems.ts'
 import { RenderError, renderError } from './errors.ts'
+import { withFallbacks } from './fallback.ts'
 import { engine, pageFields, settingNames } from './liquid.ts'
 import { environment, lookUp, pointerOf, type Scope } from './scope.ts'
 import { fault, read, type Site } from './site.ts'
@@ -46,16 +47,16 @@ function compilePath (path: Path, site: Site, as: Read['as']): Expression {
 function compileLiquid (text: string, site: Site, as: Read['as']): Expression {
   const { parsed, places } = parseValue(text, site)
   const sources = places.map((place) => read(site, pathOf(place), as))
-  const pointer = (scope: Scope): string => pointerOf(scope, places[0])
-  const evaluate = (scope: Scope, lenience: 'strict' | 'lenient'): unknown => guarded(scope, site, pointer, () =>
-    parsed === undefined ? undefined : toValueSync(parsed.value(liquidContext(scope, site), lenience === 'lenient')))
+  const pointer: Pointer = (scope, variable = places[0]) => pointerOf(scope, variable)
+  const evaluate = (scope: Scope, lenience: Lenience): unknown => guarded(scope, site, pointer, () =>
+    parsed === undefined ? undefined : toValueSync(parsed.value(liquidContext(scope, site, lenience), lenience === 'lenient')))
   return { value: (scope) => evaluate(scope, 'strict'), find: (scope) => evaluate(scope, 'lenient'), pointer, source: sources[0] ?? [], isPath: false }
 }
 
 /** What an expression is and reads; nothing, and a fault, when it is none. */
 function parseValue (text: string, site: Site): { parsed: Value | undefined, places: Place[] } {
   try {
-    const parsed = new Value(text, engine)
+    const parsed = withFallbacks(new Value(text, engine))
     // A quotation mark that is not closed passes as a value, but not as an output.
     if (isOne(parsed)) return { parsed, places: placesOf(`{{ ${text} }}`) }
     fault(site, `"${text}" is not an expression: expected a path such as customer.name, with operators or filters.`)
@@ -99,15 +100,21 @@ export function pathOf (place: Place): string[] {
   return place.filter((segment) => typeof segment === 'string')
 }
 
+/** Whether what the data do not have is an error, or nothing. */
+type Lenience = 'strict' | 'lenient'
+
 /** The variables, locale and currency of one evaluation. */
-export function liquidContext (scope: Scope, site: Site): Context {
+export function liquidContext (scope: Scope, site: Site, lenience: Lenience): Context {
   const globals = { [settingNames.locale]: scope.locale, [settingNames.currency]: scope.currency }
   const fields = site.pageFields ? pageFields : {}
-  return new Context({ ...environment(scope), ...fields }, engine.options, { sync: true, globals }, { liquid: engine })
+  return new Context({ ...environment(scope), ...fields }, engine.options, { sync: true, globals, strictVariables: lenience === 'strict' }, { liquid: engine })
 }
 
+/** Where the data are that an error speaks of: of the variable that it names, or of the first one that is read. */
+type Pointer = (scope: Scope, variable?: readonly string[]) => string
+
 /** Runs Liquid; its errors become RenderErrors that say which field of the data is concerned. */
-export function guarded<T> (scope: Scope, site: Site, pointer: (scope: Scope) => string, run: () => T): T {
+export function guarded<T> (scope: Scope, site: Site, pointer: Pointer, run: () => T): T {
   try {
     return run()
   } catch (error) {
@@ -115,12 +122,12 @@ export function guarded<T> (scope: Scope, site: Site, pointer: (scope: Scope) =>
   }
 }
 
-function translated (error: unknown, scope: Scope, site: Site, pointer: (scope: Scope) => string): unknown {
+function translated (error: unknown, scope: Scope, site: Site, pointer: Pointer): unknown {
   const cause: unknown = LiquidError.is(error) && 'originalError' in error ? error.originalError : error
   if (cause instanceof RenderError) return new RenderError(cause.problems.map((problem) => problem.path === '' ? { ...problem, path: pointer(scope) } : problem), { cause: error })
   if (error instanceof UndefinedVariableError) {
     const name = /undefined variable: ([^,]*)/.exec(error.message)?.[1] ?? ''
-    return missing(name, plainPath.test(name) ? pointerOf(scope, name.split('.')) : pointer(scope), site)
+    return missing(name, plainPath.test(name) ? pointer(scope, name.split('.')) : pointer(scope), site)
   }
   if (!(error instanceof Error)) return error
   const code = error.message.includes('limit exceeded') ? 'too_large' : 'template_error'

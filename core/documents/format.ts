@@ -1,3 +1,4 @@
+import { minorDigits } from '../contract/currencies.ts'
 import type { Cell, Decimal, Run } from './document.ts'
 import { remember } from './memory.ts'
 
@@ -50,11 +51,10 @@ export function formatCountry (value: string, locale: string): string {
 
 const moneyFormat = remember(500, (key) => {
   const [locale, currency = '', digits = ''] = key.split(' ')
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency })
-  if (digits === '') return format
-  // The decimals of the currency's minor unit: 2 for EUR, 0 for JPY.
-  const { maximumFractionDigits: least = 2 } = format.resolvedOptions()
-  return new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: Math.min(Number(digits), least), maximumFractionDigits: Number(digits) })
+  // Not those of Intl, which leaves out decimals that a country's people seldom write.
+  const least = minorDigits(currency)
+  const most = digits === '' ? least : Number(digits)
+  return new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: Math.min(most, least), maximumFractionDigits: most })
 })
 
 const numberFormat = remember(200, (key) => {

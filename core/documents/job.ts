@@ -33,7 +33,7 @@ export type RenderJob<F extends Format = Format> = {
 }
 
 /** A document in its format. */
-export type Rendered<F extends Format = Format> = Results[F] & { title: string }
+export type Rendered<F extends Format = Format> = Results[F]
 
 /** What a worker answers: errors of the data are an answer like any other. */
 export type Outcome<F extends Format = Format> = { ok: true, rendered: Rendered<F> } | { ok: false, problems: readonly Problem[] }

@@ -1,9 +1,10 @@
 import { Liquid, type Context } from 'liquidjs'
+import { isCurrency } from '../contract/currencies.ts'
 import type { Decimal, PageField } from './document.ts'
 import { renderError } from './errors.ts'
 import { formatCountry, formatDate, formatMoney, formatNumber, formatPercent, isDateStyle } from './format.ts'
 import { escapeMarkup, pageMark } from './markup.ts'
-import { isCurrency, isDate, isDecimal } from './values.ts'
+import { isDate, isDecimal } from './values.ts'
 
 /** Tags that neither read files nor define templates of their own. */
 const allowedTags = new Set(['if', 'unless', 'case', 'for', 'break', 'continue', 'assign', 'comment', '#'])

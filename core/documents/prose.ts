@@ -1,6 +1,7 @@
 import type { Template } from 'liquidjs'
 import type { Run } from './document.ts'
-import { compileExpression, guarded, liquidContext, parseMessage, pathOf, placesOf, type Expression } from './expression.ts'
+import { compileExpression, guarded, liquidContext, parseMessage, pathOf, placesOf, type Expression, type Place } from './expression.ts'
+import { withFallbacksInside } from './fallback.ts'
 import { limits } from './limits.ts'
 import { engine, textOf } from './liquid.ts'
 import { escapeMarkup, hasMarkup, pageMark, parseMarkup } from './markup.ts'
@@ -73,21 +74,23 @@ function join (parts: readonly Part[], scope: Scope, escape: (text: string) => s
   return text
 }
 
-/** What a loop goes over, where that is a path. */
-const loopedOver = /\{%-?\s*for\s+\w+\s+in\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)/g
+/** The variable of a loop, and what it goes over, where that is a path. */
+const loopedOver = /\{%-?\s*for\s+(\w+)\s+in\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)/g
 
 function compileTags (source: string, site: Site): Prose {
   const templates = parseTags(source, site)
   const places = templates === undefined ? [] : placesOf(source).filter(([name = '']) => !(site.pageFields && /^pages?$/.test(String(name))))
-  const lists = new Set(Array.from(source.matchAll(loopedOver), ([, list]) => list))
+  const loops = new Map(Array.from(source.matchAll(loopedOver), ([, variable = '', list = '']) => [variable, list]))
+  const lists = new Set(loops.values())
   for (const path of places.map(pathOf)) {
     // What a loop of text shows of its items is not known: all of them.
     if (lists.has(path.join('.'))) use(site.uses, read(site, path, 'list'), 'whole')
     else read(site, path, 'whole')
   }
-  const pointer = (scope: Scope): string => pointerOf(scope, places[0])
+  // Which item a loop of text is at is not known: its list is.
+  const pointer = (scope: Scope, variable: Place = places[0] ?? []): string => pointerOf(scope, loops.get(String(variable[0]))?.split('.') ?? variable)
   return (scope) => {
-    const text = guarded(scope, site, pointer, () => String(engine.renderSync(templates ?? [], liquidContext(scope, site))))
+    const text = guarded(scope, site, pointer, () => String(engine.renderSync(templates ?? [], liquidContext(scope, site, 'strict'))))
     spend(scope, 'characters', text.length)
     return parseMarkup(text)
   }
@@ -95,7 +98,9 @@ function compileTags (source: string, site: Site): Prose {
 
 function parseTags (source: string, site: Site): Template[] | undefined {
   try {
-    return engine.parse(source)
+    const templates = engine.parse(source)
+    withFallbacksInside(templates)
+    return templates
   } catch (error) {
     fault(site, parseMessage(error, source))
     return undefined

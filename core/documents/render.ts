@@ -20,10 +20,12 @@ import { renderXlsx } from './xlsx.ts'
 export async function render<F extends Format> (template: CompiledTemplate, { data: given, format, now, signers }: Omit<RenderJob<F>, 'template'>): Promise<Rendered<F>> {
   const invoice = isEInvoice(format) ? eInvoiceOf(given, { format: eInvoiceFileFormats[format], currency: currencyOf(template.source.currency) }) : undefined
   const data = invoice?.data ?? given
-  const resolved = template.resolve(data)
-  const document = signers === undefined ? resolved : withSigners(resolved, signers)
   const { archival = false } = template.source
-  return { ...await makers[format](document, { data, now: new Date(now), archival, xml: invoice?.xml ?? '' }), title: document.title }
+  function page (): ResolvedDocument {
+    const resolved = template.resolve(data)
+    return signers === undefined ? resolved : withSigners(resolved, signers)
+  }
+  return makers[format](page, { data, now: new Date(now), archival, xml: invoice?.xml ?? '' })
 }
 
 function isEInvoice (format: Format): format is keyof typeof eInvoiceFileFormats {
@@ -32,17 +34,18 @@ function isEInvoice (format: Format): format is keyof typeof eInvoiceFileFormats
 
 /** `data` as the template saw them; `xml`: of an e-invoice. */
 type Making = { data: unknown, now: Date, archival: boolean, xml: string }
-type Maker<F extends Format> = (document: ResolvedDocument, making: Making) => Results[F] | Promise<Results[F]>
+/** `page` puts the data into the template; an e-invoice that is XML alone has none. */
+type Maker<F extends Format> = (page: () => ResolvedDocument, making: Making) => Results[F] | Promise<Results[F]>
 
 const makers: { readonly [F in Format]: Maker<F> } = {
-  pdf: (document, making) => makePdf('pdf', document, making, making.archival ? {} : undefined),
-  'factur-x': (document, making) => makePdf('factur-x', document, making, { invoice: making.xml }),
-  ubl: (_document, { xml }) => fileOf('ubl', new TextEncoder().encode(xml)),
-  cii: (_document, { xml }) => fileOf('cii', new TextEncoder().encode(xml)),
-  docx: (document, { now }) => fileOf('docx', renderDocx(document, now)),
-  xlsx: (document, { now }) => fileOf('xlsx', renderXlsx(document, now)),
-  html: (document) => renderHtml(document),
-  text: (document) => ({ text: renderText(document) })
+  pdf: (page, making) => makePdf('pdf', page(), making, making.archival ? {} : undefined),
+  'factur-x': (page, making) => makePdf('factur-x', page(), making, { invoice: making.xml }),
+  ubl: (_page, { xml }) => fileOf('ubl', new TextEncoder().encode(xml)),
+  cii: (_page, { xml }) => fileOf('cii', new TextEncoder().encode(xml)),
+  docx: (page, { now }) => fileOf('docx', renderDocx(page(), now)),
+  xlsx: (page, { now }) => fileOf('xlsx', renderXlsx(page(), now)),
+  html: (page) => renderHtml(page()),
+  text: (page) => ({ text: renderText(page()) })
 }
 
 async function makePdf<F extends 'pdf' | 'factur-x'> (format: F, document: ResolvedDocument, { data, now }: Making, archive: Archive | undefined): Promise<Pdf & File<F>> {

@@ -16,10 +16,3 @@ export function isDate (value: unknown): value is string {
   const midnight = new Date(`${value.slice(0, 10)}T00:00:00Z`)
   return !Number.isNaN(Date.parse(value)) && midnight.toISOString().startsWith(value.slice(0, 10))
 }
-
-const currencies = new Set(Intl.supportedValuesOf('currency'))
-
-/** An ISO 4217 code. */
-export function isCurrency (value: string): boolean {
-  return currencies.has(value)
-}

@@ -8,16 +8,20 @@ import { codeRules } from './rules-codes.ts'
 import { coreRules } from './rules-core.ts'
 import { frenchRules } from './rules-france.ts'
 import { nationalRules } from './rules-national.ts'
+import { paymentAdvice, paymentRules } from './rules-payment.ts'
 import { peppolRules } from './rules-peppol.ts'
-import { totalsRules } from './rules-totals.ts'
+import { partsRules, totalsRules } from './rules-totals.ts'
 import { vatRules } from './rules-vat.ts'
 import { totalsOf } from './totals.ts'
 
 /** All that can keep an invoice from being an e-invoice. */
 export const rules: readonly Rule[] = [
-  ...coreRules, ...vatRules, ...totalsRules, ...codeRules, ...peppolRules, ...nationalRules,
+  ...coreRules, ...vatRules, ...totalsRules, ...only(['UBL'], partsRules), ...codeRules, ...paymentRules, ...peppolRules, ...nationalRules,
   ...only(['CII'], [rule('BG-3', '/precedingInvoices', 'CII D16B has room for one earlier invoice; FACTUR_X and UBL have it for several.', ({ invoice }: { invoice: Invoice }) => invoice.precedingInvoices.length <= 1)])
 ]
+
+/** What is told, and keeps nothing from being an e-invoice. */
+export const advice: readonly Rule[] = [...only(['CII', 'FACTUR_X'], partsRules), ...paymentAdvice, ...frenchRules]
 
 const fits = compileJsonSchema({ $ref: 'dispatch:invoice' })
 
@@ -32,7 +36,7 @@ export function checkEInvoice (data: JsonObject, reading: Reading, base: string)
   const subject = { invoice, totals: totalsOf(invoice), format: reading.format, data }
   // What has the wrong type has been told already; the rules would find it missing.
   const isNews = ({ path }: Problem): boolean => !misfits.some((misfit) => `${path}/`.startsWith(`${misfit.path}/`))
-  return { problems: [...misfits, ...broken(rules, subject, base).filter(isNews)], warnings: broken(frenchRules, subject, base) }
+  return { problems: [...misfits, ...broken(rules, subject, base).filter(isNews)], warnings: broken(advice, subject, base) }
 }
 
 function broken (known: readonly Rule[], subject: Subject, base: string): Problem[] {

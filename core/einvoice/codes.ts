@@ -1,6 +1,7 @@
+import { currencies } from '../contract/currencies.ts'
 import type { Exemption } from './model.ts'
 
-/** The code lists of EN 16931 as its validation artefacts 1.3.16 have them, and those of Peppol BIS Billing 3.0.21. */
+/** The code lists of EN 16931 as its validation artefacts 1.3.16 have them, and those of Peppol BIS Billing 3.0.21 (May 2026). */
 
 function codes (list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/))
@@ -18,14 +19,8 @@ export const peppolTypes = codes('71 80 82 84 102 218 219 331 380 382 383 386 38
 /** What Peppol takes between German companies alone (PEPPOL-EN16931-P0112). */
 export const germanTypes = codes('326 384')
 
-/** ISO 4217 (BR-CL-03 to 05), without XAD, which Factur-X does not have. */
-export const currencies = codes(`
-  AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNH CNY COP COU CRC CUP
-  CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF
-  KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP
-  PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU
-  UYW UZS VED VES VND VUV WST XAF XAG XAU XBA XBB XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG
-`)
+/** ISO 4217 (BR-CL-03 to 05), without STN, which the artefacts still call STD. */
+export const eInvoiceCurrencies: ReadonlySet<string> = currencies.difference(new Set(['STN']))
 
 /** ISO 3166-1 alpha-2, and two that EN 16931 adds: 1A Kosovo, XI Northern Ireland (BR-CL-14, BR-CL-15). */
 export const countries = codes(`
@@ -36,6 +31,9 @@ export const countries = codes(`
   SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW 1A
   XI
 `)
+
+/** What the artefacts of CII take of them: they do not know South Sudan yet (BR-CL-14, BR-CL-15, BR-CO-09). */
+export const ciiCountries: ReadonlySet<string> = countries.difference(new Set(['SS']))
 
 const gaps = codes('0092 0103 0181 0182')
 /** ISO 6523: 0002 to 0248 (BR-CL-10, 11, 21, 26). */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../contract/json.ts'
+import { ciiCountries, countries } from './codes.ts'
 import type { Adjustment, EInvoiceFormat, Invoice, Line, Party } from './model.ts'
 import type { Totals } from './totals.ts'
 
@@ -30,6 +31,11 @@ export function ruleOfLines (id: string, field: string, message: string, holds: 
 export function ruleOfAdjustments (id: string, of: 'invoice' | 'lines', kind: Adjustment['kind'], field: string, message: string, holds: (adjustment: Adjustment) => boolean): Rule {
   const all = ({ invoice }: Subject): readonly Adjustment[] => of === 'invoice' ? invoice.adjustments : invoice.lines.flatMap(({ adjustments }) => adjustments)
   return ruleOfEach(id, message, (subject) => all(subject).filter((adjustment) => adjustment.kind === kind), ({ at }) => at + field, holds)
+}
+
+/** The countries that a format takes. */
+export function countriesIn (format: EInvoiceFormat): ReadonlySet<string> {
+  return format === 'UBL' ? countries : ciiCountries
 }
 
 /** The seller and the customer, with where they stand. */

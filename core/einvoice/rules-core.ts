@@ -1,6 +1,5 @@
-import { countries } from './codes.ts'
 import type { Address, Period } from './model.ts'
-import { parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type Rule } from './rule.ts'
+import { countriesIn, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type Rule } from './rule.ts'
 
 /** What every invoice and its parts must have (EN 16931-1, BR-01 to BR-65; those left out cannot be broken here). */
 export const coreRules: readonly Rule[] = [
@@ -49,8 +48,8 @@ export const coreRules: readonly Rule[] = [
   ruleOfLines('BR-CO-04', '/taxCategory', 'A line has a VAT category (BT-151), of its own or the invoice\'s; beside a rate above 0 it is S.', ({ tax }) => tax.category !== ''),
   ruleOfEach('BR-CO-09', 'A VAT number begins with its country, such as FR; EL for Greece (BT-31, BT-48, BT-63).', ({ invoice }) => [
     { id: invoice.seller.vatId, at: '/seller' }, { id: invoice.customer.vatId, at: '/customer' }, { id: invoice.taxRepresentative?.vatId, at: '/taxRepresentative' }
-  ], ({ at }) => `${at}/vatId`, ({ id }) => id === undefined || id.startsWith('EL') || countries.has(id.slice(0, 2))),
-  rule('BR-CO-25', '/dueDate', 'Where something is to be paid, the invoice says until when: a due date, or terms of payment (BT-9, BT-20).', ({ invoice, totals }) => totals.due.lte(0) || (invoice.dueDate ?? invoice.paymentTerms) !== undefined),
+  ], ({ at }) => `${at}/vatId`, ({ id }, { format }) => id === undefined || id.startsWith('EL') || countriesIn(format).has(id.slice(0, 2))),
+  rule('BR-CO-25', '/dueDate', 'Where something is to be paid, the invoice says until when: a due date, or terms of payment (BT-9, BT-20).', ({ invoice, totals, format }) => (format === 'UBL' && invoice.isCreditNote) || totals.due.lte(0) || (invoice.dueDate ?? invoice.paymentTerms) !== undefined),
   rule('BR-CO-26', '/seller/vatId', 'The seller can be told from others: by a VAT number, a registration or an id (BT-29 to BT-31).', ({ invoice: { seller } }) => (seller.vatId ?? seller.registration ?? seller.id) !== undefined),
   ruleOfEach('UBL-DT-06', 'The content of a supporting document comes with its mediaType and filename (BT-125).', ({ invoice }) => invoice.attachments.map((attachment, index) => ({ attachment, index })), ({ index }) => `/attachments/${index}`,
     ({ attachment: { content, mediaType, filename } }) => content === undefined || (mediaType !== undefined && filename !== undefined)),

@@ -1,12 +1,16 @@
+import { isGreekSeller } from './country.ts'
 import type { Address, Invoice, Party, Text } from './model.ts'
 import { schemed, vat } from './ubl-parts.ts'
 import { group, value, type Xml } from './xml.ts'
 
-/** A seller or customer. Of the seller alone: `creditorId` of its direct debits (BT-90), its tax number besides that of VAT (BT-32), its legal form (BT-33). */
-export function ublParty (party: Party, { creditorId, taxId, legalForm }: Partial<Pick<Party, 'taxId' | 'legalForm'>> & { creditorId?: Text }): Xml {
+/** What is stated of the seller alone: `creditorId` of its direct debits (BT-90), its tax number besides that of VAT (BT-32), its legal form (BT-33). */
+type OfSeller = Partial<Pick<Party, 'taxId' | 'legalForm'>> & { creditorId?: Text }
+
+/** A seller or customer of an invoice. */
+export function ublParty (party: Party, invoice: Invoice, { creditorId, taxId, legalForm }: OfSeller = {}): Xml {
   const { name, tradingName, address, vatId, contact, registration } = party
-  // Greek rules ask for the name here too (GR-R-002, GR-R-005).
-  const shown = tradingName ?? (address.country === 'GR' ? name : undefined)
+  // Greek rules ask for the name of both here too (GR-R-002, GR-R-005).
+  const shown = tradingName ?? (isGreekSeller(invoice) ? name : undefined)
   return group('cac:Party', [
     schemed('cbc:EndpointID', party.electronicAddress),
     group('cac:PartyIdentification', [schemed('cbc:ID', party.id)]),

@@ -1,5 +1,5 @@
+import { isCurrency } from '../contract/currencies.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { isCurrency } from '../services/amounts.ts'
 import { writeCii } from './cii.ts'
 import { parts } from './fields.ts'
 import type { Invoice, Line } from './model.ts'

@@ -1,26 +1,34 @@
 import { Type } from 'typebox'
 import type { Problem } from '../contract/errors.ts'
 import { inspectJson, type JsonObject } from '../contract/json.ts'
+import { recipientLists } from '../contract/recipients.ts'
 import { compile, type Fit } from '../contract/schema.ts'
+import type { ServiceName } from '../services/index.ts'
 import type { Accepted } from './definition.ts'
 import { mapTexts } from './redact.ts'
 
-/** What a dispatch answers with; its other fields are the provider's own. */
-const fitAnswer = compile(Type.Unsafe<Accepted>(Type.Object({
+const answer = {
   id: Type.String({ minLength: 1, maxLength: 500 }),
   status: Type.String({ minLength: 1, maxLength: 200 }),
   url: Type.Optional(Type.String({ maxLength: 2048 }))
-})))
+}
+
+/** What a dispatch answers with; its other fields are the provider's own. */
+const fitAnswer = compile(Type.Unsafe<Accepted>(Type.Object(answer)))
+
+/** The same, with what an e-mail's may tell of its recipients: `uncertain` is not for a provider to say, which throws then. */
+const fitMailAnswer = compile(Type.Unsafe<Accepted>(Type.Object({ ...answer, ...recipientLists, uncertain: Type.Optional(Type.Never()) })))
 
 /** The largest answer, in characters of JSON: it is stored, and shown to the client. */
 const mostCharacters = 65_536
 
-/** A copy of what a provider returned, if that is an answer: plain JSON of bounded size with the vendor's id and status. */
-export function readAnswer (returned: unknown): Fit<Accepted> {
+/** A copy of what a provider returned for a service, if that is an answer: plain JSON of bounded size with the vendor's id and status. */
+export function readAnswer (service: ServiceName, returned: unknown): Fit<Accepted> {
   const copied = copyJson(returned)
   if (!copied.ok) return copied
   const problems = inspectJson(copied.value)
-  return problems.length > 0 ? { ok: false, problems } : fitAnswer(copied.value)
+  if (problems.length > 0) return { ok: false, problems }
+  return service === 'email' ? fitMailAnswer(copied.value) : fitAnswer(copied.value)
 }
 
 /** A copy of what a foreign function returned, if that is plain JSON of bounded size; texts in it are printable. */

@@ -5,7 +5,7 @@ import type { Accepted } from './definition.ts'
 import { failedCall, invoke, type CallContext, type CallLimits, type FailedCall } from './invoke.ts'
 import type { Installed } from './load.ts'
 
-export type { CallContext, CallError, CallLimits } from './invoke.ts'
+export type { CallContext, CallError, CallLimits, FailedCall } from './invoke.ts'
 
 /** What a dispatch came to. `unavailable`: certainly not accepted. `uncertain`: it may have been. */
 export type Outcome = { outcome: 'accepted', response: Accepted } | FailedCall
@@ -20,7 +20,7 @@ export async function callDispatch<Name extends ServiceName> (
   const called = await invoke(installed, service, 'dispatch', request, context, limits)
   if ('outcome' in called) return called
   const { returned, redact } = called
-  const answer = readAnswer(returned)
+  const answer = readAnswer(service, returned)
   if (answer.ok) return { outcome: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } }
   const why = answer.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
   return failedCall('outcome_unknown', redact.text(`The answer of the provider "${installed.code}" cannot be read: ${why}`), { ours: true })

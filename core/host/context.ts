@@ -1,4 +1,4 @@
-import type { Json } from '../contract/json.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
 import type { Files } from './files.ts'
 import type { Http } from './http-call.ts'
 import type { Log } from './log.ts'
@@ -11,6 +11,9 @@ export type State = {
   /** Atomic. Resolves to the value that stands under the key afterwards: this one, or the one that was there before. */
   putIfAbsent: (key: string, value: Json) => Promise<Json>
 }
+
+/** Takes something back; the call's own `http` has ended by then. */
+export type TakeBack = (http: Http) => Promise<unknown>
 
 /** What a verb may use besides its request. */
 export type Context<Settings, RequestSettings> = {
@@ -40,6 +43,13 @@ export type Context<Settings, RequestSettings> = {
   checkpoint: (id: string) => Promise<void>
   /** The id that an earlier attempt at this step recorded. */
   checkpointed?: string
+  /** Who is still to be sent to, the same message: an earlier `answer` left them in its `waiting`. Nobody else is sent to again. */
+  rest?: { answer: JsonObject, recipients: string[] }
+  /**
+   * Says how to take back what the call has just made at the vendor, should the dispatch come to a refusal: the last made is taken back first. What cannot be is logged,
+   * and changes nothing. An attempt that is made again under the same key goes on with what there is.
+   */
+  onRefusal: (takeBack: TakeBack) => void
   now: () => Date
   /** Pauses, in seconds. Rejects when the host gives the call up. */
   wait: (seconds: number) => Promise<void>

@@ -1,12 +1,14 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { DocumentHandle } from '../contract/common.ts'
-import type { DeliveryService, DeliveryStatus, ReportedService } from '../contract/delivery.ts'
+import type { DeliveryService, DeliveryStatus } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ServiceName } from '../services/index.ts'
 import type { Context } from './context.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { ErrorReading } from './failure.ts'
 import type { NoFields } from './fields.ts'
+import type { Limit } from './limits.ts'
+import type { Check } from './objection.ts'
 import type { Webhooks } from './webhook.ts'
 
 /** What a vendor answered to an accepted request: its own id and status, and whatever else the client may see. */
@@ -30,11 +32,12 @@ export type Idempotency =
 
 /**
  * How a test environment of the vendor is reached. `flag`: with the same settings, where it has those that `needs` names.
- * `configuration`: with settings of its own, in a configuration that is marked as a sandbox.
+ * `configuration`: with settings of its own, in a configuration that is marked as a sandbox; `key` names the setting that
+ * holds the vendor's key, and the pattern of those of its test environment: the wrong one is refused.
  */
 export type Sandbox<Setting extends string = string> =
   | { kind: 'flag', needs?: readonly Setting[] }
-  | { kind: 'configuration' }
+  | { kind: 'configuration', key?: { setting: Setting, test: string } }
 
 /** Throw what `refused`, `unavailable` and `outcomeUnknown` make; anything else leaves the outcome unknown. */
 export type Dispatch<Request, Call> = (request: Request, context: Call) => Promise<Accepted>
@@ -46,7 +49,7 @@ type Lookups<Call> =
   | { idempotency: Extract<Idempotency, { kind: 'lookup' }>, lookup: Lookup<Call> }
   | { idempotency: Exclude<Idempotency, { kind: 'lookup' }>, lookup?: Lookup<Call> }
 
-/** What the vendor says about a dispatch that it accepted, in its own word; its other fields stand in the timeline. */
+/** What the vendor says about a dispatch that it accepted, in its own word; its other fields stand in the timeline and in the step's response. */
 export type Reported = JsonObject & { readonly status: string }
 
 /** Asks the vendor what became of what it accepted, by the id that it gave. Read only. */
@@ -61,24 +64,26 @@ export type Cancel<Call> = (query: { id: string }, context: Call) => Promise<Rep
 /** When a step whose events never came is asked after, in seconds since it was accepted: first, how often, how long. */
 export type Poll = { after?: number, every?: number, until?: number }
 
-/**
- * A service whose provider tells what became of a dispatch. `statuses`: the vendor's words of the verb `status` as delivery
- * statuses. `final`: of a service that has no such statuses, the words after which nothing more is asked.
- */
-type Followed<Name extends ServiceName, Call> =
-  Name extends DeliveryService ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | { status?: never, statuses?: never, poll?: never }
-    : Name extends ReportedService ? { status: Status<Call>, final: readonly [string, ...string[]], poll?: Poll } | { status?: never, final?: never, poll?: never }
-      : unknown
+/** A service whose provider tells what became of a dispatch. `statuses`: the vendor's words of the verb `status` as delivery statuses. */
+type Followed<Name extends ServiceName, Call> = Name extends DeliveryService
+  ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | { status?: never, statuses?: never, poll?: never }
+  : unknown
 
 /** What a provider writes of a service's vocabulary: whose document it is, its verb `document` says. */
 type Written<Capabilities> = Capabilities extends { document?: unknown } ? Omit<Capabilities, 'document'> : Capabilities
 
 /** One service of a provider: what it can do there (the service's own vocabulary), and the verbs that do it. */
 export type ServiceDefinition<Name extends ServiceName, Call> = Written<ServiceContracts[Name]['capabilities']> & Lookups<Call> & Followed<Name, Call> & {
+  /** What else the vendor takes of a request: whatever does not fit is refused before anything is made. */
+  limits?: readonly Limit[]
+  /** What no limit can say. */
+  check?: Call extends Context<infer Settings, infer RequestSettings> ? Check<Name, Settings, RequestSettings> : never
   /** Seconds that the vendor may take to answer; 60 unless told. */
   timeLimit?: number
   /** The vendor works in several calls: those before `context.checkpoint(id)` may be repeated. Without it, every call counts. */
   checkpoint?: true
+  /** It tells who was put off, in `waiting` of its answer, and sends to those alone when `context.rest` names them. */
+  rest?: Name extends 'email' ? true : never
   /** Statuses of the vendor that surely mean that nothing was accepted, such as 503. 429 always does. */
   notProcessed?: readonly number[]
   dispatch: Dispatch<ServiceContracts[Name]['dispatch'], Call>
@@ -102,6 +107,8 @@ export type ProviderDefinition<Settings extends TObject, RequestSettings extends
   sandbox?: Sandbox<keyof Static<Settings> & string>
   /** The version of the API with which it came; requests of older ones cannot name it. */
   since?: string
+  /** What the operator must have given the service: `disk`, a folder that providers may write to. */
+  needs?: readonly 'disk'[]
   /** How the vendor's errors are read, and its codes as error words of the service. */
   errors?: Partial<ErrorReading>
   services: { [Name in ServiceName]?: ServiceDefinition<Name, Context<Static<Settings>, Static<RequestSettings>>> }

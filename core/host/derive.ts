@@ -32,16 +32,17 @@ function closeForm (schema: unknown): unknown {
 /** A service as it is written has data and verbs side by side; what is neither verb nor the host's own is the service's vocabulary. */
 function serviceData (service: unknown, name: string): unknown {
   if (!isRecord(service)) return service
-  const { idempotency, timeLimit, checkpoint, notProcessed, statuses, final, poll, ...rest } = service
-  const fields = Object.entries(rest)
+  const { idempotency, timeLimit, checkpoint, rest, notProcessed, statuses, poll, limits, ...others } = service
+  const fields = Object.entries(others).filter(([field, value]) => field !== 'check' || !isVerb(value))
   return {
     capabilities: { ...Object.fromEntries(fields.filter(([, value]) => !isVerb(value))), ...whoseDocument(name, service) },
+    limits,
     idempotency,
     timeLimit,
     checkpoint,
+    rest,
     notProcessed,
     statuses,
-    final,
     poll,
     verbs: fields.filter(([, value]) => isVerb(value)).map(([name]) => name).sort((one, other) => orderOf(one) - orderOf(other))
   }

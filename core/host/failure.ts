@@ -13,9 +13,10 @@ export type ProviderErrorWord = keyof typeof providerErrors
 
 /**
  * What went wrong. `code` is the vendor's own and `status` that of its HTTP answer, where there was one. Without a `word`
- * the code becomes one through the provider's `errors.map`. `ours`: the vendor has no part in it.
+ * the code becomes one through the provider's `errors.map`. `at`: the place in the request that is refused, a JSON pointer
+ * into what the provider was asked. `retryAfter`: seconds that the vendor asks for. `ours`: the vendor has no part in it.
  */
-export type Failure = { message: string, word?: ProviderErrorWord, code?: string, status?: number, ours?: true }
+export type Failure = { message: string, word?: ProviderErrorWord, code?: string, status?: number, at?: string, retryAfter?: number, ours?: true }
 
 /**
  * How a vendor tells its errors: `at` and `message` are JSON pointers into the body to its code and its words (of several
@@ -43,10 +44,11 @@ export function failureError (failure: Failure, cause?: unknown): Error {
 
 /**
  * The vendor refused the request and did nothing. Its code becomes an error word through the provider's `errors.map`
- * (`provider_error` where the map does not have it); code and message are shown to the client.
+ * (`provider_error` where the map does not have it); code and message are shown to the client. `at` says what of the request it is
+ * about, where a check of the provider can tell: a JSON pointer such as `/data/number`.
  */
-export function refused (code: string | number, message: string): Error {
-  return failureError({ code: String(code), message })
+export function refused (code: string | number, message: string, at?: string): Error {
+  return failureError({ code: String(code), message, ...(at !== undefined && { at }) })
 }
 
 /** The vendor certainly did not accept the request: sending it again is safe. */
@@ -68,8 +70,8 @@ export function failureOf (thrown: unknown): Failure | undefined {
 
 function isFailure (value: unknown): value is Failure {
   if (typeof value !== 'object' || value === null) return false
-  const { message, word, code, status, ours }: { [Field in keyof Failure]?: unknown } = value
+  const { message, word, code, status, at, retryAfter, ours }: { [Field in keyof Failure]?: unknown } = value
   const known = word === undefined || (typeof word === 'string' && Object.hasOwn(providerErrors, word))
   return typeof message === 'string' && known && [word, code].some((field) => field !== undefined) &&
-    (code === undefined || typeof code === 'string') && (status === undefined || typeof status === 'number') && (ours === undefined || ours === true)
+    [code, at].every((text) => text === undefined || typeof text === 'string') && [status, retryAfter].every((number) => number === undefined || typeof number === 'number') && (ours === undefined || ours === true)
 }

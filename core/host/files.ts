@@ -3,6 +3,7 @@ import { mkdir, open, realpath, rename, rm, type FileHandle } from 'node:fs/prom
 import { dirname, join } from 'node:path'
 import type { DocumentHandle } from '../contract/common.ts'
 import { isWithin } from './folder.ts'
+import { mustHold, type Holds } from './holding.ts'
 import type { ReadDocument } from './http-body.ts'
 import { readPieces } from './http-multipart.ts'
 import { codeOf, judge, RequestFailure, type Progress } from './outcome.ts'
@@ -21,15 +22,16 @@ export type Files = {
 }
 
 /** What one call's files work with. */
-export type FilesOptions = { provider: string, disk?: CompanyDisk, documents: { read: ReadDocument }, progress: Progress, ended: AbortSignal }
+export type FilesOptions = { provider: string, disk?: CompanyDisk, documents: { read: ReadDocument }, progress: Progress, ended: AbortSignal, holds: Holds }
 
 /** The `files` of one call of a provider's verb. */
-export function createFiles ({ provider, disk, documents: { read }, progress, ended }: FilesOptions): Files {
+export function createFiles ({ provider, disk, documents: { read }, progress, ended, holds }: FilesOptions): Files {
   return {
     async put (path, document) {
       try {
         if (disk === undefined) throw new RequestFailure('not done', 'The operator gives providers no disk: DISPATCH_DISK_ROOT is not set.', { ours: true })
         if (ended.aborted) throw new RequestFailure('not done', `The provider "${provider}" wrote a file after its call had ended.`, { ours: true })
+        mustHold(holds)
         await place(await pathBelow(disk, path), document, read, ended)
         progress.done({ unsafe: true })
       } catch (error) {

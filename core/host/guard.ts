@@ -1,5 +1,6 @@
 import { lookup as resolveName } from 'node:dns/promises'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import ipaddr from 'ipaddr.js'
 
 /** Every address of a host name, as the system's resolver knows them. */
@@ -9,7 +10,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>
 export type Guard = {
   permits: (address: string) => boolean
   /**
-   * The `lookup` of a connection: resolves once, refuses with a {@link ForbiddenAddress} when any of the addresses is not
+   * The `lookup` of a connection: resolves once, refuses with a {@link NoUsableAddress} when there is no address, or any that is not
    * permitted, and hands on exactly what it checked. Literal addresses never come here; see {@link Guard.check}.
    */
   lookup: LookupFunction
@@ -17,11 +18,23 @@ export type Guard = {
   check: (host: string) => void
 }
 
-/** The host leads to an address that is not public. The message does not tell which: a tenant must not map our network. */
+/** The host is itself an address, which is not public. */
 export class ForbiddenAddress extends Error {
   override name = 'ForbiddenAddress'
   readonly code = 'FORBIDDEN_ADDRESS'
 }
+
+/**
+ * A name that has no address, or one that is not permitted: a tenant must not learn which names our network has, neither by a word nor
+ * by the time that it takes. The `cause` tells which it was.
+ */
+class NoUsableAddress extends Error {
+  override name = 'NoUsableAddress'
+  readonly code = 'ENOTFOUND'
+}
+
+/** Milliseconds that it takes at least to refuse a name: more than most name servers need to say that there is none. */
+const refusedAfter = 500
 
 /** `allow`: networks (CIDR) beside the public ones, as the operator lists them. */
 export type GuardOptions = { allow?: readonly string[], resolve?: Resolve }
@@ -38,12 +51,14 @@ export function createGuard ({ allow = [], resolve = systemResolve }: GuardOptio
     return isPublic(parsed) || networks.some((network) => contains(network, parsed))
   }
   const lookup: LookupFunction = (hostname, { all = false }, callback) => {
-    permitted(hostname, resolve, permits).then((addresses) => {
-      const [first] = addresses
-      if (first === undefined) throw Object.assign(new Error(`The host "${hostname}" has no address.`), { code: 'ENOTFOUND' })
-      if (all) callback(null, addresses)
+    const begun = performance.now()
+    permitted(hostname, resolve, permits).then(([first, ...others]) => {
+      if (all) callback(null, [first, ...others])
       else callback(null, first.address, first.family)
-    }).catch((error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), []))
+    }).catch(async (cause: unknown) => {
+      await pause(refusedAfter - (performance.now() - begun))
+      callback(new NoUsableAddress(`The host "${hostname}" has no address that may be reached.`, { cause }), [])
+    })
   }
   return {
     permits,
@@ -64,10 +79,14 @@ export function canonicalHost (host: string): string | undefined {
   return url !== null && url.href === `https://${url.hostname}/` ? url.hostname : undefined
 }
 
-async function permitted (hostname: string, resolve: Resolve, permits: (address: string) => boolean): Promise<{ address: string, family: number }[]> {
+type Resolved = { address: string, family: number }
+
+async function permitted (hostname: string, resolve: Resolve, permits: (address: string) => boolean): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await resolve(hostname)
   if (!addresses.every(permits)) throw forbidden(hostname)
-  return addresses.map((address) => ({ address, family: isIP(address) }))
+  const [first, ...others] = addresses.map((address) => ({ address, family: isIP(address) }))
+  if (first === undefined) throw new Error('The name has no address.')
+  return [first, ...others]
 }
 
 async function systemResolve (hostname: string): Promise<string[]> {

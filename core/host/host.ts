@@ -52,10 +52,10 @@ export function withoutProvider (host: Host, code: string): Host {
 function report (log: Log, before: readonly Entry[], after: readonly Entry[]): void {
   const told = new Set(before)
   for (const entry of after) {
-    const { state, folder, code } = entry
-    if (state === 'refused') log.error({ folder, code, reason: entry.reason }, 'provider refused')
-    else if (!told.has(entry)) log.info({ folder, code, version: entry.version }, 'provider installed')
+    if (entry.state === 'refused') log.error({ folder: entry.folder, code: entry.code, reason: entry.reason }, 'provider refused')
   }
+  const fresh = after.filter(isInstalled).filter((entry) => !told.has(entry))
+  if (fresh.length > 0) log.info({ providers: fresh.map(({ code, version }) => `${code} ${version}`) }, 'providers installed')
   const codes = new Set(after.filter(isInstalled).map(({ code }) => code))
   for (const { code, folder } of before.filter(isInstalled)) {
     if (!codes.has(code)) log.warn({ folder, code }, 'provider removed')

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { DocumentHandle } from '../contract/common.ts'
+import { whileHeld, type Holds } from './holding.ts'
 import { formPairs, type Arrays, type FormFields } from './http-form.ts'
 import { layOut, readPieces, type Multipart, type Parts } from './http-multipart.ts'
 import { RequestFailure } from './outcome.ts'
@@ -16,15 +17,15 @@ export type ReadDocument = (document: DocumentHandle) => Promise<Readable>
 
 const kinds = ['form', 'json', 'multipart', 'document'] as const
 
-/** Puts a body together; nothing of a document is read before it is opened. Throws a TypeError when there are two. */
-export function bodyOf (fields: BodyFields, read: ReadDocument): Body {
+/** Puts a body together; nothing of a document is read before it is opened, or sent once `holds` says no. Throws a TypeError when there are two. */
+export function bodyOf (fields: BodyFields, read: ReadDocument, holds: Holds): Body {
   const given = kinds.filter((kind) => fields[kind] !== undefined)
   if (given.length > 1) throw new TypeError(`A request has one body, not ${given.join(' and ')}.`)
   const { form, json, multipart, document, arrays } = fields
   if (form !== undefined) return text('application/x-www-form-urlencoded', new URLSearchParams(formPairs(form, arrays)).toString())
   if (json !== undefined) return text('application/json', JSON.stringify(json))
-  if (multipart !== undefined) return streamed(layOut(multipart), read)
-  if (document !== undefined) return { ...streamed({ contentType: document.contentType, length: document.size, pieces: [document] }, read), sha256: () => document.sha256 }
+  if (multipart !== undefined) return streamed(layOut(multipart), read, holds)
+  if (document !== undefined) return { ...streamed({ contentType: document.contentType, length: document.size, pieces: [document] }, read, holds), sha256: () => document.sha256 }
   return { sha256: () => sha256Of(''), open: () => undefined }
 }
 
@@ -33,11 +34,12 @@ function text (contentType: string, content: string): Body {
   return { contentType, length: bytes.byteLength, sha256: () => sha256Of(bytes), open: () => bytes }
 }
 
-function streamed ({ contentType, length, pieces }: Multipart, read: ReadDocument): Body {
+function streamed ({ contentType, length, pieces }: Multipart, read: ReadDocument, holds: Holds): Body {
   return {
     contentType,
     length,
-    open: () => Readable.from(readable(readPieces(pieces, read)), { objectMode: false })
+    // One piece at a time: none is read before the one before it has been taken.
+    open: () => Readable.from(whileHeld(readable(readPieces(pieces, read)), holds), { objectMode: false, highWaterMark: 1 })
   }
 }
 

@@ -4,6 +4,7 @@ import type { DocumentHandle } from '../contract/common.ts'
 import type { Json } from '../contract/json.ts'
 import { at } from '../services/data.ts'
 import type { ErrorReading } from './failure.ts'
+import type { Holds } from './holding.ts'
 import type { Wire, WireReply, WireRequest } from './http.ts'
 import { bodyOf, type Body, type ReadDocument } from './http-body.ts'
 import type { Http, HttpCall, HttpVerb } from './http-call.ts'
@@ -29,6 +30,7 @@ export type HttpOptions = {
   notProcessed: readonly number[]
   progress: Progress
   ended: AbortSignal
+  holds: Holds
   limit: number
   log: Log
   /** Tells of a secret that came up on the way: it must not be shown either. */
@@ -66,7 +68,7 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
     const reply = await exchange(options, method, target, call)
     facts.status = reply.status
     const verdict = verdictOf(reply.status, options.notProcessed)
-    if (verdict !== 'done') throw await answeredBadly(options.errors, verdict, reply, target.host)
+    if (verdict !== 'done') throw await answeredBadly(options, verdict, reply, target.host)
     const result = await read(reply, target.host)
     progress.done(request)
     return result
@@ -79,8 +81,8 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
 
 /** Sends a request, signed in; once more with a new token when the vendor does not take the one that was kept. */
 async function exchange (options: HttpOptions, method: Method, url: URL, call: HttpCall): Promise<WireReply> {
-  const { wire, tokens, account, targets, documents, conceal, ended: signal, limit: answerWithin, now } = options
-  const body = bodyOf(call, documents.read)
+  const { wire, tokens, account, targets, documents, conceal, ended: signal, holds, limit: answerWithin, now } = options
+  const body = bodyOf(call, documents.read, holds)
   const headers = headersOf(call, body)
   let kept: string | undefined
   const token = async (oauth2: OAuth2): Promise<string> => {
@@ -92,7 +94,7 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
   const attempt = async (): Promise<WireReply> => {
     const signed = await signIn(call, { method, url, headers, body }, { token, now })
     const content = body.open()
-    return await wire.send({ method, url, headers: { ...headers, ...signed, ...lengthOf(body), 'accept-encoding': 'gzip' }, signal, answerWithin, ...(content !== undefined && { body: content }) })
+    return await wire.send({ method, url, headers: { ...headers, ...signed, ...lengthOf(body), 'accept-encoding': 'gzip' }, signal, answerWithin, holds, ...(content !== undefined && { body: content }) })
   }
   const reply = await attempt()
   if (reply.status !== 401 || call.oauth2 === undefined || kept === undefined) return reply
@@ -116,12 +118,33 @@ async function keep ({ documents }: HttpOptions, reply: WireReply, host: string,
   }
 }
 
-async function answeredBadly (errors: ErrorReading, verdict: Exclude<Verdict, 'done'>, reply: WireReply, host: string): Promise<RequestFailure> {
+async function answeredBadly ({ errors, now }: Pick<HttpOptions, 'errors' | 'now'>, verdict: Exclude<Verdict, 'done'>, reply: WireReply, host: string): Promise<RequestFailure> {
   const { status } = reply
   const body = await readErrorReply(reply)
   const code = firstAt(body, errors.at)
   const mapped = code !== undefined && Object.hasOwn(errors.map, code) ? errors.map[code] : undefined
-  return new RequestFailure(verdict, firstAt(body, errors.message) ?? `"${host}" answered ${status}.`, { word: mapped ?? refusalWord(status), status, ...(code !== undefined && { code }) })
+  return new RequestFailure(verdict, firstAt(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {
+    word: mapped ?? refusalWord(status), status, ...retryAfterOf(reply.headers['retry-after'], now()), ...(code !== undefined && { code })
+  })
+}
+
+/** Seconds of a day: nobody is asked to wait longer. */
+const longestWait = 24 * 3600
+
+/** The seconds or the date of a Retry-After header (RFC 9110, 10.2.3), as whole seconds from now on. */
+function retryAfterOf (header: string | string[] | undefined, now: Date): { retryAfter?: number } {
+  const text = typeof header === 'string' ? header.trim() : ''
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now.getTime()) / 1000)
+  return Number.isNaN(seconds) ? {} : { retryAfter: Math.min(Math.max(seconds, 1), longestWait) }
+}
+
+/** Characters of an error's body that are shown where the provider does not know where the vendor's words stand. */
+const longestWords = 500
+
+/** What the vendor said, as it said it: JSON or a text. A page for people is none. */
+function wordsIn (body: Json): string {
+  if (body === null || (typeof body === 'string' && body.trimStart().startsWith('<'))) return ''
+  return `: ${(typeof body === 'string' ? body.trim() : JSON.stringify(body)).slice(0, longestWords)}`
 }
 
 function firstAt (body: Json, pointers: string | readonly string[] = []): string | undefined {

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
-import { Agent, buildConnector, request, type Dispatcher } from 'undici'
+import { Agent, buildConnector, DecoratorHandler, request, type Dispatcher } from 'undici'
 import type { Guard } from './guard.ts'
+import { mustHold, type Holds } from './holding.ts'
 import { codeOf, RequestFailure, troubleOf, unconnected } from './outcome.ts'
 
 /** Where a host name really leads: the tests' replacement for the internet. */
@@ -9,7 +10,7 @@ export type Route = (hostname: string, port: number) => { host: string, port: nu
 /** `ca` are certificate authorities (PEM) in place of the system's. */
 export type WireOptions = { guard: Guard, ca?: readonly string[], route?: Route }
 
-/** One request as it is sent. `answerWithin` is in milliseconds. A body that is a stream says its length in the headers. */
+/** One request as it is sent. `answerWithin` is in milliseconds. A body that is a stream says its length in the headers. `holds` is asked just before its first byte. */
 export type WireRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   url: URL
@@ -17,6 +18,7 @@ export type WireRequest = {
   body?: Buffer | Readable
   signal: AbortSignal
   answerWithin: number
+  holds?: Holds
 }
 
 /** The answer, whatever its status; its body must be read or dumped. */
@@ -57,15 +59,37 @@ export function createWire ({ guard, ca, route = () => undefined }: WireOptions)
   }
   const agent = new Agent({ connect, allowH2: false, connections: connectionsPerHost, maxHeaderSize: longestHeaders, bodyTimeout: nextPieceWithin })
   return {
-    async send ({ method, url, headers, body = null, signal, answerWithin }) {
+    async send ({ method, url, headers, body = null, signal, answerWithin, holds }) {
       try {
-        const { statusCode: status, headers: answered, body: content } = await request(url, { method, headers, body, signal, headersTimeout: answerWithin, dispatcher: agent })
+        const { statusCode: status, headers: answered, body: content } = await request(url, { method, headers, body, signal, headersTimeout: answerWithin, dispatcher: holds === undefined ? agent : whileHeld(agent, holds) })
         return { status, headers: answered, body: content }
       } catch (error) {
         throw failed(url.host, error)
       }
     },
     close: () => agent.destroy()
+  }
+}
+
+/** Requests that wait for a connection, or for its handshake, are asked about when they are about to be written. */
+function whileHeld (agent: Agent, holds: Holds): Dispatcher {
+  return agent.compose((dispatch) => (options, handler) => dispatch(options, new HeldRequest(handler, holds)))
+}
+
+class HeldRequest extends DecoratorHandler implements Dispatcher.DispatchHandler {
+  readonly #handler: Dispatcher.DispatchHandler
+  readonly #holds: Holds
+
+  constructor (handler: Dispatcher.DispatchHandler, holds: Holds) {
+    super(handler)
+    this.#handler = handler
+    this.#holds = holds
+  }
+
+  /** Called for a connection that is ready, in the same turn in which the first byte is written; what it throws is the end of the request. */
+  onRequestStart (controller: Dispatcher.DispatchController, context: unknown): void {
+    mustHold(this.#holds)
+    this.#handler.onRequestStart?.(controller, context)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Decimal } from 'decimal.js'
+import { minorDigits } from '../contract/currencies.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { decimalAt, minorDigits, Money } from '../services/amounts.ts'
+import { decimalAt, Money } from '../services/amounts.ts'
 import { at, textOf } from '../services/data.ts'
 import { refused } from './failure.ts'
 
@@ -9,25 +10,56 @@ const customerTexts = ['name', 'email', 'address', 'city', 'postalCode', 'countr
 
 type Texts<Name extends string> = Partial<Record<Name, string>>
 
-/** One line; its rate (percent) is that of the whole invoice where it has none of its own, and 0 where there is none. */
-export type InvoiceLine = { description: string, quantity: Decimal, unitPrice: Decimal, taxRate: Decimal, total: Decimal }
+/**
+ * One line; its rate (percent) is that of the whole invoice where it has none of its own, and 0 where there is none. `total` has its allowances and charges in it; `isPlain`: it has
+ * none, and its price is for one.
+ */
+export type InvoiceLine = { description: string, quantity: Decimal, unitPrice: Decimal, taxRate: Decimal, total: Decimal, isPlain: boolean }
 
-/** The invoice vocabulary of a request's data: its texts as they are, its amounts exact. */
-export type Invoice = Texts<typeof texts[number]> & { customer: Texts<typeof customerTexts[number]>, lines: InvoiceLine[], total: Decimal }
+/** A charge on the whole invoice, or an allowance, which is negative; its rate as that of a line. */
+export type Adjustment = { reason: string, amount: Decimal, taxRate: Decimal }
+
+/** The invoice vocabulary of a request's data: its texts as they are, its amounts exact. `due` is what is left to pay: the total, less what is prepaid, and rounded. */
+export type Invoice = Texts<typeof texts[number]> & {
+  customer: Texts<typeof customerTexts[number]>
+  lines: InvoiceLine[]
+  adjustments: Adjustment[]
+  total: Decimal
+  prepaid: Decimal
+  rounding: Decimal
+  due: Decimal
+}
 
 /**
- * Reads the invoice vocabulary of a request's data. A quantity, a unit price or the total that is missing, and an amount that is
- * no number, are refused (`invalid_amount`).
+ * Reads the invoice vocabulary of a request's data. A quantity, a unit price or the total that is missing, an amount that is
+ * no number, and an allowance or a charge of no amount are refused (`invalid_amount`), each at its place.
  */
 export function invoiceOf (data: JsonObject): Invoice {
-  const { lines = [] } = data
-  const taxRate = amountAt(data, '/taxRate', new Money(0))
+  const taxRate = amountAt(data, '/taxRate', zero)
+  const lines = placesIn(data, '/lines').map((place) => lineOf(data, place, taxRate))
+  const net = lines.reduce((sum, { total }) => sum.add(total), zero)
   return {
     ...textsOf(data, texts),
     customer: textsOf(at(data, '/customer') ?? null, customerTexts),
-    lines: Array.isArray(lines) ? lines.map((_line: Json, index) => lineOf(data, `/lines/${index}`, taxRate)) : [],
-    total: amountAt(data, '/total')
+    lines,
+    adjustments: adjustmentsOf(data, '', { base: net, taxRate }),
+    ...sumsOf(data)
   }
+}
+
+const zero = new Money(0)
+
+/** What is due follows from what is prepaid, or the other way round. */
+function sumsOf (data: JsonObject): Pick<Invoice, 'total' | 'prepaid' | 'rounding' | 'due'> {
+  const [total, rounding] = [amountAt(data, '/total'), amountAt(data, '/roundingAmount', zero)]
+  const prepaid = amountAt(data, '/prepaidAmount', total.add(rounding).sub(amountAt(data, '/amountDue', total.add(rounding))))
+  return { total, prepaid, rounding, due: amountAt(data, '/amountDue', total.sub(prepaid).add(rounding)) }
+}
+
+/** The JSON pointers of the items of a list. */
+function placesIn (data: JsonObject, place: string): string[] {
+  const list = at(data, place)
+  return Array.isArray(list) ? list.map((_item: Json, index) => `${place}/${index}`) : []
 }
 
 /** An amount in the minor units of its currency, such as cents; `digits` are those of currencies that a vendor counts otherwise than ISO 4217. */
@@ -37,13 +69,32 @@ export function minorUnits (amount: Decimal, currency = '', digits: Readonly<Rec
 
 function lineOf (data: JsonObject, place: string, documentRate: Decimal): InvoiceLine {
   const [quantity, unitPrice] = [amountAt(data, `${place}/quantity`), amountAt(data, `${place}/unitPrice`)]
+  const priceQuantity = amountAt(data, `${place}/priceQuantity`, one)
+  const taxRate = amountAt(data, `${place}/taxRate`, documentRate)
+  const gross = quantity.mul(unitPrice).div(priceQuantity.isZero() ? 1 : priceQuantity)
+  const adjustments = adjustmentsOf(data, place, { base: gross, taxRate })
   return {
-    description: textOf(data, `${place}/description`) ?? '',
+    description: textOf(data, `${place}/description`) ?? textOf(data, `${place}/name`) ?? '',
     quantity,
     unitPrice,
-    taxRate: amountAt(data, `${place}/taxRate`, documentRate),
-    total: amountAt(data, `${place}/total`, quantity.mul(unitPrice))
+    taxRate,
+    total: amountAt(data, `${place}/total`, adjustments.reduce((sum, { amount }) => sum.add(amount), gross)),
+    isPlain: adjustments.length === 0 && priceQuantity.eq(one)
   }
+}
+
+const one = new Money(1)
+
+/** The charges and the allowances of a line or of the whole. What only has a percent is computed of its base, or of what it is taken from. */
+function adjustmentsOf (data: JsonObject, place: string, { base, taxRate }: { base: Decimal, taxRate: Decimal }): Adjustment[] {
+  const digits = minorDigits(textOf(data, '/currency') ?? '')
+  return ([['allowances', -1, 'Allowance'], ['charges', 1, 'Charge']] as const).flatMap(([list, sign, word]) => placesIn(data, `${place}/${list}`).map((given) => {
+    const percent = amountAt(data, `${given}/percent`, zero)
+    const computed = amountAt(data, `${given}/base`, base).mul(percent).div(100).toDecimalPlaces(digits, Money.ROUND_HALF_UP)
+    const amount = amountAt(data, `${given}/amount`, percent.isZero() ? undefined : computed)
+    const reason = textOf(data, `${given}/reason`) ?? textOf(data, `${given}/reasonCode`) ?? word
+    return { reason: percent.isZero() ? reason : `${reason} (${percent.toFixed()} %)`, amount: amount.mul(sign), taxRate: amountAt(data, `${given}/taxRate`, taxRate) }
+  }))
 }
 
 function textsOf<Name extends string> (data: Json, names: readonly Name[]): Texts<Name> {
@@ -57,6 +108,6 @@ function textsOf<Name extends string> (data: Json, names: readonly Name[]): Text
 /** The number at a pointer; `missing` where nothing stands. */
 function amountAt (data: JsonObject, pointer: string, missing?: Decimal): Decimal {
   const amount = at(data, pointer) === undefined ? missing : decimalAt(data, pointer)
-  if (amount === undefined) throw refused('invalid_amount', `There is no number at ${pointer} of the data.`)
+  if (amount === undefined) throw refused('invalid_amount', `There is no number at ${pointer} of the data.`, `/data${pointer}`)
   return amount
 }

@@ -2,24 +2,27 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { JsonObject } from '../contract/json.ts'
 import type { ServiceName } from '../services/index.ts'
 import { printable } from './answer.ts'
-import type { Context } from './context.ts'
+import type { Context, TakeBack } from './context.ts'
 import { failureOf, providerErrors, type Failure, type ProviderErrorWord } from './failure.ts'
+import type { Http } from './http-call.ts'
 import type { Installed } from './load.ts'
 import type { Log } from './log.ts'
 import { createProgress, type Progress } from './outcome.ts'
-import { openOutside, type Outside } from './outside.ts'
+import { openOutside, type Outside, type OutsideCall } from './outside.ts'
 import { createRedactor, redactLog, type Redactor } from './redact.ts'
+import { sandboxFaults } from './sandbox.ts'
 import { splitSecrets } from './settings.ts'
+import { runAs } from './stray-errors.ts'
 import type { VerbName } from './verbs.ts'
 
 /** What the caller brings. The provider gets copies, and a log that does not write the secrets in `settings`. */
-export type CallContext = Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'wait'> & { outside: Outside }
+export type CallContext = Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'onRefusal' | 'wait'> & { outside: Outside }
 
 /** `limit` is in milliseconds; the shorter of it and the provider's own time limit holds. `signal` gives the call up. */
 export type CallLimits = { limit?: number, signal?: AbortSignal }
 
-/** Why a call came to nothing. `code` is the vendor's own. `ours`: the vendor has no part in it. */
-export type CallError = { word: ProviderErrorWord, code?: string, message: string, ours?: true }
+/** Why a call came to nothing. `code` is the vendor's own. `retryAfter`: seconds that the vendor asks for. `ours`: the vendor has no part in it. */
+export type CallError = { word: ProviderErrorWord, code?: string, message: string, retryAfter?: number, ours?: true }
 
 /** A call that came to nothing. `unavailable`: certainly not accepted. `uncertain`: it may have been. */
 export type FailedCall = { outcome: typeof providerErrors[ProviderErrorWord], error: CallError }
@@ -28,7 +31,7 @@ export type FailedCall = { outcome: typeof providerErrors[ProviderErrorWord], er
 export type Returned = { returned: unknown, redact: Redactor }
 
 /** Seconds; the specification's limit for a provider. */
-const defaultTimeLimit = 60
+export const usualTimeLimit = 60
 const longestCode = 100
 const longestMessage = 1000
 
@@ -45,31 +48,50 @@ export async function invoke (installed: Installed, service: ServiceName, verb: 
   if (run === undefined) throw new TypeError(verb === 'dispatch' ? `The provider "${code}" has no service "${service}".` : `The provider "${code}" has no verb "${verb}" for the service "${service}".`)
   if (signal?.aborted === true) return failedCall('provider_unavailable', `The provider "${code}" was not called: the call was given up before.`, { ours: true })
 
+  const [misplaced] = sandboxFaults(manifest, context.settings, context.sandbox)
+  if (misplaced !== undefined) return failedCall('provider_error', `${misplaced.message} Nothing was sent.`, { code: misplaced.code, ours: true })
+
   const redact = createRedactor(Object.values(splitSecrets(manifest.settings, context.settings).secrets))
   const log = redactLog(context.log, redact)
-  const { checkpoint, timeLimit = defaultTimeLimit } = manifest.services[service] ?? {}
+  const { checkpoint, timeLimit = usualTimeLimit } = manifest.services[service] ?? {}
   const prepares = verb === 'dispatch' && checkpoint === true && context.outside.checkpoint.id === undefined
   const progress = createProgress({ passed: unsafeVerbs.has(verb) && !prepares })
   const time = Math.min(limit, timeLimit * 1000)
+  const made: TakeBack[] = []
+  const open = (call: Pick<OutsideCall, 'progress' | 'ended' | 'limit'>): ReturnType<typeof openOutside> => openOutside({ ...context, ...call, manifest, service, log, conceal: redact.conceal })
   try {
     const returned = await within(time, signal, async (ended) => {
-      const ways = openOutside({ ...context, manifest, service, progress, ended, limit: time, log, conceal: redact.conceal })
-      return await run(copyOf(request), { ...ownContext({ ...context, log }, ended), ...ways })
+      const ways = { ...open({ progress, ended, limit: time }), onRefusal: (takeBack: TakeBack) => { made.push(takeBack) } }
+      return await runAs({ provider: code, log }, () => run(copyOf(request), { ...ownContext({ ...context, log }, ended), ...ways }))
     })
     return { returned, redact }
   } catch (thrown) {
-    return withDoubt(thrownBy(installed, thrown, { redact, log, progress }), progress, redact)
+    const failed = withDoubt(thrownBy(installed, thrown, { redact, log, progress }), progress, redact)
+    if (failed.outcome === 'rejected' && made.length > 0) await takeAllBack(made, log, (ended) => open({ progress: createProgress({ passed: false }), ended, limit: takingBack }).http)
+    return failed
   }
 }
 
+/** Milliseconds for everything that a refused call has made: a client may be waiting. */
+const takingBack = 10_000
+
+/** Takes back what a refused call has made, the last thing first. What is left at the vendor is told in the log. */
+async function takeAllBack (made: readonly TakeBack[], log: Log, httpOf: (ended: AbortSignal) => Http): Promise<void> {
+  const left = (error: unknown): void => log.warn({ err: error }, 'what was made for a refused request is left at the vendor')
+  await within(takingBack, undefined, async (ended) => {
+    const http = httpOf(ended)
+    for (const takeBack of made.toReversed()) await takeBack(http).catch(left)
+  }).catch(left)
+}
+
 /** A failed call by its word. */
-export function failedCall (word: ProviderErrorWord, message: string, more: Pick<CallError, 'code' | 'ours'> = {}): FailedCall {
+export function failedCall (word: ProviderErrorWord, message: string, more: Omit<CallError, 'word' | 'message'> = {}): FailedCall {
   return { outcome: providerErrors[word], error: { word, ...more, message } }
 }
 
 /** What the provider gets of what the caller brought: named one by one, so that nothing else reaches it. */
-function ownContext ({ settings, requestSettings, sandbox, reference, idempotencyKey, log, state, now }: CallContext, ended: AbortSignal): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint'> {
-  const copies = { settings: copyOf(settings), requestSettings: copyOf(requestSettings) }
+function ownContext ({ settings, requestSettings, sandbox, reference, idempotencyKey, rest, log, state, now }: CallContext, ended: AbortSignal): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'onRefusal'> {
+  const copies = { settings: copyOf(settings), requestSettings: copyOf(requestSettings), ...(rest === undefined ? {} : { rest: copyOf(rest) }) }
   return { ...copies, sandbox, reference, idempotencyKey, log, state, now, wait: (seconds) => wait(seconds, ended) }
 }
 
@@ -125,10 +147,11 @@ function withDoubt (call: FailedCall, { doubt }: Progress, redact: Redactor): Fa
   return doubt === undefined || call.outcome === 'uncertain' ? call : failedCall('outcome_unknown', presentable(doubt.message, longestMessage, redact))
 }
 
-function reported ({ manifest: { errors: { map } } }: Installed, { word, code, message, ours }: Failure, redact: Redactor): FailedCall {
+function reported ({ manifest: { errors: { map } } }: Installed, { word, code, message, retryAfter, ours }: Failure, redact: Redactor): FailedCall {
   const mapped = code !== undefined && Object.hasOwn(map, code) ? map[code] : undefined
   return failedCall(word ?? mapped ?? 'provider_error', presentable(message, longestMessage, redact), {
     ...(code !== undefined && { code: presentable(code, longestCode, redact) }),
+    ...(retryAfter !== undefined && { retryAfter }),
     ...(ours === true && { ours })
   })
 }

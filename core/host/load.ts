@@ -1,11 +1,14 @@
+import { basename } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { deliveryServices } from '../contract/delivery.ts'
+import { eventServices } from '../contract/delivery.ts'
 import { serviceNames } from '../services/index.ts'
 import { deriveManifest } from './derive.ts'
 import type { Manifest } from './manifest.ts'
 import { importAnew } from './modules.ts'
+import type { AnyCheck, Checks } from './objection.ts'
 import { readPackage } from './package.ts'
 import { reasonOf, Refusal } from './refusal.ts'
+import { runAs } from './stray-errors.ts'
 import { isVerb, verbNames, type Reader, type Readers, type Verb, type Verbs } from './verbs.ts'
 
 /** A provider as it was loaded: never changed; another version of its folder is another object. */
@@ -19,6 +22,8 @@ export type Installed = Readonly<{
   digest: string
   manifest: Manifest
   verbs: Verbs
+  /** What looks at a request before anything is made, of each service that has it. */
+  checks: Checks
   /** What reads the events of each webhook. */
   readers: Readers
 }>
@@ -33,7 +38,7 @@ export async function loadProvider (folder: string, digest: string, limit: numbe
   const fit = deriveManifest(definition, version)
   if (!fit.ok) throw new Refusal(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`, codeIn(definition))
   const { code } = fit.value
-  return Object.freeze({ state: 'installed', folder, code, version, digest, manifest: fit.value, verbs: verbsOf(definition), readers: readersOf(definition) })
+  return Object.freeze({ state: 'installed', folder, code, version, digest, manifest: fit.value, verbs: verbsOf(definition), checks: checksOf(definition), readers: readersOf(definition) })
 }
 
 async function importWithin (folder: string, entry: string, limit: number): Promise<unknown> {
@@ -42,7 +47,7 @@ async function importWithin (folder: string, entry: string, limit: number): Prom
     throw new Refusal(`Did not finish loading within ${limit} seconds.`)
   })
   try {
-    return await Promise.race([importAnew(folder, entry), late])
+    return await Promise.race([runAs({ provider: basename(folder) }, () => importAnew(folder, entry)), late])
   } catch (cause) {
     throw cause instanceof Refusal ? cause : new Refusal(`Throws when it is loaded: ${reasonOf(cause)}`, { cause })
   } finally {
@@ -65,9 +70,18 @@ function verbsOf (definition: unknown): Verbs {
   return Object.fromEntries(serviceNames.map((name) => [name, boundVerbs(field(services, name))]))
 }
 
+function checksOf (definition: unknown): Checks {
+  const services = field(definition, 'services')
+  return Object.fromEntries(serviceNames.flatMap((name): [string, AnyCheck][] => {
+    const service = field(services, name)
+    const check = field(service, 'check')
+    return isVerb(check) ? [[name, check.bind(service) as unknown as AnyCheck]] : []
+  }))
+}
+
 function readersOf (definition: unknown): Readers {
   const webhooks = field(definition, 'webhooks')
-  return Object.fromEntries(deliveryServices.flatMap((service): [string, Reader][] => {
+  return Object.fromEntries(eventServices.flatMap((service): [string, Reader][] => {
     const webhook = field(webhooks, service)
     const read = field(webhook, 'read')
     return isVerb(read) ? [[service, read.bind(webhook) as Reader]] : []

@@ -24,7 +24,7 @@ export async function callLookup (installed: Installed, service: ServiceName, qu
   const fit = copied.ok ? fitFound(copied.value) : copied
   if (!fit.ok) return unreadable(installed, fit.problems[0]?.message ?? '')
   if (fit.value.found !== 'accepted') return { ok: true, found: fit.value.found === 'rejected' ? { ...fit.value, code: redact.text(fit.value.code), message: redact.text(fit.value.message) } : fit.value }
-  const answer = readAnswer(fit.value.response)
+  const answer = readAnswer(service, fit.value.response)
   return answer.ok ? { ok: true, found: { found: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } } } : unreadable(installed, answer.problems[0]?.message ?? '')
 }
 

@@ -1,6 +1,6 @@
 import { Type, type TProperties } from 'typebox'
 import { ProviderCode } from '../contract/common.ts'
-import { deliveryServices, deliveryStatusesOf, isDeliveryService, reportedServices, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
+import { deliveryStatusesOf, eventServices, isDeliveryService, type DeliveryStatus, type EventService } from '../contract/delivery.ts'
 import type { Problem } from '../contract/errors.ts'
 import { compile, type Fit } from '../contract/schema.ts'
 import { ApiVersion } from '../contract/versions.ts'
@@ -10,20 +10,23 @@ import type { ServiceContracts } from './contracts.ts'
 import type { Idempotency, Poll, Sandbox } from './definition.ts'
 import { providerErrors, type ErrorReading } from './failure.ts'
 import { formProblems, requestFormProblems, SettingsForm } from './form.ts'
+import { limitFaults, Limits, schemaFaults } from './limits.ts'
 import { verbNames, type VerbName } from './verbs.ts'
 import { webhookProblems, WebhookManifests } from './webhook.ts'
 
 /** One service in a manifest: what the provider can do there. `timeLimit` is in seconds. */
 export type ServiceManifest<Name extends ServiceName> = {
   capabilities: ServiceContracts[Name]['capabilities']
+  /** What else the vendor takes of a request, and what not. */
+  limits?: Limits
   idempotency: Idempotency
   timeLimit?: number
   checkpoint?: true
+  /** Of email: it sends to those who were put off, and to nobody else, when it is asked to. */
+  rest?: true
   notProcessed?: number[]
   /** The vendor's words for what became of a dispatch. */
   statuses?: Record<string, DeliveryStatus>
-  /** Of a service without delivery statuses: the vendor's words after which nothing more is asked. */
-  final?: string[]
   poll?: Poll
   verbs: VerbName[]
 }
@@ -38,6 +41,7 @@ export type Manifest = {
   requestSettings: SettingsForm
   hosts: string[]
   sandbox?: Sandbox
+  needs?: 'disk'[]
   since?: string
   errors: ErrorReading
   services: { [Name in ServiceName]?: ServiceManifest<Name> }
@@ -66,7 +70,7 @@ const IdempotencySchema = Type.Unsafe<Idempotency>({
 
 const SandboxSchema = Type.Unsafe<Sandbox>(Type.Union([
   Type.Object({ kind: Type.Literal('flag'), needs: Type.Optional(Type.Array(Type.String(), { uniqueItems: true })) }, closed),
-  Type.Object({ kind: Type.Literal('configuration') }, closed)
+  Type.Object({ kind: Type.Literal('configuration'), key: Type.Optional(Type.Object({ setting: Type.String(), test: Type.String({ minLength: 1 }) }, closed)) }, closed)
 ]))
 
 /** Seconds: not more often than once a minute, and not for ever. */
@@ -78,17 +82,18 @@ const PollSchema = Type.Object({
 
 /** What a provider says of a service whose steps are asked after. */
 function followed (service: ProvidedName): TProperties {
-  const poll = Type.Optional(PollSchema)
-  if (isDeliveryService(service)) return { statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))), poll }
-  return reportedServices.some((name) => name === service) ? { final: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true })), poll } : {}
+  if (!isDeliveryService(service)) return {}
+  return { statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))), poll: Type.Optional(PollSchema) }
 }
 
 const serviceSchema = (name: ProvidedName): object => Type.Object({
   capabilities: services[name].capabilities,
+  limits: Type.Optional(Limits),
   idempotency: IdempotencySchema,
   timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
   ...followed(name),
   checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
+  ...(name === 'email' ? { rest: Type.Optional(Type.Unsafe<true>({ const: true })) } : {}),
   notProcessed: Type.Optional(Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { uniqueItems: true })),
   verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
 }, closed)
@@ -112,6 +117,7 @@ const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
   requestSettings: SettingsForm,
   hosts: Type.Array(HostPattern, { uniqueItems: true }),
   sandbox: Type.Optional(SandboxSchema),
+  needs: Type.Optional(Type.Array(Type.Literal('disk'), { uniqueItems: true })),
   since: Type.Optional(ApiVersion),
   errors: Type.Object({
     at: Type.Optional(Pointers),
@@ -140,12 +146,13 @@ export function readManifest (json: unknown): Fit<Manifest> {
     ...sandboxProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
-    ...deliveryServices.flatMap((service) => webhooksOf(fit.value, service))
+    ...serviceNames.flatMap((name) => limitFaults(fit.value.services[name]?.limits ?? [], `/services/${name}/limits`)),
+    ...eventServices.flatMap((service) => webhooksOf(fit.value, service))
   ]
   return problems.length === 0 ? fit : { ok: false, problems }
 }
 
-function webhooksOf ({ webhooks, services, settings }: Manifest, service: DeliveryService): Problem[] {
+function webhooksOf ({ webhooks, services, settings }: Manifest, service: EventService): Problem[] {
   const webhook = webhooks?.[service]
   if (webhook === undefined) return []
   const path = `/webhooks/${service}`
@@ -156,17 +163,18 @@ function webhooksOf ({ webhooks, services, settings }: Manifest, service: Delive
 }
 
 function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
-  const needs = sandbox?.kind === 'flag' ? sandbox.needs ?? [] : []
-  return needs.filter((name) => !Object.hasOwn(settings.properties, name)).map((name) => ({ path: '/sandbox/needs', code: 'unknown_setting', message: `There is no setting "${name}".` }))
+  const needs = sandbox?.kind === 'flag' ? sandbox.needs ?? [] : sandbox?.key === undefined ? [] : [sandbox.key.setting]
+  const unknown = needs.filter((name) => !Object.hasOwn(settings.properties, name)).map((name) => ({ path: '/sandbox', code: 'unknown_setting', message: `There is no setting "${name}".` }))
+  return [...unknown, ...sandbox?.kind === 'configuration' && sandbox.key !== undefined ? schemaFaults({ pattern: sandbox.key.test }, '/sandbox/key/test') : []]
 }
 
 function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {
   if (service === undefined) return []
-  const { capabilities, idempotency, statuses, final } = service
+  const { capabilities, idempotency, statuses } = service
   const needed: VerbName[] = [
     'dispatch',
     ...idempotency.kind === 'lookup' ? ['lookup' as const] : [],
-    ...statuses === undefined && final === undefined ? [] : ['status' as const],
+    ...statuses === undefined ? [] : ['status' as const],
     ...'document' in capabilities && capabilities.document === 'theirs' ? ['document' as const] : []
   ]
   return needed

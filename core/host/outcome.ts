@@ -26,8 +26,8 @@ export function refusalWord (status: number): ProviderErrorWord {
   return status === 401 || status === 403 ? 'authentication_error' : 'provider_error'
 }
 
-/** What more is known of a failed request. `word`: what it is called if it is a refusal. `ours`: the vendor has no part in it. */
-export type FailureFacts = { word?: ProviderErrorWord, code?: string, status?: number, ours?: true }
+/** What more is known of a failed request. `word`: what it is called if it is a refusal. `retryAfter`: seconds that the vendor asks for. `ours`: the vendor has no part in it. */
+export type FailureFacts = { word?: ProviderErrorWord, code?: string, status?: number, retryAfter?: number, ours?: true }
 
 /** A request that did not end well, before it is judged by how far its call has come. */
 export class RequestFailure extends Error {
@@ -45,7 +45,7 @@ export class RequestFailure extends Error {
 /** What the codes of Node, undici and OpenSSL mean, as the end of a sentence that begins with the host. */
 const troubles: readonly { codes: RegExp, what: string }[] = [
   { codes: /^ECONNREFUSED$/, what: 'refused the connection' },
-  { codes: /^(ENOTFOUND|EAI_\w+|ENODATA)$/, what: 'cannot be found' },
+  { codes: /^(ENOTFOUND|EAI_\w+|ENODATA)$/, what: 'cannot be found, or has no address that may be reached from here' },
   { codes: /^(UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, what: 'cannot be reached' },
   { codes: /CERT|^ERR_TLS_|^ERR_SSL_|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^EPROTO$/, what: 'has no valid TLS certificate, or does not speak TLS' },
   { codes: /TIMEOUT|^ETIMEDOUT$|^ABORT_ERR$/, what: 'did not answer in time' },

@@ -4,6 +4,7 @@ import type { ServiceName } from '../services/index.ts'
 import { failureError } from './failure.ts'
 import { createFiles, type CompanyDisk } from './files.ts'
 import { destinationNames } from './form.ts'
+import type { Holds } from './holding.ts'
 import type { ReadDocument } from './http-body.ts'
 import { createHttp, type HttpOptions, type KeepDocument } from './http-client.ts'
 import { chosenHosts } from './http-target.ts'
@@ -15,7 +16,8 @@ import { createSmtp } from './smtp.ts'
 
 /**
  * What a call may reach, as its caller brings it. `account` names the configuration: sign-ins and connections are kept for
- * it alone. `checkpoint.id` is what an earlier attempt saved. Without a `disk` there is none to write to.
+ * it alone. `checkpoint.id` is what an earlier attempt saved. Without a `disk` there is none to write to. `holds` is asked just
+ * before anything leaves: nothing does once the caller has lost what it calls for.
  */
 export type Outside = {
   network: Network
@@ -23,6 +25,7 @@ export type Outside = {
   documents: { read: ReadDocument, keep: KeepDocument }
   checkpoint: { id?: string, save: (id: string) => Promise<void> }
   disk?: CompanyDisk
+  holds?: Holds
 }
 
 /** One call of a verb: whose, with what, until when (`limit` in milliseconds). */
@@ -42,17 +45,18 @@ export type OutsideCall = {
 /** The ways out of one call. */
 export function openOutside (call: OutsideCall): Pick<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed'> {
   const { manifest, service, settings, outside } = call
+  const { holds = () => true } = outside
   const { network: { wire, tokens, mailers }, checkpoint: { id } } = outside
   const targets = {
     provider: manifest.code,
     declared: manifest.hosts,
     chosen: chosenHosts(destinationNames(manifest.settings).map((name) => settings[name]))
   }
-  const options: HttpOptions = { ...call, ...outside, wire, tokens, targets, errors: manifest.errors, notProcessed: manifest.services[service]?.notProcessed ?? [] }
+  const options: HttpOptions = { ...call, ...outside, holds, wire, tokens, targets, errors: manifest.errors, notProcessed: manifest.services[service]?.notProcessed ?? [] }
   return {
     http: createHttp(options),
-    smtp: createSmtp({ ...call, ...outside, mailers, targets }),
-    files: createFiles({ ...call, ...outside, provider: manifest.code }),
+    smtp: createSmtp({ ...call, ...outside, holds, mailers, targets }),
+    files: createFiles({ ...call, ...outside, holds, provider: manifest.code }),
     checkpoint: checkpointOf(call),
     ...(id !== undefined && { checkpointed: id })
   }

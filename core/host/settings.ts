@@ -57,15 +57,15 @@ export function maskSettings (form: SettingsForm, { plain, secrets }: StoredSett
 
 /**
  * What a client's new settings make of the stored ones. A secret left out is kept, `null` deletes it, and none is kept
- * when a destination changes: it was meant for the old one.
+ * when a destination changes: it was meant for the old one. `dropped`: those that were left out and are gone for that reason.
  */
-export function mergeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject): { plain: JsonObject, fresh: Secrets, kept: StoredSecrets } {
+export function mergeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject): { plain: JsonObject, fresh: Secrets, kept: StoredSecrets, dropped: string[] } {
   const names = secretNames(form)
   const given = Object.fromEntries(Object.entries(incoming).filter(([name, value]) => value !== null || !names.includes(name)))
   const { plain, secrets: fresh } = splitSecrets(form, given)
   const sameDestination = destinationNames(form).every((name) => isDeepStrictEqual(plain[name], stored.plain[name]))
-  const kept = Object.entries(stored.secrets).filter(([name]) => sameDestination && names.includes(name) && !Object.hasOwn(incoming, name))
-  return { plain, fresh, kept: Object.fromEntries(kept) }
+  const leftOut = Object.entries(stored.secrets).filter(([name]) => names.includes(name) && !Object.hasOwn(incoming, name))
+  return { plain, fresh, kept: sameDestination ? Object.fromEntries(leftOut) : {}, dropped: sameDestination ? [] : leftOut.map(([name]) => name) }
 }
 
 /** Seals secrets, given at `now`. */
@@ -84,12 +84,13 @@ export function openSettings ({ plain, secrets }: StoredSettings, vault: Vault):
   return { ...plain, ...openSecrets(secrets, vault) }
 }
 
-/** The stored settings after a client's change (see {@link mergeSettings}), or what is wrong with the complete result. */
-export function changeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject, { vault, now, ...place }: { vault: Vault, now: Date } & SettingsPlace): { ok: true, value: StoredSettings } | { ok: false, problems: Problem[] } {
-  const { plain, fresh, kept } = mergeSettings(form, stored, incoming)
+/** The stored settings after a client's change (see {@link mergeSettings}), with a warning for each secret that was not kept; or what is wrong with the complete result. */
+export function changeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject, { vault, now, ...place }: { vault: Vault, now: Date } & SettingsPlace): { ok: true, value: StoredSettings, warnings: Problem[] } | { ok: false, problems: Problem[] } {
+  const { plain, fresh, kept, dropped } = mergeSettings(form, stored, incoming)
+  const warnings = dropped.map((name) => ({ path: pointer(place.base ?? '', name), code: 'not_kept', message: 'It was given for another destination and is not kept: give it again for this one.' }))
   const problems = checkSettings(form, { ...plain, ...openSecrets(kept, vault), ...fresh }, place)
-  if (problems.length > 0) return { ok: false, problems }
-  return { ok: true, value: { plain, secrets: { ...kept, ...sealSecrets(fresh, vault, now) } } }
+  if (problems.length > 0) return { ok: false, problems: problems.map((problem) => ({ ...problem, message: warnings.find(({ path }) => path === problem.path)?.message ?? problem.message })) }
+  return { ok: true, value: { plain, secrets: { ...kept, ...sealSecrets(fresh, vault, now) } }, warnings }
 }
 
 function contextOf ({ company, provider, scope }: Vault, name: string): string {

@@ -15,13 +15,18 @@ export type SignatureVerdict = 'verified' | 'unknown_key' | SignatureFault
 type Jws = Extract<Verifier, { kind: 'jws' }>
 type Hmac = Extract<Verifier, { kind: 'hmac' }>
 
-/** The headers of a delivery that a verifier looks at: all that need be kept of an event which must wait. */
-export function signatureHeaders (verify: Verifier, { headers }: Pick<Delivery, 'headers'>): Record<string, string> {
-  const names = verify.kind === 'basic' ? ['authorization'] : verify.kind === 'jws' ? [verify.header] : [...headerNames(verify.header), ...(verify.timestamp === undefined ? [] : [verify.timestamp.header])]
-  return Object.fromEntries(names.flatMap((name) => {
+/** The headers of a delivery that its verifiers look at: all that need be kept of an event which must wait. */
+export function signatureHeaders (verifiers: readonly Verifier[], { headers }: Pick<Delivery, 'headers'>): Record<string, string> {
+  return Object.fromEntries(verifiers.flatMap(headersOf).flatMap((name) => {
     const value = headers[name.toLowerCase()]
     return value === undefined ? [] : [[name.toLowerCase(), value]]
   }))
+}
+
+function headersOf (verify: Verifier): string[] {
+  if (verify.kind === 'basic') return ['authorization']
+  if (verify.kind === 'jws') return [verify.header]
+  return [...headerNames(verify.header), ...(verify.timestamp === undefined ? [] : [verify.timestamp.header])]
 }
 
 /**

@@ -12,9 +12,3 @@ export function checkHeaders ({ from, to, cc = [], bcc = [], replyTo = '', subje
     if (lineBreak.test(text) || !headerName.test(name)) throw new RequestFailure('refused', `The e-mail's "${name.replaceAll(/[^ -~]/g, '?')}" has a line break or another character that no header may have.`, { code: 'header' })
   }
 }
-
-/** Whether a text is this plain address, alone or in angle brackets behind a name: without route, comment or quotes. */
-export function isWritten (text: string, address: string): boolean {
-  const plain = text.trim()
-  return /^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$/.test(address) && (plain === address || plain.endsWith(`<${address}>`))
-}

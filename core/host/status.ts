@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { compile } from '../contract/schema.ts'
-import type { FollowedService } from '../contract/delivery.ts'
+import type { DeliveryService } from '../contract/delivery.ts'
 import { copyJson } from './answer.ts'
 import type { Reported } from './definition.ts'
 import { invoke, type CallContext, type CallLimits } from './invoke.ts'
@@ -12,7 +12,7 @@ export type StatusAnswer = { ok: true, reported: Reported } | { ok: false, why: 
 const fitReported = compile(Type.Unsafe<Reported>(Type.Object({ status: Type.String({ minLength: 1, maxLength: 200 }) })))
 
 /** Asks a provider what became of what its vendor accepted under an id. Throws only when the provider has no such verb. */
-export async function callStatus (installed: Installed, service: FollowedService, query: { id: string }, context: CallContext, limits: CallLimits = {}): Promise<StatusAnswer> {
+export async function callStatus (installed: Installed, service: DeliveryService, query: { id: string }, context: CallContext, limits: CallLimits = {}): Promise<StatusAnswer> {
   const called = await invoke(installed, service, 'status', query, context, limits)
   if ('outcome' in called) return { ok: false, why: called.error.message }
   const { returned, redact } = called

@@ -1,4 +1,4 @@
-import type { DeliveryService } from '../contract/delivery.ts'
+import type { EventService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ServiceName } from '../services/index.ts'
 import type { Context } from './context.ts'
@@ -13,7 +13,7 @@ export type Verbs = Partial<Record<ServiceName, Partial<Record<VerbName, Verb>>>
 
 /** `read` of a webhook as the host sees it. */
 export type Reader = (event: unknown) => unknown
-export type Readers = Partial<Record<DeliveryService, Reader>>
+export type Readers = Partial<Record<EventService, Reader>>
 
 export function isVerb (value: unknown): value is Verb {
   return typeof value === 'function'

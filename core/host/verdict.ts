@@ -9,14 +9,48 @@ import type { Verifier } from './webhook.ts'
  */
 export type VerifyWith = { settings?: () => JsonObject, endpoint?: string | undefined, keys: KeySources }
 
-/** Verifies an event that came in at `at`, by the kind that its provider declares. */
-export async function judgeDelivery (verify: Verifier, delivery: Delivery, { settings, endpoint, keys }: VerifyWith, at: Date): Promise<SignatureVerdict> {
+/** `sandbox`: whether it happened in the vendor's test environment; null where what it was verified by does not tell. */
+export type Judged = { verdict: 'verified', sandbox: boolean | null } | { verdict: Exclude<SignatureVerdict, 'verified'> }
+
+/**
+ * Verifies an event that came in at `at`, by the verifiers that its provider declares. Each that the configuration has a secret
+ * for must be satisfied: who set it up asks for it. Where it has none, one of the others (the vendor's keys, the server's
+ * credentials) is enough.
+ */
+export async function judgeDelivery (verifiers: readonly Verifier[], delivery: Delivery, by: VerifyWith, at: Date): Promise<Judged> {
+  const settings = by.settings?.() ?? {}
+  const own = verifiers.filter((verify) => isConfigured(verify, settings))
+  const asked = own.length > 0 ? own : verifiers
+  const judged = await Promise.all(asked.map((verify) => judge(verify, delivery, { ...by, settings }, at)))
+  return (own.length > 0 ? judged.find(({ verdict }) => verdict !== 'verified') : undefined) ?? strongest(judged)
+}
+
+/** A signature that is right, else one of which nothing can be said yet, else what says most about what is wrong. */
+function strongest (judged: readonly Judged[]): Judged {
+  const by = (fits: (verdict: SignatureVerdict) => boolean): Judged | undefined => judged.find(({ verdict }) => fits(verdict))
+  return by((verdict) => verdict === 'verified') ?? by((verdict) => verdict === 'unknown_key') ?? by((verdict) => verdict !== 'no_secret') ?? { verdict: 'no_secret' }
+}
+
+async function judge (verify: Verifier, delivery: Delivery, by: Secrets, at: Date): Promise<Judged> {
+  const verdict = await verdictOf(verify, delivery, by, at)
+  return verdict === 'verified' ? { verdict, sandbox: verify.kind === 'jws' ? verify.sandbox ?? null : null } : { verdict }
+}
+
+type Secrets = Omit<VerifyWith, 'settings'> & { settings: JsonObject }
+
+async function verdictOf (verify: Verifier, delivery: Delivery, { settings, endpoint, keys }: Secrets, at: Date): Promise<SignatureVerdict> {
   switch (verify.kind) {
     case 'jws': return verifyJws(verify, keys.of(verify.jwks).find, delivery)
-    case 'basic': return verifyBasic((settings && ownCredentials(verify, settings())) ?? endpoint, delivery)
+    case 'basic': return verifyBasic(ownCredentials(verify, settings) ?? endpoint, delivery)
     // The secret belongs to a configuration: without one there is none.
-    case 'hmac': return verifyHmac(verify, settings && textIn(settings(), verify.secret), delivery, at)
+    case 'hmac': return verifyHmac(verify, textIn(settings, verify.secret), delivery, at)
   }
+}
+
+/** Whether the configuration has what the verifier compares with. */
+export function isConfigured (verify: Verifier, settings: JsonObject): boolean {
+  if (verify.kind === 'jws') return false
+  return verify.kind === 'hmac' ? (textIn(settings, verify.secret) ?? '') !== '' : ownCredentials(verify, settings) !== undefined
 }
 
 function ownCredentials ({ user, password }: Extract<Verifier, { kind: 'basic' }>, settings: JsonObject): string | undefined {

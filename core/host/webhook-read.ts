@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { Type } from 'typebox'
-import type { DeliveryService, DeliveryStatus } from '../contract/delivery.ts'
+import type { DeliveryStatus, EventService } from '../contract/delivery.ts'
 import { inspectJson } from '../contract/json.ts'
 import { compile, compileJsonSchema, type Check } from '../contract/schema.ts'
 import { copyJson } from './answer.ts'
 import type { Installed } from './load.ts'
 import { reasonOf } from './refusal.ts'
+import { runAs } from './stray-errors.ts'
 import { withTimeLimit } from './time-limit.ts'
 import type { EventReading } from './webhook.ts'
 
@@ -27,14 +28,14 @@ const readLimit = 2_000
  * Has the provider read an event that was verified: JSON that fits its schema goes in, plain data comes out. A reader that
  * never yields cannot be stopped: trusted folders only.
  */
-export async function readEvent ({ code, manifest, readers }: Installed, service: DeliveryService, body: Uint8Array): Promise<ReadEvent> {
+export async function readEvent ({ code, manifest, readers }: Installed, service: EventService, body: Uint8Array): Promise<ReadEvent> {
   const webhook = manifest.webhooks?.[service]
   const read = readers[service]
   if (webhook === undefined || read === undefined) return { ok: false, reason: `The provider "${code}" has no webhook for "${service}".` }
   const event = parse(body, checkOf(webhook.body))
   if (!event.ok) return event
   try {
-    return readingOf(await withTimeLimit(readLimit, Promise.resolve(read(event.value))))
+    return readingOf(await withTimeLimit(readLimit, Promise.resolve(runAs({ provider: code }, () => read(event.value)))))
   } catch (error) {
     return { ok: false, reason: `The provider could not read it: ${reasonOf(error)}` }
   }

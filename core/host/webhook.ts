@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { AnyJsonObject } from '../contract/common.ts'
-import { deliveryServices, deliveryStatusesOf, type DeliveryService, type DeliveryStatus } from '../contract/delivery.ts'
+import { deliveryStatusesOf, eventServices, type DeliveryStatus, type EventService } from '../contract/delivery.ts'
 import type { Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { compileJsonSchema } from '../contract/schema.ts'
@@ -14,14 +14,15 @@ export type KeySet = { readonly keys: readonly JsonObject[] }
  * How the core makes sure that an event comes from the vendor; `Setting` are the names of the provider's settings.
  *
  * `jws`: a compact JWS in a header whose payload, the raw body, is detached (RFC 7515, appendix F). `jwks` is a URL or the
- * keys themselves; while there are none, only those count that the server has for the provider. `basic`: the credentials of
+ * keys themselves; while there are none, only those count that the server has for the provider. `sandbox`: the keys are those of
+ * the vendor's test environment (true) or of its real one (false), and vouch for what happened there alone. `basic`: the credentials of
  * the server's configuration, or those of one configuration where `user` and `password` name its settings. `hmac`:
  * HMAC-SHA256 of the raw body under the secret of one configuration; a header that ends with `*` stands for those with 1 to
  * 100 in its place. With `timestamp` what is signed is `<time>.<body>`, and the time (in seconds unless told) may differ from
  * ours by `tolerance` seconds, 300 unless told.
  */
 export type Verifier<Setting extends string = string> =
-  | { kind: 'jws', header: string, algorithm: 'PS256', jwks: string | KeySet }
+  | { kind: 'jws', header: string, algorithm: 'PS256', jwks: string | KeySet, sandbox?: boolean }
   | { kind: 'basic', user?: Setting, password?: Setting }
   | { kind: 'hmac', header: string, algorithm: 'sha256', encoding: 'hex' | 'base64', prefix?: string, secret: Setting, timestamp?: { header: string, unit?: 'seconds' | 'milliseconds', tolerance?: number } }
 
@@ -32,8 +33,12 @@ export type Verifier<Setting extends string = string> =
 export type EventReading = JsonObject & { readonly remoteId: string, readonly type: string, readonly eventId?: string }
 
 /** A vendor's events for one service: everything is data but `read`, which is given what was verified and fits `body`. */
-export type Webhook<Service extends DeliveryService, Setting extends string, Body extends TSchema> = {
-  verify: Verifier<Setting>
+export type Webhook<Service extends EventService, Setting extends string, Body extends TSchema> = {
+  /**
+   * One verifier, or several. Of several, each that the configuration has a secret for must be satisfied; where it has none,
+   * one is enough.
+   */
+  verify: Verifier<Setting> | readonly [Verifier<Setting>, ...Verifier<Setting>[]]
   /** What does not fit is kept and changes nothing. */
   body: Body
   read: (event: Static<Body>) => EventReading
@@ -53,13 +58,13 @@ export type Webhooks<Setting extends string, Esign extends TSchema, Postal exten
 
 /** A webhook in a manifest: plain JSON; `body` is a JSON Schema. */
 export type WebhookManifest = {
-  verify: Verifier
+  verify: Verifier | readonly Verifier[]
   body: JsonObject
   events: Record<string, DeliveryStatus>
   acknowledge?: string | JsonObject
   confirm?: true
 }
-export type WebhookManifests = Partial<Record<DeliveryService, WebhookManifest>>
+export type WebhookManifests = Partial<Record<EventService, WebhookManifest>>
 
 const closed = { additionalProperties: false }
 const Header = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,78}\\*?$' })
@@ -70,7 +75,8 @@ const verifiers: Record<Verifier['kind'], TSchema> = {
     kind: Type.Literal('jws'),
     header: Header,
     algorithm: Type.Literal('PS256'),
-    jwks: Type.Union([Type.String({ pattern: '^https://' }), Type.Object({ keys: Type.Array(AnyJsonObject) })])
+    jwks: Type.Union([Type.String({ pattern: '^https://' }), Type.Object({ keys: Type.Array(AnyJsonObject) })]),
+    sandbox: Type.Optional(Type.Boolean())
   }, closed),
   basic: Type.Object({ kind: Type.Literal('basic'), user: Type.Optional(Setting), password: Type.Optional(Setting) }, closed),
   hmac: Type.Object({
@@ -88,15 +94,21 @@ const verifiers: Record<Verifier['kind'], TSchema> = {
   }, closed)
 }
 
-const VerifierSchema = Type.Unsafe<Verifier>({
+const VerifierSchema = {
   type: 'object',
   required: ['kind'],
   properties: { kind: { enum: Object.keys(verifiers) } },
   allOf: Object.entries(verifiers).map(([kind, then]) => ({ if: { properties: { kind: { const: kind } } }, then }))
+}
+
+const VerifiersSchema = Type.Unsafe<WebhookManifest['verify']>({
+  if: { type: 'array' },
+  then: { type: 'array', minItems: 1, maxItems: 10, items: VerifierSchema },
+  else: VerifierSchema
 })
 
-const webhookSchema = (service: DeliveryService): TSchema => Type.Object({
-  verify: VerifierSchema,
+const webhookSchema = (service: EventService): TSchema => Type.Object({
+  verify: VerifiersSchema,
   body: AnyJsonObject,
   events: Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)])),
   acknowledge: Type.Optional(Type.Unsafe<Json>({ type: ['string', 'object'] })),
@@ -107,17 +119,34 @@ const webhookSchema = (service: DeliveryService): TSchema => Type.Object({
 /** The part `webhooks` of a manifest. */
 export const WebhookManifests = Type.Unsafe<WebhookManifests>({
   type: 'object',
-  properties: Object.fromEntries(deliveryServices.map((service) => [service, webhookSchema(service)])),
+  properties: Object.fromEntries(eventServices.map((service) => [service, webhookSchema(service)])),
   ...closed
 })
 
-/** What is wrong with a webhook beyond its shape: `settings` is the form whose fields it names. */
-export function webhookProblems ({ verify, body }: WebhookManifest, settings: SettingsForm, path: string): Problem[] {
-  const named = verify.kind === 'hmac' ? { secret: verify.secret } : verify.kind === 'basic' ? { user: verify.user, password: verify.password } : {}
-  return [...settingProblems(named, settings, `${path}/verify`), ...bodyProblems(body, `${path}/body`)]
+/** How the events of a webhook are verified: in one way, or in several. */
+export function verifiersOf ({ verify }: Pick<WebhookManifest, 'verify'>): readonly Verifier[] {
+  return isSeveral(verify) ? verify : [verify]
 }
 
-function settingProblems (named: { secret?: string | undefined, user?: string | undefined, password?: string | undefined }, settings: SettingsForm, path: string): Problem[] {
+function isSeveral (verify: WebhookManifest['verify']): verify is readonly Verifier[] {
+  return Array.isArray(verify)
+}
+
+/** What is wrong with a webhook beyond its shape: `settings` is the form whose fields it names. */
+export function webhookProblems (webhook: WebhookManifest, settings: SettingsForm, path: string): Problem[] {
+  const placeOf = (index: number): string => isSeveral(webhook.verify) ? `${path}/verify/${index}` : `${path}/verify`
+  return [
+    ...verifiersOf(webhook).flatMap((verify, index) => settingProblems(namedBy(verify), settings, placeOf(index))),
+    ...bodyProblems(webhook.body, `${path}/body`)
+  ]
+}
+
+function namedBy (verify: Verifier): { secret?: string | undefined, user?: string | undefined, password?: string | undefined } {
+  if (verify.kind === 'hmac') return { secret: verify.secret }
+  return verify.kind === 'basic' ? { user: verify.user, password: verify.password } : {}
+}
+
+function settingProblems (named: ReturnType<typeof namedBy>, settings: SettingsForm, path: string): Problem[] {
   const secrets = secretNames(settings)
   const problems = Object.entries(named).flatMap(([name, setting]) => {
     if (setting === undefined) return []

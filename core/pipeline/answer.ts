@@ -1,9 +1,11 @@
-import { isDeliveryService } from '../contract/delivery.ts'
+import { isDeliveryService, refusalOf } from '../contract/delivery.ts'
 import type { DispatchView, EventView, GeneratedDocument, ProviderResponse, StepAnswer } from '../contract/response.ts'
 import type { DispatchStatus, StepStatus } from '../contract/states.ts'
+import { deferredStateOf } from '../store/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../store/dispatch-views.ts'
 import type { StepError } from '../store/schema.ts'
 import { storedDocument, type StoredDocument } from './stored-document.ts'
+import { wholeResponse } from './whole-response.ts'
 
 /** Gives a document the link under which it can be fetched without credentials. */
 export type DocumentUrl = (document: StoredDocument) => string
@@ -24,6 +26,7 @@ export type Result = {
 export type StepResult = {
   service: string
   providerName: string | null
+  sandbox: boolean
   status: StepStatus
   response: ProviderResponse | null
   document: StoredDocument | null
@@ -49,8 +52,9 @@ export function stepResultOf (step: StepRecord): StepResult {
   return {
     service: step.service,
     providerName: step.provider_code,
+    sandbox: step.sandbox,
     status: step.status,
-    response: step.response,
+    response: wholeResponse(step),
     document: step.document === undefined ? null : storedDocument(step.document),
     error: step.error,
     charged: step.charged
@@ -78,13 +82,14 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
       providerVersion: step.provider_version,
       chosenBy: step.chosen_by,
       sandbox: step.sandbox,
-      providerResponse: step.response,
+      providerResponse: wholeResponse(step),
       generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),
       creditsCharged: step.charged,
       ...optional('template', usedTemplate(step)),
       ...optional('deferredOn', step.deferred_on),
-      ...optional('nextTryAt', step.next_try_at?.toISOString()),
-      ...(isDeliveryService(step.service) ? { deliveryStatus: step.delivery_status } : {}),
+      ...optional('deferredState', deferredStateOf(step)),
+      ...optional('nextTryAt', (step.next_try_at ?? step.rests.at(-1)?.next_try_at)?.toISOString()),
+      ...deliveryOf(step),
       ...(step.error === null ? {} : { error: stepError(step.error) })
     })),
     requestId: record.request_id,
@@ -92,6 +97,11 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
     createdAt: record.created_at.toISOString(),
     finishedAt: record.finished_at?.toISOString() ?? null
   }
+}
+
+/** What became of a step after its acceptance, where its vendor tells. */
+function deliveryOf ({ service, delivery_status: status }: StepRecord): Pick<DispatchView['steps'][number], 'deliveryStatus' | 'deliveryMessage'> {
+  return isDeliveryService(service) ? { deliveryStatus: status, ...optional('deliveryMessage', status === null ? undefined : refusalOf(service, status)) } : {}
 }
 
 /** An entry of a timeline as clients read it. */

@@ -1,4 +1,4 @@
-import { isDeliveryService } from '../contract/delivery.ts'
+import { isEventService } from '../contract/delivery.ts'
 import type { Mode } from '../contract/states.ts'
 import type { Installed } from '../host/load.ts'
 import type { DispatchRequest } from '../services/request.ts'
@@ -8,7 +8,7 @@ import type { DraftStep } from './plan.ts'
 
 /** What is called back: the end of a dispatch that nobody waits for, and what becomes of contracts and letters. */
 export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode): Findings {
-  if (callbackUrl === undefined || mode === 'asynchronous' || path.some(isDeliveryService)) return {}
+  if (callbackUrl === undefined || mode === 'asynchronous' || path.some(isEventService)) return {}
   return { warnings: [{ path: '/callbackUrl', code: 'unused_field', message: 'The answer tells the end of this dispatch: it is called back only with ?async=true, or when it takes longer than the client may wait.' }] }
 }
 

@@ -3,13 +3,16 @@ import { presentable, refusal, type Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Mode } from '../contract/states.ts'
 import { latestVersion, type Version } from '../contract/versions.ts'
+import { foresee } from '../host/foresee.ts'
 import { eInvoiceFileFormats } from '../documents/file-formats.ts'
 import { isKnownField } from '../documents/schema-paths.ts'
 import type { Installed } from '../host/load.ts'
 import { checkSettings as settingsProblems } from '../host/settings.ts'
+import { askedOf, placeOf } from '../services/asked.ts'
 import { formatOf, services } from '../services/index.ts'
-import { checkInvoice, checkInvoiceWords } from '../services/invoice.ts'
+import { checkEInvoiceWords, checkInvoice } from '../services/invoice.ts'
 import type { Facts, Findings, Subject } from '../services/service.ts'
+import type { DispatchRequest } from '../services/request.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 import { checkCallback, checkFormats, checkPlaces } from './chain-checks.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
@@ -38,6 +41,7 @@ export function check (draft: Draft, { templateFindings, prices, link, mode, now
     ...all.map((step) => checkSettings(step, version)),
     ...all.flatMap((step) => [
       checkTemplate(step, templateFindings, today),
+      checkForeseen(step, { data: step.template?.data ?? {}, metadata: request.metadata, now: now() }),
       checkStep(step, { today, beside: request.services.filter((name) => name !== step.service), ...(isChain(step) ? { link } : {}) })
     ].map((findings) => placed(findings, step)))
   ]
@@ -56,8 +60,13 @@ export function check (draft: Draft, { templateFindings, prices, link, mode, now
 type Surroundings = Pick<Subject<never, never>, 'today' | 'beside' | 'link'>
 
 /** Checks the fields that take the place of a recorded step's; `data`: of its template. Throws as {@link check} does. */
-export function checkAgain ({ service, fields, choice, at }: DraftStep, { now, ...surroundings }: Omit<Surroundings, 'today'> & { data: JsonObject, now: () => Date }): void {
-  refuseFaults([services[service].check({ fields, at, template: {}, provider: providerOf(service, choice), today: now().toISOString().slice(0, 10), ...surroundings })])
+export function checkAgain (step: DraftStep, { now, metadata, ...surroundings }: Omit<Surroundings, 'today'> & { data: JsonObject, metadata: DispatchRequest['metadata'], now: () => Date }): void {
+  const { service, fields, choice, at } = step
+  const time = now()
+  refuseFaults([
+    services[service].check({ fields, at, template: {}, provider: providerOf(service, choice), today: time.toISOString().slice(0, 10), ...surroundings }),
+    checkForeseen(step, { data: surroundings.data, metadata, now: time })
+  ])
 }
 
 function allOf (found: readonly Findings[], kind: keyof Findings): Problem[] {
@@ -86,7 +95,7 @@ function checkTemplate ({ service, fields, template: content }: DraftStep, templ
   const { template, data } = content
   const found = templateFindings(content)
   const isElectronic = formatOf(service, fields) in eInvoiceFileFormats
-  const rules = isElectronic ? checkInvoiceWords : checkInvoice
+  const rules = isElectronic ? checkEInvoiceWords : checkInvoice
   const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? rules({ data, template: subjectOf(template), today }) : {}
   // An e-invoice carries every word of the vocabulary, whatever its page shows.
   const carriesAll = isElectronic || template.source.documentType === 'E_INVOICE'
@@ -107,6 +116,15 @@ function checkStep ({ service, fields, choice, template: content, at }: DraftSte
     provider: providerOf(service, choice),
     ...surroundings
   })
+}
+
+/** What the chosen provider says that its vendor would refuse. */
+function checkForeseen ({ service, fields, settings, choice, at }: DraftStep, { now, ...content }: { data: JsonObject, metadata: DispatchRequest['metadata'], now: Date }): Findings {
+  const asked = askedOf(service, fields, content)
+  if (choice?.chosen !== true || asked === undefined) return {}
+  const { provider, configuration: { settings: { plain }, sandbox } } = choice
+  const problems = foresee(provider, service, asked, { settings: plain, requestSettings: settings, sandbox, now })
+  return { problems: problems.map((problem) => ({ ...problem, path: placeOf(service, problem.path, at) })) }
 }
 
 function subjectOf ({ source: { documentType, vocabulary, currency } }: StoredTemplate): Subject<never, never>['template'] {

@@ -1,4 +1,5 @@
 import { mayUse } from '../access/permissions.ts'
+import { signedEvent } from '../contract/delivery.ts'
 import { DispatchError } from '../contract/errors.ts'
 import { dispatchStatuses } from '../contract/states.ts'
 import { endRun, holdStep, takeRun } from '../store/runs.ts'
@@ -8,10 +9,13 @@ import type { ChainDocument } from './make.ts'
 import type { Parts } from './parts.ts'
 import type { Run, RunStep } from './run.ts'
 import { settle } from './settle.ts'
-import { handedOver, runDeferred } from './steps.ts'
+import { handedOver, ownDocument, runDeferred, runRest } from './steps.ts'
 import { keepTheirs } from './theirs.ts'
 
-/** Does a step whose event has come, once: with the document that came of the step which the event was about. */
+/**
+ * Does a step beside the path of its dispatch, once: what a step left, or one whose event has come, with the signed document
+ * or that of the dispatch.
+ */
 export async function actOn (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
   await parts.leases.under(async (lease) => {
     // Whatever became of the dispatch otherwise: it has no part in it. One that is being worked on is left to its next job.
@@ -21,13 +25,17 @@ export async function actOn (parts: Parts, { companyId, dispatchId, stepId }: { 
       const run = await openRun(parts, taken, lease.runId)
       const step = run?.deferred.find((one) => one.stepId === stepId)
       if (run === undefined || step === undefined || !['planned', 'unavailable'].includes(step.result.status)) return
-      const refused = await refusalOf(parts, run, step)
-      if (refused === undefined) await runDeferred(parts, run, step, once(() => handOver(parts, run, step)))
-      else await settle(parts, run, step, refused, { actor: { kind: 'system' }, results: [] })
+      await (step.rest === undefined ? actAfterEvent(parts, run, step) : runRest(parts, run, step))
     } finally {
       await endRun(parts.database, { companyId, dispatchId }, lease.runId)
     }
   })
+}
+
+async function actAfterEvent (parts: Parts, run: Run, step: RunStep): Promise<void> {
+  const refused = await refusalOf(parts, run, step)
+  if (refused === undefined) await runDeferred(parts, run, step, once(() => handOver(parts, run, step)))
+  else await settle(parts, run, step, refused, { actor: { kind: 'system' }, results: [] })
 }
 
 /** What a step asks for twice is fetched once. */
@@ -51,12 +59,13 @@ async function refusalOf ({ accounts, database }: Parts, { companyId, dispatchId
   }
 }
 
-/** The document that came of the step which the event was about; fetched once. */
+/** The document that a deferred step takes over: the signed one, fetched once, where everybody has signed; else that of the dispatch. */
 async function handOver (parts: Parts, run: Run, step: RunStep): Promise<ChainDocument> {
-  const { stepId, deferredOn = '' } = step
+  const { stepId, deferredOn } = step
   const given = handedOver(step)
   if (given !== undefined) return given
-  const [service] = deferredOn.split('.')
+  if (deferredOn !== signedEvent) return ownDocument(parts, run)
+  const [service] = signedEvent.split('.')
   const of = run.steps.find((step) => step.service === service)
   if (of?.by === undefined || of.result.response === null) throw new DispatchError('provider_unavailable', 'The dispatch has no accepted step that the event could be about.')
   return { document: await keepTheirs(parts, run, { of: { ...of, by: of.by }, for: stepId, remoteId: of.result.response.id }), signatures: [] }

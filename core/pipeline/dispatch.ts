@@ -1,7 +1,8 @@
 import { configurationUsed } from '../configuration/sandbox.ts'
 import { openConfiguration } from '../configuration/vault.ts'
 import { DispatchError } from '../contract/errors.ts'
-import { callDispatch, type CallContext, type Outcome } from '../host/call.ts'
+import { callDispatch, type CallContext, type FailedCall, type Outcome } from '../host/call.ts'
+import { failedCall } from '../host/invoke.ts'
 import { logWith } from '../host/log.ts'
 import { needsProvider, services } from '../services/index.ts'
 import type { Made } from '../services/made.ts'
@@ -18,25 +19,33 @@ export async function prepareCall (parts: Parts, run: Run, step: ProviderStep, m
   const context = await contextOf(parts, run, step)
   const request = services[service].request(fields, made)
   const gate = parts.breakers.before(run.companyId, provider.code)
-  if (!gate.pass) throw new DispatchError('provider_unavailable', `The provider "${provider.code}" has failed again and again: it is asked anew in ${gate.retryAfter} seconds.`)
+  if (!gate.pass) throw new DispatchError('provider_unavailable', `The provider "${provider.code}" has failed again and again: it is asked anew in ${gate.retryAfter} seconds.`, { retryAfter: gate.retryAfter })
   return async () => {
+    if (!await parts.leases.refresh(run.runId)) return failedCall('provider_unavailable', 'Nothing was sent: this process has lost the dispatch.', { ours: true })
     const outcome = await callDispatch(provider, service, request, context)
     parts.breakers.after(run.companyId, provider.code, outcome)
+    if (outcome.outcome !== 'accepted') logRefusal(parts, run, provider.code, outcome)
     return outcome
   }
+}
+
+/** One line, without the vendor's sentence: it may name a recipient. */
+function logRefusal ({ log }: Parts, { companyId, dispatchId }: Run, provider: string, { outcome, error: { word, code } }: FailedCall): void {
+  log.warn({ companyId, dispatchId, provider, outcome, error: word, ...(code === undefined ? {} : { code }) }, 'the provider did not accept a request')
 }
 
 /** What a provider is given for a step, whatever it is asked. Throws `provider_unavailable` when its configuration has gone. */
 export async function contextOf (parts: Parts, run: Run, step: ProviderStep): Promise<CallContext> {
   const { companyId, dispatchId } = run
-  const { stepId, requestSettings, generation, by: { provider, sandbox } } = step
+  const { stepId, requestSettings, generation, rest, by: { provider, sandbox } } = step
   const configuration = await configurationFor(parts, run, step)
   return {
     settings: openConfiguration(parts.keyring, companyId, configuration),
     requestSettings,
     sandbox,
-    reference: stepId,
+    reference: rest?.of ?? stepId,
     idempotencyKey: generation === 0 ? stepId : `${stepId}:${generation}`,
+    ...(rest === undefined ? {} : { rest: { answer: rest.answer, recipients: rest.recipients } }),
     log: logWith(parts.log, { companyId, dispatchId, provider: provider.code }),
     state: createProviderState(parts.database, companyId, provider.code, parts.now),
     now: parts.now,

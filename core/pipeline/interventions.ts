@@ -1,10 +1,12 @@
 import type { Actor } from '../access/account.ts'
-import { requireRole } from '../access/permissions.ts'
+import { maySee, requireRole } from '../access/permissions.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Mode } from '../contract/states.ts'
 import type { ServiceName } from '../services/index.ts'
 import { noteAudit, type Author } from '../store/audit.ts'
+import { asOwner, type CompanyQueries } from '../store/database.ts'
+import { failedDeferred, retryDeferred, skipUnfounded } from '../store/deferred.ts'
 import { findDispatch, type DispatchRecord } from '../store/dispatch-views.ts'
 import type { Enqueue } from '../store/lease.ts'
 import { cancelDispatch, endRun, takeRun, type Replacement } from '../store/runs.ts'
@@ -12,7 +14,7 @@ import { resultOf, type Result } from './answer.ts'
 import { openRemains } from './load.ts'
 import type { Parts } from './parts.ts'
 import { resolveStep } from './reconcile.ts'
-import { replacementOf } from './replacement.ts'
+import { isOpen, replacementOf } from './replacement.ts'
 import { requireServices } from './resolve.ts'
 import { userOf } from './run.ts'
 
@@ -21,7 +23,7 @@ export type Recorded = { actor: Actor, author: Author, dispatchId: string }
 
 /** What a person does about a dispatch that is recorded; each is a line of the audit log. */
 export type Interventions = {
-  /** Lets a dispatch go on at the step that failed, which the body may put right. Throws `conflict` when it cannot, or another run has it. */
+  /** Lets a dispatch go on at the step that failed, and does again what failed of its deferred steps; the body may put one of them right. Throws `conflict` when nothing has failed, or another run has it. */
   retry: (recorded: Recorded & { body?: unknown, mode?: Mode }) => Promise<Result>
   /** Ends a dispatch of which nothing has begun. Throws `conflict` when it has. */
   cancel: (recorded: Recorded) => Promise<Result>
@@ -43,18 +45,39 @@ export function createInterventions (parts: Parts, { resume, link }: { resume: R
 
   async function find ({ actor, dispatchId }: Omit<Recorded, 'author'>): Promise<DispatchRecord> {
     const record = await findDispatch(database, actor.companyId, dispatchId)
-    if (record === undefined) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
+    if (record === undefined || !maySee(actor, record)) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
     requireServices(actor, record.services as readonly ServiceName[])
-    if (actor.key?.mode === 'test' && !record.test) throw new DispatchError('forbidden', 'A test key lets only tests go on: this dispatch is a real one.', { dispatchId })
     return record
+  }
+
+  /** Does the deferred steps again that have failed. */
+  async function deferAgain (queries: CompanyQueries, { actor, dispatchId }: Recorded, replaced: { replacement?: Replacement }): Promise<void> {
+    const { companyId } = actor
+    const stepIds = await retryDeferred(queries, { companyId, dispatchId, actor: userOf(actor), ...replaced }, database.now)
+    const owner = await asOwner(queries)
+    for (const stepId of stepIds) await parts.jobs.deferred({ companyId, dispatchId }, { stepId })(owner)
+  }
+
+  /** Nobody waits for what is deferred: the answer is that of a dispatch that is queued. */
+  async function deferAgainAlone (record: DispatchRecord, also: Enqueue): Promise<Result> {
+    await database.company(record.company_id, async (queries) => also(queries))
+    return { ...resultOf(record), status: 'queued', finishedAt: null }
   }
 
   return {
     async retry ({ body, mode, ...recorded }) {
       const record = await find(recorded)
+      const failed = failedDeferred(record)
+      requireServices(recorded.actor, failed.map(({ service }) => service as ServiceName))
       const replacement = await replacementOf(parts, record, { body, link })
-      const also = audited(recorded, 'dispatch.retried', replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) })
-      const result = await resume(record, { actor: recorded.actor, mode, also, ...(replacement === undefined ? {} : { replacement }) })
+      const replaced = replacement === undefined ? {} : { replacement }
+      const ofDeferred = failed.some(({ step_id: stepId }) => stepId === replacement?.stepId)
+      const also: Enqueue = async (queries) => {
+        await audited(recorded, 'dispatch.retried', replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) })(queries)
+        await deferAgain(queries, recorded, ofDeferred ? replaced : {})
+      }
+      if (!isOpen(record)) return deferAgainAlone(record, also)
+      const result = await resume(record, { actor: recorded.actor, mode, also, ...(ofDeferred ? {} : replaced) })
       if (result === undefined) throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', { dispatchId: recorded.dispatchId })
       return result
     },
@@ -63,9 +86,10 @@ export function createInterventions (parts: Parts, { resume, link }: { resume: R
       const { company_id: companyId, dispatch_id: dispatchId } = await find(recorded)
       const also: Enqueue = async (queries) => {
         await audited(recorded, 'dispatch.cancelled')(queries)
+        await skipUnfounded(queries, { companyId, dispatchId }, database.now)
         await parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled')
       }
-      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also }, now())) {
+      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also })) {
         // It may have begun since it was found; one that waits to go on has begun too.
         const { status } = await find(recorded)
         throw new DispatchError('conflict', `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, { dispatchId })
@@ -78,10 +102,10 @@ export function createInterventions (parts: Parts, { resume, link }: { resume: R
       const record = await find(recorded)
       const { company_id: companyId, dispatch_id: dispatchId } = record
       await leases.under(async (lease) => {
-        const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status], detach: true })
+        const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status] })
         if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
         try {
-          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, actor: userOf(recorded.actor), noted: audited(recorded, 'dispatch.resolved', { outcome, reason }) })
+          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, from: taken.status, actor: userOf(recorded.actor), noted: audited(recorded, 'dispatch.resolved', { outcome, reason }) })
         } finally {
           await endRun(database, { companyId, dispatchId }, lease.runId)
         }

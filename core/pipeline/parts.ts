@@ -17,10 +17,10 @@ import type { DocumentUrl } from './answer.ts'
 import type { Leases } from './leases.ts'
 import type { Run, RunStep } from './run.ts'
 
-/** Adds jobs for what goes on later, not before that time. */
+/** Adds jobs for what goes on later: at once, or not before so many seconds have passed. */
 export type Jobs = {
-  dispatch: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, at: Date) => Enqueue
-  deferred: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, step: Pick<RunStep, 'stepId'>, at: Date) => Enqueue
+  dispatch: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, seconds?: number) => Enqueue
+  deferred: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, step: Pick<RunStep, 'stepId'>, seconds?: number) => Enqueue
 }
 
 /** Tells companies, by callbacks, what becomes of their dispatches. */

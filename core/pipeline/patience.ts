@@ -1,3 +1,4 @@
+import type { NextLook } from '../store/lease.ts'
 import type { RunStep } from './run.ts'
 
 const [second, minute, hour, day] = [1, 60, 3600, 24 * 3600]
@@ -14,10 +15,10 @@ const doubtful = 7 * day
 /** Seconds within which a chain goes on by itself when an uncertain step of it turns out accepted. */
 export const goesOn = day
 
-/** When a step that was surely not sent is tried again, give or take a fifth that differs by step; undefined: not by itself. */
-export function retryAfter ({ stepId, tries }: Pick<RunStep, 'stepId' | 'tries'>, now: Date): Date | undefined {
+/** Seconds until a step that was surely not sent is tried again, give or take a fifth that differs by step, but no fewer than its vendor `asked` for; undefined: not by itself. */
+export function retryAfter ({ stepId, tries, asked = 0 }: Pick<RunStep, 'stepId' | 'tries'> & { asked?: number | undefined }): number | undefined {
   const seconds = retries[tries]
-  return seconds === undefined ? undefined : new Date(now.getTime() + seconds * 1000 * (0.8 + 0.4 * jitterOf(stepId)))
+  return seconds === undefined ? undefined : Math.max(asked, seconds * (0.8 + 0.4 * jitterOf(stepId)))
 }
 
 /** From 0 to 1: the last four digits of a UUIDv7 are random. */
@@ -25,19 +26,13 @@ function jitterOf (stepId: string): number {
   return Number.parseInt(stepId.slice(-4), 16) / 0xffff
 }
 
-/** When a step is looked at first whose process was lost. */
-export function firstLook (now: Date): Date {
-  return new Date(now.getTime() + looks[0] * 1000)
-}
+/** Seconds until a step is looked at first whose process was lost. */
+export const firstLook = looks[0]
 
-/** When an uncertain step is looked at next; undefined once its time is over: then it waits for a person, and holds nothing. */
-export function afterUncertain ({ by, service, looks: done, uncertainAt }: Pick<RunStep, 'by' | 'service' | 'looks' | 'uncertainAt'>, now: Date): Date | undefined {
-  const since = (uncertainAt ?? now).getTime()
-  const last = since + doubtful * 1000
-  if (last <= now.getTime()) return undefined
-  if (by === undefined || !canTell(by.provider.manifest.services[service])) return new Date(last)
-  const seconds = looks[done] ?? hour + day * (done - looks.length + 1)
-  return new Date(Math.min(last, Math.max(since + seconds * 1000, now.getTime() + second * 1000)))
+/** When an uncertain step is looked at next; once its time is over it waits for a person, and holds nothing. */
+export function nextLook ({ by, service, looks: done }: Pick<RunStep, 'by' | 'service' | 'looks'>): NextLook {
+  if (by === undefined || !canTell(by.provider.manifest.services[service])) return { after: doubtful, last: doubtful }
+  return { after: looks[done] ?? hour + day * (done - looks.length + 1), last: doubtful }
 }
 
 /** Whether it can be found out what became of a request: by its key, by looking, or because nothing counts before its checkpoint. */

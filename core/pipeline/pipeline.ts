@@ -13,7 +13,9 @@ import { readUploadFields } from '../services/upload-fields.ts'
 import { findIdempotencyKey } from '../store/dispatch-views.ts'
 import { IdempotencyKeyTaken, openDispatch } from '../store/dispatches.ts'
 import type { NewDocument } from '../store/documents.ts'
+import type { Beginning } from '../store/lease.ts'
 import { detachDispatch, resumeDispatch, takeRun } from '../store/runs.ts'
+import { DatabaseUnavailable } from '../store/unavailable.ts'
 import { resultOf, type Result } from './answer.ts'
 import { check } from './check.ts'
 import { fingerprintOf, inProgress, isResumable, repeatedDispatch, type IdempotencyKey } from './idempotency.ts'
@@ -63,7 +65,7 @@ const limits = { validation: 10_000, intake: 5_000 }
 export function createPipeline (parts: Parts, { prices, synchronousLimit, publicUrl, standIn, offered = parts.host }: PipelineOptions): Pipeline {
   const { database, leases, jobs, now } = parts
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
-  const catalogs = { ...parts, host: offered, problemsOf: createConfigurationCheck(parts.keyring) }
+  const catalogs = { ...parts, host: offered, disk: parts.diskRoot !== undefined, problemsOf: createConfigurationCheck(parts.keyring) }
   const templateChecks = createTemplateChecks(parts.workshop)
   const rules = { prices, link: sampleLink(publicUrl), now }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
@@ -103,27 +105,35 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     const keyed = idempotency === undefined ? {} : { idempotency }
     if (mode === 'asynchronous') {
       const { run, record } = beginRun(planned, { ...beginner, runId: '', detached: true })
-      const late = new DispatchError('timeout', `Whether the dispatch is queued was not known within 5 seconds: GET /api/v1/dispatches/${run.dispatchId} tells.`, { dispatchId: run.dispatchId })
-      await withTimeLimit(limits.intake, openDispatch(database, { ...record, ...keyed }, { enqueue: jobs.dispatch(run, time) }, time), late).catch((error: unknown) => {
-        if (error === late) started()
-        throw error
-      })
-      started()
+      const opened = openDispatch(database, { ...record, ...keyed }, { enqueue: jobs.dispatch(run) })
+      await recorded(run, withTimeLimit(limits.intake, opened, recordingUnknown(run)), started)
       return { result: waiting(run), replayed: false }
     }
     const result = await leases.under(async (lease, hold) => {
       const { run, record } = beginRun(planned, { ...beginner, runId: lease.runId, detached: false })
-      await openDispatch(database, { ...record, ...keyed }, { lease }, time)
-      started()
+      await recorded(run, openDispatch(database, { ...record, ...keyed }, { lease }), started)
       return finish(run, hold)
     })
     return { result, replayed: false }
   }
 
+  /** Waits until a dispatch is recorded. Throws `recording_unknown` when that is not known: it may have been. */
+  async function recorded<T> (run: Pick<Run, 'dispatchId'>, opened: Promise<T>, started: () => void): Promise<T> {
+    try {
+      const done = await opened
+      started()
+      return done
+    } catch (error) {
+      const cause = error instanceof DatabaseUnavailable && error.doubtful ? recordingUnknown(run, error) : error
+      if (cause instanceof DispatchError && cause.word === 'recording_unknown') started()
+      throw cause
+    }
+  }
+
   /** The repeat of a request whose key is bound, if it is. What was surely not sent goes on. */
   async function repeat ({ actor, mode }: Call, given: IdempotencyKey): Promise<Dispatched | undefined> {
     const { companyId } = actor
-    const bound = await findIdempotencyKey(database, companyId, given.key, now())
+    const bound = await findIdempotencyKey(database, companyId, given.key)
     if (bound === undefined) return undefined
     const record = await repeatedDispatch(database, companyId, given, bound)
     const result = isResumable(record) ? await resume(record, { actor, mode }) : resultOf(record)
@@ -133,10 +143,11 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
 
   const resume: Resume = async (record, { actor, mode, replacement, also }) => {
     const resumed = { companyId: record.company_id, dispatchId: record.dispatch_id, actor: userOf(actor), ...(replacement === undefined ? {} : { replacement }), ...(also === undefined ? {} : { also }) }
-    if (mode === 'asynchronous') return await resumeDispatch(database, { ...resumed, beginning: { enqueue: jobs.dispatch(resumed, now()) } }, now()) ? { ...resultOf(record), status: 'queued', finishedAt: null } : undefined
+    const again = (beginning: Beginning): Promise<boolean> => recorded(resumed, resumeDispatch(database, { ...resumed, beginning }), () => undefined)
+    if (mode === 'asynchronous') return await again({ enqueue: jobs.dispatch(resumed) }) ? { ...resultOf(record), status: 'queued', finishedAt: null } : undefined
     return leases.under(async (lease, hold) => {
-      if (!await resumeDispatch(database, { ...resumed, beginning: { lease } }, now())) return undefined
-      const run = await loadRun(parts, resumed.companyId, resumed.dispatchId, lease.runId)
+      if (!await again({ lease })) return undefined
+      const run = await loadRun(parts, resumed.companyId, resumed.dispatchId, lease.runId).catch((error: unknown) => { throw elsewhere(resumed.dispatchId, error) })
       if (run === undefined) throw new Error(`The dispatch ${resumed.dispatchId} has lost its data.`)
       return finish(run, hold)
     })
@@ -193,8 +204,17 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
 /** A run that has lost its lease has not lost its dispatch. */
 function leftToAnother (error: unknown): never {
   if (!(error instanceof DispatchError) || error.word !== 'conflict') throw error
-  const { dispatchId = '' } = error
-  throw new DispatchError('timeout', `The dispatch goes on in another process; read it with GET /api/v1/dispatches/${dispatchId}.`, { dispatchId, cause: error })
+  throw elsewhere(error.dispatchId ?? '', error)
+}
+
+function elsewhere (dispatchId: string, cause: unknown): DispatchError {
+  return new DispatchError('timeout', `The dispatch goes on in another process; read it with GET /api/v1/dispatches/${dispatchId}.`, { dispatchId, cause })
+}
+
+/** A statement that is under way ends within seconds, one way or the other. */
+function recordingUnknown ({ dispatchId }: Pick<Run, 'dispatchId'>, cause?: unknown): DispatchError {
+  const message = `Whether the request is recorded is not known yet: GET /api/v1/dispatches/${dispatchId} tells in a minute. If it is, the dispatch goes on; if not, nothing was sent. The same idempotency key is safe to use again.`
+  return new DispatchError('recording_unknown', message, { dispatchId, cause })
 }
 
 /** What a client reads of a dispatch that has just been queued. */

@@ -1,100 +1,103 @@
 import { DispatchError } from '../contract/errors.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import type { CallContext } from '../host/call.ts'
+import type { Idempotency } from '../host/definition.ts'
+import { usualTimeLimit } from '../host/invoke.ts'
 import { callLookup } from '../host/lookup.ts'
+import { secondsInDoubt } from '../store/dispatch-views.ts'
 import type { Enqueue } from '../store/lease.ts'
 import type { StepError } from '../store/schema.ts'
 import { endRun, postponeLook, takeRun } from '../store/runs.ts'
-import { settleStep, type Following, type Settlement } from '../store/steps.ts'
+import { settleStep, type Settlement } from '../store/steps.ts'
+import { conclusionOf, type Finding } from './conclusion.ts'
 import { contextOf } from './dispatch.ts'
 import { openRun } from './load.ts'
 import type { Parts } from './parts.ts'
-import { afterUncertain, goesOn, retryAfter } from './patience.ts'
-import type { ProviderStep, Run, RunStep } from './run.ts'
+import { nextLook } from './patience.ts'
+import { isBeside, type ProviderStep, type Run, type RunStep } from './run.ts'
 import { repeatCall } from './steps.ts'
-import { ended, statusAfter } from './settle.ts'
+import { recipientFacts } from './whole-response.ts'
 
-/** What was learnt about a step in doubt. `again`: it was surely not sent, and may be by itself. `later`: nothing, not before then. */
-type Learnt = { settlement: Settlement, again?: true } | { later?: Date }
+/** What was learnt about a step in doubt, or nothing: `later` than so many seconds after its doubt began there is more to learn. */
+type Learnt = Finding | { later?: number }
 
 /** Looks what became of a step in doubt, and lets its dispatch go on from there. */
 export async function reconcile (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
   await parts.leases.under(async (lease) => {
-    const taken = await takeRun(parts.database, { companyId, dispatchId }, { lease, from: settledStates, detach: true })
+    const taken = await takeRun(parts.database, { companyId, dispatchId }, { lease, from: settledStates })
     if (taken === undefined) return
     const run = await openRun(parts, taken, lease.runId)
     const step = run && [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
     if (run === undefined || step?.result.status !== 'uncertain') return endRun(parts.database, { companyId, dispatchId }, lease.runId)
-    const learnt = await learn(parts, run, step).catch((error: unknown): Learnt => {
+    const doubted = await secondsInDoubt(parts.database, { companyId, stepId })
+    const learnt = await learn(parts, run, step, doubted).catch((error: unknown): Learnt => {
       parts.log.warn({ err: error, companyId, dispatchId }, 'a step in doubt could not be looked at')
       return {}
     })
-    await conclude(parts, run, step, learnt)
+    await conclude(parts, run, step, { learnt, doubted, from: taken.status })
   })
 }
 
 /** States in which a dispatch may have a step in doubt: a deferred one has no part in them. */
 const settledStates: readonly DispatchStatus[] = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled']
 
-async function conclude (parts: Parts, run: Run, step: RunStep, learnt: Learnt): Promise<void> {
-  const { database, now } = parts
+async function conclude (parts: Parts, run: Run, step: RunStep, { learnt, ...circumstances }: { learnt: Learnt, doubted: number, from: DispatchStatus }): Promise<void> {
   const { companyId, dispatchId, runId } = run
+  const { stepId } = step
   if (!('settlement' in learnt) || learnt.settlement.outcome === 'uncertain') {
-    const planned = afterUncertain({ ...step, looks: step.looks + 1 }, now())
-    const nextLookAt = 'later' in learnt && planned !== undefined && learnt.later < planned ? learnt.later : planned
-    return postponeLook(database, { companyId, dispatchId, stepId: step.stepId, runId, error: inDoubt, nextLookAt: nextLookAt ?? null }, now())
+    const { after, last } = nextLook({ ...step, looks: step.looks + 1 })
+    const look = { after: 'later' in learnt ? Math.min(after, learnt.later ?? after) : after, last }
+    return postponeLook(parts.database, { companyId, dispatchId, stepId, runId, error: inDoubt, look })
   }
   const { settlement } = learnt
-  await settleStep(database, { companyId, dispatchId, stepId: step.stepId, runId, actor: { kind: 'system' }, kind: 'reconciled' }, settlement, followingOf(parts, run, step, learnt), now())
+  await settleStep(parts.database, { companyId, dispatchId, stepId, runId, actor: { kind: 'system' }, kind: 'reconciled', facts: recipientFacts(step.service, settlement) }, settlement, conclusionOf(parts, run, step, { ...learnt, ...circumstances }))
 }
 
-function followingOf (parts: Parts, run: Run, step: RunStep, { settlement, again }: Extract<Learnt, { settlement: Settlement }>): Following {
-  const now = parts.now()
-  const tryAt = again === true ? retryAfter(step, now) : undefined
-  if (step.deferredOn !== undefined) return tryAt === undefined ? {} : { nextTryAt: tryAt, also: parts.jobs.deferred(run, step, tryAt) }
-  if (tryAt !== undefined) return { status: 'queued', nextTryAt: tryAt, also: parts.jobs.dispatch(run, tryAt) }
-  const status = statusAfter(run, step, settlement, run.steps.map(({ result }) => result))
-  if (status !== 'running') return { status, ...ended(parts, run, status) }
-  return secondsSince(step.uncertainAt, now) > goesOn ? { status: 'partial', ...ended(parts, run, 'partial') } : { status: 'queued', also: parts.jobs.dispatch(run, now) }
-}
-
-/** What can be found out: by looking, by sending the same key again, or because nothing counts before a checkpoint that was not reached. */
-async function learn (parts: Parts, run: Run, step: RunStep): Promise<Learnt> {
-  const { by, service } = step
+/**
+ * What can be found out. A request that has a key is repeated under it, for as long as the vendor knows the key: its answer is
+ * sure, while a look may come too early. Else the vendor is asked. Before a checkpoint that was not reached nothing counts.
+ */
+async function learn (parts: Parts, run: Run, step: RunStep, doubted: number): Promise<Learnt> {
+  const { by, service, providerVersion } = step
   const offered = by?.provider.manifest.services[service]
   if (by === undefined || offered === undefined) return {}
   const asked: ProviderStep = { ...step, by }
-  const { idempotency, checkpoint: prepares } = offered
+  const { idempotency, checkpoint: prepares, timeLimit = usualTimeLimit } = offered
+  const isSame = by.provider.version === providerVersion
+  if (idempotency.kind === 'key' && isSame && doubted + timeLimit < idempotency.ttl) return { settlement: await repeatCall(parts, run, asked) }
   const context = await contextOf(parts, run, asked)
-  if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, context)
-  if (prepares === true && context.outside.checkpoint.id === undefined) return unsent
-  const isOpen = idempotency.kind === 'key' && secondsSince(step.uncertainAt, parts.now()) + (offered.timeLimit ?? longestCall) < idempotency.ttl
-  return isOpen && by.provider.version === step.providerVersion ? { settlement: await repeatCall(parts, run, asked) } : {}
+  if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, { context, doubted, counts: missCountsAfter(offered) })
+  return prepares === true && context.outside.checkpoint.id === undefined ? unsent : {}
 }
 
-/** Seconds that a call may have taken before it was in doubt. */
-const longestCall = 60
+type Looking = { context: CallContext, doubted: number, counts: number }
 
-function secondsSince (time: Date | undefined, now: Date): number {
-  return (now.getTime() - (time ?? now).getTime()) / 1000
-}
-
-async function look (parts: Parts, run: Run, step: ProviderStep, context: CallContext): Promise<Learnt> {
-  const { by: { provider }, service, uncertainAt } = step
-  const offered = provider.manifest.services[service]
-  const visibleAfter = offered?.idempotency.kind === 'lookup' ? offered.idempotency.visibleAfter : 0
-  const visible = new Date((uncertainAt ?? parts.now()).getTime() + visibleAfter * 1000)
+/** Asks the vendor; that it has nothing says something only after `counts` seconds. */
+async function look (parts: Parts, run: Run, step: ProviderStep, { context, doubted, counts }: Looking): Promise<Learnt> {
+  const { by: { provider }, service } = step
   const { id: checkpoint } = context.outside.checkpoint
   const answer = await callLookup(provider, service, { reference: step.stepId, ...(checkpoint === undefined ? {} : { checkpoint }) }, context)
   if (!answer.ok) return {}
-  switch (answer.found.found) {
-    case 'accepted': return { settlement: { outcome: 'accepted', response: answer.found.response } }
-    case 'rejected': return { settlement: { outcome: 'rejected', error: refusedBy(answer.found) } }
-    case 'draft': return provider.version === step.providerVersion ? { settlement: await repeatCall(parts, run, step) } : {}
-    case 'absent':
-      if (parts.now() < visible) return { later: visible }
-      // Before its checkpoint nothing counts: it may be sent again by itself. Any other miss is a person's or the client's to judge.
-      return offered?.checkpoint === true && checkpoint === undefined ? unsent : { settlement: { outcome: 'unavailable', error: neverAccepted } }
+  const { found } = answer
+  if (found.found === 'accepted') return { settlement: { outcome: 'accepted', response: found.response } }
+  if (found.found === 'rejected') return { settlement: { outcome: 'rejected', error: refusedBy(found) } }
+  // Nobody has seen it so far; the vendor, or a process that stood still, may be at work on it.
+  if (doubted < counts) return { later: counts }
+  if (found.found === 'draft') return provider.version === step.providerVersion ? { settlement: await repeatCall(parts, run, step) } : {}
+  if (provider.manifest.services[service]?.checkpoint === true && checkpoint === undefined) return unsent
+  const again = run.detached || isBeside(step)
+  return { settlement: { outcome: 'unavailable', error: again ? missed : safeToSend }, again }
+}
+
+/**
+ * Seconds after the lease of a call has ended, or its answer was in doubt, from which on a look-up that finds nothing says that
+ * nothing was accepted: what had begun by then has ended, and what it brought about can be seen. Never where nobody has declared when.
+ */
+function missCountsAfter ({ idempotency, timeLimit = usualTimeLimit }: { idempotency: Idempotency, timeLimit?: number }): number {
+  switch (idempotency.kind) {
+    case 'lookup': return timeLimit + idempotency.visibleAfter
+    case 'key': return timeLimit + idempotency.ttl
+    case 'none': return Infinity
   }
 }
 
@@ -103,22 +106,28 @@ export const inDoubt: StepError = { word: 'outcome_unknown', message: 'The provi
 
 const unsent: Learnt = { settlement: { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'The request was interrupted before the provider accepted anything.' } }, again: true }
 
-const neverAccepted: StepError = { word: 'provider_unavailable', message: 'The provider was asked, and has not accepted the request: it is safe to send it again.' }
+const missed: StepError = { word: 'provider_unavailable', message: 'The provider was asked, and has not accepted the request.' }
+
+/** For whoever waited for the answer: whether it is sent again is theirs to say. */
+const safeToSend: StepError = { ...missed, message: `${missed.message.slice(0, -1)}: it is safe to send it again.` }
 
 function refusedBy ({ code, message }: { code: string, message: string }): StepError {
   return { word: 'provider_error', message, details: [{ path: '', code, message }] }
 }
 
+/** A person's word, on a dispatch in the state `from`; `noted` is done in the same transaction. */
+export type Word = { outcome: 'accepted' | 'rejected', reason: string, from: DispatchStatus, actor: Run['actor'], noted: Enqueue }
+
 /** A person's word on a step in doubt: what follows is as if it had been found out. Throws `conflict` when there is none. */
-export async function resolveStep (parts: Parts, run: Run, { outcome, reason, actor, noted }: { outcome: 'accepted' | 'rejected', reason: string, actor: Run['actor'], noted: Enqueue }): Promise<void> {
+export async function resolveStep (parts: Parts, run: Run, { outcome, reason, from, actor, noted }: Word): Promise<void> {
   const step = [...run.steps, ...run.deferred].find(({ result }) => result.status === 'uncertain')
   if (step === undefined) throw new DispatchError('conflict', 'No step of the dispatch is uncertain: there is nothing to resolve.', { dispatchId: run.dispatchId })
   const settlement: Settlement = outcome === 'accepted' ? { outcome, response: null } : { outcome, error: { word: 'provider_error', message: `Resolved as rejected: ${reason}` } }
   const { companyId, dispatchId, runId } = run
-  const following = followingOf(parts, run, step, { settlement })
+  const following = conclusionOf(parts, run, step, { settlement, from, doubted: await secondsInDoubt(parts.database, { companyId, stepId: step.stepId }) })
   const also: Enqueue = async (queries) => {
     await noted(queries)
     await following.also?.(queries)
   }
-  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } }, settlement, { ...following, also }, parts.now())
+  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } }, settlement, { ...following, also })
 }

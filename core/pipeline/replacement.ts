@@ -5,6 +5,7 @@ import { DispatchError, refusal } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { compile, guarded, type Check } from '../contract/schema.ts'
 import { formatOf, services, serviceNames, type ServiceName } from '../services/index.ts'
+import { failedDeferred } from '../store/deferred.ts'
 import type { DispatchRecord, StepRecord } from '../store/dispatch-views.ts'
 import type { Replacement } from '../store/runs.ts'
 import { checkAgain } from './check.ts'
@@ -14,14 +15,16 @@ const closed = { additionalProperties: false }
 const readers = new Map<ServiceName, Check<Readonly<Record<string, JsonObject>>>>(serviceNames.map((name) => [name, guarded(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(Type.Object({ [name]: services[name].fields }, closed))))]))
 
 /**
- * What the body of a retry puts in place of the failed step's object: undefined for none. `link`: as long as that of every document. Throws `conflict` when no step has
- * failed, `document_expired` when its document is kept no more, and what a request with that object would.
+ * What the body of a retry puts in place of the object of a step that failed, on the path or deferred: undefined for none. `link`: as long as that of every document.
+ * Throws `conflict` when no step has failed, `document_expired` when its document is kept no more, and what a request with that object would.
  */
 export async function replacementOf (parts: Parts, record: DispatchRecord, { body, link }: { body: unknown, link: string }): Promise<Replacement | undefined> {
-  const { dispatch_id: dispatchId, status, steps } = record
-  const step = steps.find((one) => one.deferred_on === null && one.status !== 'accepted')
-  if (step === undefined || (status !== 'failed' && status !== 'partial')) throw notToRetry(record)
-  if (record.data === null || steps.some(({ document }) => document !== undefined && document.expires_at <= parts.now())) {
+  const { dispatch_id: dispatchId } = record
+  const step = failedStep(record, body)
+  if (step === undefined) throw notToRetry(record)
+  // A deferred step has a document of its own, if any: that of the dispatch may be gone by then.
+  const needed = step.deferred_on === null ? record.steps : [step]
+  if (record.data === null || needed.some(({ document }) => document !== undefined && document.expires_at <= parts.now())) {
     throw new DispatchError('document_expired', 'What the dispatch was about is kept no more: send a new request.', { dispatchId })
   }
   if (body === undefined || body === null || isDeepStrictEqual(body, {})) return undefined
@@ -35,8 +38,20 @@ export async function replacementOf (parts: Parts, record: DispatchRecord, { bod
   return { stepId: step.step_id, fields, requestSettings: step.request_settings }
 }
 
+/** Whether a dispatch ended before all of its path was done. */
+export function isOpen ({ status }: Pick<DispatchRecord, 'status'>): boolean {
+  return status === 'failed' || status === 'partial'
+}
+
+/** The step that failed, of the path or deferred: where there are several, the first whose service the body names. */
+function failedStep (record: DispatchRecord, body: unknown): StepRecord | undefined {
+  const ofPath = isOpen(record) ? record.steps.filter((step) => step.deferred_on === null && step.status !== 'accepted').slice(0, 1) : []
+  const failed = [...ofPath, ...failedDeferred(record)]
+  return failed.find(({ service }) => typeof body === 'object' && body !== null && Object.hasOwn(body, service)) ?? failed[0]
+}
+
 function notToRetry ({ dispatch_id: dispatchId, status }: DispatchRecord): DispatchError {
-  const why = status === 'uncertain' ? `what became of it is being found out, or said by an admin with POST /api/v1/dispatches/${dispatchId}/resolve` : 'only one that failed is tried again'
+  const why = status === 'uncertain' ? `what became of it is being found out, or said by an admin with POST /api/v1/dispatches/${dispatchId}/resolve` : 'only one that failed, or of which a deferred action failed, is tried again'
   return new DispatchError('conflict', `The dispatch is ${status}: ${why}.`, { dispatchId })
 }
 
@@ -69,5 +84,5 @@ async function recheck ({ host, configurations, now }: Parts, record: DispatchRe
   const { provider_code: providerCode, configured_by: configuredBy } = step
   const configuration = providerCode === null || configuredBy === null ? undefined : configurationUsed(await configurations.latest(record.company_id), { providerCode, configuredBy, userId: record.user_id })
   const choice = provider === undefined || configuration === undefined ? {} : { choice: { chosen: true as const, chosenBy: step.chosen_by ?? 'company', provider, configuration } }
-  checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, { data: record.data ?? {}, now, beside: record.services.filter((name) => name !== service), ...(link === undefined ? {} : { link }) })
+  checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, { data: record.data ?? {}, metadata: record.metadata, now, beside: record.services.filter((name) => name !== service), ...(link === undefined ? {} : { link }) })
 }

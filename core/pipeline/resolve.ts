@@ -2,6 +2,7 @@ import type { Actor } from '../access/account.ts'
 import { requireService } from '../access/permissions.ts'
 import { chooseProvider, type Choice, type Chooser } from '../configuration/choose.ts'
 import { DispatchError, type Problem } from '../contract/errors.ts'
+import { didYouMean } from '../contract/problems.ts'
 import { latestVersion, type Version } from '../contract/versions.ts'
 import type { Installed } from '../host/load.ts'
 import { needsProvider, type ServiceName } from '../services/index.ts'
@@ -14,6 +15,7 @@ import type { Draft, DraftStep } from './plan.ts'
 /** `version`: of the API that the request asks for. */
 export type Catalogs = Pick<Parts, 'configurations' | 'templates' | 'host'> & {
   version?: Version
+  disk?: boolean
   problemsOf: (companyId: number, provider: Installed, configuration: StoredConfiguration) => readonly Problem[]
 }
 
@@ -34,6 +36,7 @@ export async function resolve (catalogs: Catalogs, actor: Actor, request: Dispat
     host: catalogs.host,
     version: catalogs.version ?? latestVersion,
     company: await catalogs.configurations.of(companyId),
+    disk: catalogs.disk ?? false,
     problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)
   }
   const draft = async <Step extends RequestStep>({ template, ...step }: Step): Promise<Omit<Step, 'template'> & Pick<DraftStep, 'template' | 'choice'>> => ({
@@ -53,5 +56,21 @@ function choiceFor (chooser: Chooser, actor: Actor, { service, providerName, at 
 async function findTemplate ({ templates }: Catalogs, companyId: number, reference: TemplateReference): Promise<StoredTemplate> {
   const template = 'id' in reference ? await templates.find(companyId, reference.id) : await templates.findNamed(companyId, reference.name)
   if (template !== undefined) return template
-  throw new DispatchError('template_not_found', `There is no template ${'id' in reference ? reference.id : `"${reference.name}"`}: GET /api/v1/templates lists those that you may use.`)
+  throw new DispatchError('template_not_found', await whyMissing(templates, companyId, reference))
+}
+
+/** How many names of templates are compared with one that is unknown. */
+const compared = 500
+
+async function whyMissing (templates: Catalogs['templates'], companyId: number, reference: TemplateReference): Promise<string> {
+  const [first] = 'id' in reference
+    ? await templates.list(companyId, {}, { limit: 1, after: reference.id - 1 })
+    : await templates.list(companyId, { name: reference.name, status: 'draft' }, { limit: 1 })
+  if (first?.present === null && (!('id' in reference) || first.id === reference.id)) {
+    return `The template ${first.id} ("${first.name}") is a draft: publish it with POST /api/v1/templates/${first.id}/publish.`
+  }
+  const lists = 'GET /api/v1/templates lists those that you may use.'
+  if ('id' in reference) return `There is no template ${reference.id}: ${lists}`
+  const names = (await templates.list(companyId, { status: 'published' }, { limit: compared })).map(({ name }) => name)
+  return `There is no template "${reference.name}"${didYouMean(reference.name, names)}: ${lists}`
 }

@@ -24,8 +24,8 @@ export function answerOf (result: Result, addresses: Addresses): DispatchAnswer 
     executionTime: ((finishedAt ?? createdAt).getTime() - createdAt.getTime()) / 1000
   }
   if (only === undefined || others.length > 0) return { ...beginning, steps: answers, ...ending }
-  const { service, providerName, providerResponse } = only
-  return { ...beginning, service, providerName, providerResponse, ...ending }
+  const { service, providerName, sandbox, providerResponse } = only
+  return { ...beginning, service, providerName, ...(sandbox === undefined ? {} : { sandbox }), providerResponse, ...ending }
 }
 
 /** A chain of which a provider has done a part must not be sent again; any other dispatch fails as the service that failed. */
@@ -37,8 +37,8 @@ function errorOf ({ dispatchId, status, steps }: Result, { document, status: sta
     return new DispatchError('partially_dispatched', partialMessage(status, steps, failed), { dispatchId, more: state })
   }
   if (status === 'cancelled') return new DispatchError('conflict', 'The dispatch was cancelled before anything was sent.', { dispatchId })
-  const { word = 'internal_error', message = 'The dispatch failed.', details } = failed?.error ?? {}
-  return new DispatchError(word, message, { dispatchId, ...(details === undefined ? {} : { details }) })
+  const { word = 'internal_error', message = 'The dispatch failed.', details, retryAfter } = failed?.error ?? {}
+  return new DispatchError(word, message, { dispatchId, ...(details === undefined ? {} : { details }), ...(retryAfter === undefined ? {} : { retryAfter }) })
 }
 
 function partialMessage (status: DispatchStatus, steps: readonly StepResult[], failed: StepResult | undefined): string {
@@ -48,11 +48,12 @@ function partialMessage (status: DispatchStatus, steps: readonly StepResult[], f
   return `A part of the dispatch is done (${done}).${reason} Do not send the request again: ${rest}.`
 }
 
-function stepAnswer ({ service, status, providerName, response, document, error }: StepResult, documentUrl: DocumentUrl): StepAnswer {
+function stepAnswer ({ service, status, providerName, sandbox, response, document, error }: StepResult, documentUrl: DocumentUrl): StepAnswer {
   return {
     service,
     status,
     providerName,
+    ...(sandbox ? { sandbox: true as const } : {}),
     providerResponse: response,
     generatedDocument: document === null ? null : generatedDocument(document, documentUrl),
     ...(error === null ? {} : { error: stepError(error) })

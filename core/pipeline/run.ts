@@ -1,10 +1,11 @@
 import type { Actor } from '../access/account.ts'
 import type { DocumentHandle } from '../contract/common.ts'
 import type { JsonObject } from '../contract/json.ts'
+import type { ProviderResponse } from '../contract/response.ts'
 import type { ConfiguredBy } from '../contract/states.ts'
 import type { Installed } from '../host/load.ts'
 import type { ServiceName } from '../services/index.ts'
-import type { DispatchRecord, StepRecord } from '../store/dispatch-views.ts'
+import type { DispatchRecord, StepRecord, StepRow } from '../store/dispatch-views.ts'
 import type { NewDispatch } from '../store/dispatches.ts'
 import type { NewDocument } from '../store/documents.ts'
 import type { EventActor } from '../store/schema.ts'
@@ -12,6 +13,7 @@ import type { StoredTemplate } from '../store/templates.ts'
 import { stepResultOf, type StepResult } from './answer.ts'
 import type { Plan, PlannedStep, TemplateContent } from './plan.ts'
 import { storedDocument, type StoredDocument } from './stored-document.ts'
+import { waitingIn, wholeResponse } from './whole-response.ts'
 
 /** A recorded dispatch under way: what every stage after the check works on, whether it begins or goes on. */
 export type Run = {
@@ -32,7 +34,7 @@ export type Run = {
   createdAt: Date
   /** Those of its path, in their order. */
   steps: readonly RunStep[]
-  /** Those that wait for events of it. */
+  /** Those beside its path: they wait for events of it, or go on with what a step left. */
   deferred: readonly RunStep[]
 }
 
@@ -54,14 +56,20 @@ export type RunStep = {
   missing?: string
   /** The event that it waited for. */
   deferredOn?: string
+  /** It goes on with what the step `of` left: with everything of that step, for these recipients alone. `answer`: of all that was done until now. */
+  rest?: { of: string, answer: ProviderResponse, recipients: string[] }
   content: StoredContent
   result: StepResult
   /** How often it was surely not sent since it was planned or accepted before. */
   tries: number
   /** How often the vendor has refused it for sure: each begins with another idempotency key. */
   generation: number
-  uncertainAt?: Date
   looks: number
+}
+
+/** Whether a step is beside the path of its dispatch, which neither waits for it nor changes with it. */
+export function isBeside ({ deferredOn, rest }: RunStep): boolean {
+  return deferredOn !== undefined || rest !== undefined
 }
 
 /** A step that a provider does. */
@@ -101,7 +109,7 @@ export function beginRun ({ request, facts, ...plan }: Plan, { companyId, actor,
 }
 
 function unbegun ({ service, by }: Pick<PlannedStep, 'service' | 'by'>): StepResult {
-  return { service, providerName: by?.provider.code ?? null, status: 'planned', response: null, document: null, error: null, charged: 0 }
+  return { service, providerName: by?.provider.code ?? null, sandbox: by?.sandbox ?? false, status: 'planned', response: null, document: null, error: null, charged: 0 }
 }
 
 /** What a record names, as it is installed and stored now. */
@@ -122,8 +130,16 @@ export function resumeRun (record: DispatchRecord, { runId, ...found }: Found & 
     createdAt: record.created_at,
     ...(record.document_number === null ? {} : { documentNumber: record.document_number }),
     steps: all.filter((step) => step.deferredOn === undefined),
-    deferred: all.filter((step) => step.deferredOn !== undefined)
+    deferred: [...all.filter((step) => step.deferredOn !== undefined), ...record.steps.flatMap((step, index) => restIn(step, all[index]))]
   }
+}
+
+/** What of a step is left to do: the last of its rests, unless that has come to its end. */
+function restIn ({ rests, ...step }: StepRecord, of: RunStep | undefined): RunStep[] {
+  const last = rests.at(-1)
+  const answer = wholeResponse({ ...step, rests: rests.slice(0, -1) })
+  if (of === undefined || last === undefined || answer === null || (last.next_try_at === null && !['calling', 'uncertain'].includes(last.status))) return []
+  return [{ ...of, ...stateOf(last), stepId: last.step_id, price: 0, result: stepResultOf({ ...last, document: undefined, rests: [] }), rest: { of: of.stepId, answer, recipients: waitingIn(answer).map(({ address }) => address) } }]
 }
 
 function resumed (record: DispatchRecord, step: StepRecord, { providerOf, templateOf }: Found): RunStep {
@@ -135,16 +151,22 @@ function resumed (record: DispatchRecord, step: StepRecord, { providerOf, templa
     requestSettings: step.request_settings,
     ...(template === undefined ? {} : { template: { template, data: (step.position === 0 ? record.data : step.data) ?? {} } }),
     ...(provider === undefined || step.configured_by === null ? {} : { by: { provider, configuredBy: step.configured_by, sandbox: step.sandbox } }),
-    ...(step.provider_version === null ? {} : { providerVersion: step.provider_version }),
     ...(provider === undefined && step.provider_code !== null ? { missing: `The provider "${step.provider_code}" is not installed any more.` } : {}),
     ...(step.deferred_on === null ? {} : { deferredOn: step.deferred_on }),
     content: { ...(step.document === undefined ? {} : { document: storedDocument(step.document) }), ...(step.made === null ? {} : { made: step.made }) },
     price: step.price,
     result: stepResultOf(step),
+    ...stateOf(step)
+  }
+}
+
+/** How far a step has come. */
+function stateOf (step: StepRow): Pick<RunStep, 'tries' | 'generation' | 'looks' | 'providerVersion'> {
+  return {
     tries: step.tries,
     generation: step.generation,
-    ...(step.uncertain_at === null ? {} : { uncertainAt: step.uncertain_at }),
-    looks: step.looks
+    looks: step.looks,
+    ...(step.provider_version === null ? {} : { providerVersion: step.provider_version })
   }
 }
 

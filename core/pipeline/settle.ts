@@ -6,13 +6,17 @@ import { RenderError } from '../documents/errors.ts'
 import { RendererBusy } from '../documents/renderer.ts'
 import type { Outcome } from '../host/call.ts'
 import { findDispatch } from '../store/dispatch-views.ts'
+import { skipUnfounded } from '../store/deferred.ts'
+import { DatabaseUnavailable } from '../store/unavailable.ts'
 import type { Enqueue } from '../store/lease.ts'
 import type { EventActor } from '../store/schema.ts'
 import { settleStep, type Following, type Settlement } from '../store/steps.ts'
 import type { StepResult } from './answer.ts'
-import { afterUncertain, retryAfter } from './patience.ts'
+import { nextLook, retryAfter } from './patience.ts'
 import type { Parts } from './parts.ts'
-import type { Run, RunStep } from './run.ts'
+import { afterAnswer, allOf } from './rests.ts'
+import { isBeside, type Run, type RunStep } from './run.ts'
+import { recipientFacts } from './whole-response.ts'
 
 /** Milliseconds before each try to record an outcome: what a provider has accepted must not be lost to a restart of the database. */
 const pauses = [0, 50, 250, 1000, 2000, 4000, 8000]
@@ -25,14 +29,14 @@ export type Telling = { actor: EventActor, results: readonly StepResult[] }
  * gone for too long, the log has it. Throws `outcome_unknown` then, and `conflict` when another run has the dispatch.
  */
 export async function settle (parts: Parts, run: Run, step: RunStep, settlement: Settlement, { actor, results }: Telling): Promise<DispatchStatus> {
-  const { database, log, now } = parts
+  const { database, log } = parts
   const { companyId, dispatchId, runId } = run
   const following = followingOf(parts, run, step, settlement, results)
   let failure: unknown
   for (const milliseconds of pauses) {
     if (milliseconds > 0) await pause(milliseconds)
     try {
-      await settleStep(database, { companyId, dispatchId, stepId: step.stepId, runId, actor }, settlement, following, now())
+      await settleStep(database, { companyId, dispatchId, stepId: step.stepId, runId, actor, facts: recipientFacts(step.service, settlement) }, settlement, following)
       return following.status ?? 'running'
     } catch (error) {
       // A try that failed may have been recorded all the same: then the next one finds the step settled.
@@ -50,23 +54,27 @@ export async function settle (parts: Parts, run: Run, step: RunStep, settlement:
 /** Whether a step has come to what it was settled with, by whomever. */
 async function isRecorded ({ database }: Parts, { companyId, dispatchId }: Run, { stepId }: RunStep, { outcome }: Settlement): Promise<boolean> {
   const record = await findDispatch(database, companyId, dispatchId)
-  return record?.steps.find((step) => step.step_id === stepId)?.status === outcome
+  return record?.steps.flatMap((step) => [step, ...step.rests]).find((step) => step.step_id === stepId)?.status === outcome
 }
 
 /** What follows when a step has come to this: the next one, the end, another try, another look. */
 function followingOf (parts: Parts, run: Run, step: RunStep, settlement: Settlement, results: readonly StepResult[]): Following {
   // Nobody waits for what is deferred.
-  const again = settlement.outcome === 'unavailable' && (run.detached || step.deferredOn !== undefined) ? retryAfter(step, parts.now()) : undefined
-  const look = settlement.outcome === 'uncertain' ? afterUncertain(step, parts.now()) : undefined
-  const next = { detached: run.detached, ...(again === undefined ? {} : { nextTryAt: again }), ...(look === undefined ? {} : { nextLookAt: look }) }
-  if (step.deferredOn !== undefined) return again === undefined ? next : { ...next, also: parts.jobs.deferred(run, step, again) }
-  const status = again === undefined ? statusAfter(run, step, settlement, results) : 'queued'
-  return { status, ...next, ...(again === undefined ? ended(parts, run, status) : { also: parts.jobs.dispatch(run, again) }) }
+  const again = settlement.outcome === 'unavailable' && (run.detached || isBeside(step)) ? retryAfter({ ...step, asked: settlement.error.retryAfter }) : undefined
+  const look = settlement.outcome === 'uncertain' ? nextLook(step) : undefined
+  const next = { detached: run.detached, ...(again === undefined ? {} : { tryAfter: again }), ...(look === undefined ? {} : { look }) }
+  if (again !== undefined) return isBeside(step) ? { ...next, also: parts.jobs.deferred(run, step, again) } : { status: 'queued', ...next, also: parts.jobs.dispatch(run, again) }
+  const after = afterAnswer(parts, run, step, settlement)
+  if (isBeside(step)) return { ...next, ...allOf(after) }
+  const status = statusAfter(run, step, settlement, results)
+  return { status, ...next, ...ended(parts, run, status, after) }
 }
 
-/** What is done in the transaction in which a dispatch ends: who no longer waits for it is told. */
-export function ended (parts: Pick<Parts, 'notices'>, run: Run, status: DispatchStatus): Pick<Following, 'tell'> {
-  return run.callbackUrl === undefined || status === 'running' ? {} : { tell: tellEnd(parts, run, status) }
+/** What is done in the transaction in which a dispatch ends, beside what comes `after` its last step: what no event can come for is skipped, and who no longer waits for it is told. */
+export function ended (parts: Pick<Parts, 'database' | 'notices'>, run: Run, status: DispatchStatus, after: readonly Enqueue[]): Pick<Following, 'also' | 'tell'> {
+  const waits = run.deferred.some(({ deferredOn }) => deferredOn !== undefined)
+  const skips: Enqueue[] = waits && (status === 'failed' || status === 'partial') ? [(queries) => skipUnfounded(queries, run, parts.database.now)] : []
+  return { ...allOf([...after, ...skips]), ...(run.callbackUrl === undefined || status === 'running' ? {} : { tell: tellEnd(parts, run, status) }) }
 }
 
 /** Tells what a dispatch has come to, where that is told. */
@@ -91,15 +99,18 @@ export function isDone ({ status, providerName }: Pick<StepResult, 'status' | 'p
 /** A provider's answer as it is recorded: the vendor's own code goes into the details. */
 export function settlementOf (outcome: Outcome): Settlement {
   if (outcome.outcome === 'accepted') return outcome
-  const { word, code, message } = outcome.error
-  return { outcome: outcome.outcome, error: { word, message, ...(code === undefined ? {} : { details: [{ path: '', code, message }] }) } }
+  const { word, code, message, retryAfter } = outcome.error
+  return { outcome: outcome.outcome, error: { word, message, ...(code === undefined ? {} : { details: [{ path: '', code, message }] }), ...(retryAfter === undefined ? {} : { retryAfter }) } }
 }
 
 /** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. `place`: where the step's own things stand in the request. */
 export function settlementOfFailure (error: unknown, place = ''): Settlement {
   if (error instanceof RendererBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
   if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], place)
-  if (error instanceof DispatchError) return { outcome: 'unavailable', error: { word: error.word, message: error.message } }
+  // No later try finds it.
+  if (error instanceof DispatchError && error.word === 'document_expired') return { outcome: 'rejected', error: { word: error.word, message: error.message } }
+  if (error instanceof DatabaseUnavailable) return { outcome: 'unavailable', error: { word: 'service_unavailable', message: `${error.message} Nothing was sent.` } }
+  if (error instanceof DispatchError) return { outcome: 'unavailable', error: { word: error.word, message: error.message, ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }) } }
   if (!(error instanceof RenderError)) return { outcome: 'unavailable', error: { word: 'internal_error', message: 'The dispatch failed before the provider was called; nothing was sent.' } }
   return refused(error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })), place)
 }

@@ -1,8 +1,11 @@
+import { signedEvent } from '../contract/delivery.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import type { Outcome } from '../host/call.ts'
+import type { EventActor } from '../store/schema.ts'
 import { beginAttempt, type Settlement } from '../store/steps.ts'
 import type { Result, StepResult } from './answer.ts'
+import { correct } from './correction.ts'
 import { prepareCall } from './dispatch.ts'
 import { makeContent, placesIn, type ChainDocument } from './make.ts'
 import type { Parts } from './parts.ts'
@@ -16,7 +19,7 @@ type Progress = { results: StepResult[], contents: Map<string, StoredContent> }
 /** Runs the steps of a recorded dispatch that are left, in their order, up to the first that is not accepted; tells what it came to. */
 export async function runSteps (parts: Parts, run: Run): Promise<Result> {
   const { dispatchId, companyId, test, metadata, createdAt, steps } = run
-  const progress: Progress = { results: steps.map(({ result }) => result), contents: new Map(steps.map(({ stepId, content }) => [stepId, content])) }
+  const progress = progressOf(run)
   const hand = (): Promise<ChainDocument | undefined> => handOn(parts, run, progress)
   let status: DispatchStatus = 'running'
   for (const [index, step] of steps.entries()) {
@@ -53,17 +56,48 @@ async function runStep (parts: Parts, run: Run, step: RunStep, progress: Progres
   const ready = await makeReady(parts, run, step, progress, hand)
   const failed = 'failed' in ready
   const settlement = failed ? ready.failed : ready.call === undefined ? doneHere : settlementOf(await ready.call())
-  const status = await settle(parts, run, step, settlement, { actor: failed || step.by === undefined ? { kind: 'system' } : { kind: 'provider', code: step.by.provider.code }, results: progress.results })
-  return { result: resultOf(step, settlement), status }
+  const actor: EventActor = failed || step.by === undefined ? { kind: 'system' } : { kind: 'provider', code: step.by.provider.code }
+  try {
+    const status = await settle(parts, run, step, settlement, { actor, results: progress.results })
+    return { result: resultOf(step, settlement), status }
+  } catch (error) {
+    const isLost = error instanceof DispatchError && error.word === 'conflict'
+    if (isLost && !failed && ready.call !== undefined) await correct(parts, { companyId: run.companyId, dispatchId: run.dispatchId, stepId: step.stepId, attempt: ready.attempt, actor }, settlement)
+    throw error
+  }
 }
 
 /** Calls a provider again with what it was called with, under the same key or from its checkpoint: what is not sent now, or not let in, says nothing of before. */
 export async function repeatCall (parts: Parts, run: Run, step: RunStep): Promise<Settlement> {
-  const progress: Progress = { results: run.steps.map(({ result }) => result), contents: new Map(run.steps.map(({ stepId, content }) => [stepId, content])) }
-  const ready = await makeReady(parts, run, step, progress, async () => step.deferredOn === undefined ? handOn(parts, run, progress) : handedOver(step) ?? gone(step))
+  const progress = progressOf(run)
+  const ready = await makeReady(parts, run, step, progress, () => handAgain(parts, run, step, progress))
   if ('failed' in ready) return doubtful(ready.failed)
   const settlement = ready.call === undefined ? doneHere : settlementOf(await ready.call())
   return settlement.outcome === 'unavailable' || ('error' in settlement && settlement.error.word === 'authentication_error') ? doubtful(settlement) : settlement
+}
+
+/** Goes on with what an accepted step left: with what it was called with. */
+export async function runRest (parts: Parts, run: Run, step: RunStep): Promise<void> {
+  const progress = progressOf(run)
+  await runStep(parts, run, step, progress, () => handAgain(parts, run, step, progress))
+}
+
+/** What the steps of a run have come to before. */
+function progressOf ({ steps }: Run): Progress {
+  return { results: steps.map(({ result }) => result), contents: new Map(steps.map(({ stepId, content }) => [stepId, content])) }
+}
+
+/** The document that a step was called with. */
+async function handAgain (parts: Parts, run: Run, step: RunStep, progress: Progress): Promise<ChainDocument | undefined> {
+  if (step.deferredOn === undefined) return handOn(parts, run, progress)
+  return handedOver(step) ?? (step.deferredOn === signedEvent ? gone(step) : ownDocument(parts, run))
+}
+
+/** The document of a dispatch, for what is done after its path was gone. Throws `document_expired` when it is kept no more. */
+export async function ownDocument (parts: Parts, run: Run): Promise<ChainDocument> {
+  const own = await handOn(parts, run, progressOf(run))
+  if (own === undefined || own.document.expiresAt <= parts.now()) throw new DispatchError('document_expired', 'The document of the dispatch is kept no more.', { dispatchId: run.dispatchId })
+  return own
 }
 
 /** The document that a step whose event has come was given. */
@@ -82,7 +116,8 @@ function doubtful (settlement: Settlement): Settlement {
 /** A step that needs no provider is done once its content is made. */
 const doneHere: Settlement = { outcome: 'accepted', response: null }
 
-type Ready = { call?: () => Promise<Outcome> } | { failed: Settlement }
+/** `attempt`: its number, where a provider is to be called. */
+type Ready = { attempt: number, call?: () => Promise<Outcome> } | { failed: Settlement }
 
 /** Makes the content unless it is there, and commits the attempt. What fails here was surely not sent. */
 async function makeReady (parts: Parts, run: Run, step: RunStep, { contents }: Progress, hand: () => Promise<ChainDocument | undefined>): Promise<Ready> {
@@ -91,9 +126,9 @@ async function makeReady (parts: Parts, run: Run, step: RunStep, { contents }: P
   try {
     if (step.missing !== undefined) throw new DispatchError('provider_unavailable', step.missing)
     const { made, document, fresh } = await makeContent(parts, run, step, hand)
-    await beginAttempt(parts.database, { companyId, dispatchId, stepId, runId, ...fresh, ...(by === undefined ? {} : { provider: { code: by.provider.code, version: by.provider.version } }) }, parts.now())
+    const attempt = await beginAttempt(parts.database, { companyId, dispatchId, stepId, runId, ...fresh, ...(by === undefined ? {} : { provider: { code: by.provider.code, version: by.provider.version } }) })
     contents.set(stepId, { ...content, ...(document === undefined ? {} : { document }), ...(fresh.made === undefined ? {} : { made: fresh.made }) })
-    return by === undefined ? {} : { call: await prepareCall(parts, run, { ...step, by }, made) }
+    return by === undefined ? { attempt } : { attempt, call: await prepareCall(parts, run, { ...step, by }, made) }
   } catch (error) {
     if (error instanceof DispatchError && error.word === 'conflict') throw error
     parts.log.warn({ err: error, companyId, dispatchId }, 'the provider was not called')
@@ -106,6 +141,7 @@ function resultOf ({ service, by, price }: RunStep, settlement: Settlement): Ste
   return {
     service,
     providerName: by?.provider.code ?? null,
+    sandbox: by?.sandbox ?? false,
     status: settlement.outcome,
     response: accepted ? settlement.response : null,
     document: null,

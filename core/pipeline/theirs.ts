@@ -33,7 +33,7 @@ export async function keepTheirs (parts: Parts, run: Run, { of, for: stepId, rem
   // A provider may hand out the very document that it was given.
   const known = await findDocument(parts.database, companyId, answer.document.id)
   const kept = known === undefined ? await store(parts, run, answer.document) : { document: storedDocument(known) }
-  await replaceDocument(parts.database, { companyId, dispatchId, stepId }, { documentId: kept.document.id, ...('fresh' in kept ? { fresh: kept.fresh } : {}), ...(stepId === of.stepId ? { made: theirs } : {}) }, parts.now())
+  await replaceDocument(parts.database, { companyId, dispatchId, stepId }, { documentId: kept.document.id, ...('fresh' in kept ? { fresh: kept.fresh } : {}), ...(stepId === of.stepId ? { made: theirs } : {}) })
   return kept.document
 }
 

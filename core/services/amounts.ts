@@ -54,23 +54,6 @@ export function decimalAt (data: Json, pointer: string): Decimal | undefined {
   return decimalOf(at(data, pointer))
 }
 
-const digits = new Map<string, number>()
-
-/** How many decimals a currency has by ISO 4217: 2 for EUR, 0 for JPY. Unknown ones count as two. */
-export function minorDigits (currency: string): number {
-  if (!isCurrency(currency)) return 2
-  const known = digits.get(currency) ?? new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
-  digits.set(currency, known)
-  return known
-}
-
-/** Whether it is a code of ISO 4217. */
-export function isCurrency (code: string): boolean {
-  return currencies.has(code)
-}
-
-const currencies = new Set(Intl.supportedValuesOf('currency'))
-
 /** The sum over all lines, or undefined when there are none or one has no value. */
 export function sumOf (lines: readonly LineAmounts[], value: (line: LineAmounts) => Decimal | undefined): Decimal | undefined {
   let sum = zero

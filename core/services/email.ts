@@ -1,6 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { EmailAddress, Line, type DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
+import { textOfHtml } from '../documents/text/from-html.ts'
+import { checkMailHeaders, MailHeaders } from './mail-headers.ts'
 import { checkMost } from './limits.ts'
 import { checkLink, withLink } from './link.ts'
 import type { Content, InlinePicture, Made } from './made.ts'
@@ -31,6 +33,7 @@ export const EmailFields = Type.Object({
   replyTo: Type.Optional(EmailAddress),
   subject: Line(500, { description: 'a text of one line, sent as it is' }),
   body: Type.Optional(Type.String({ pattern: '\\S', maxLength: longestBody, description: 'HTML or plain text that is not blank, sent as it is; in place of a template' })),
+  headers: Type.Optional(MailHeaders),
   attachGenerated: Type.Optional(Type.Boolean({ default: true, description: 'Attach the document that was made before.' }))
 }, { additionalProperties: false })
 export type EmailFields = Static<typeof EmailFields>
@@ -43,7 +46,7 @@ export type EmailCapabilities = Static<typeof EmailCapabilities>
 
 /** What an email provider is asked to dispatch: nobody is named twice. `html` or `text` is there, or both; the HTML shows the pictures of `inline`. */
 export type EmailDispatch = {
-  email: { from: string, to: string[], cc: string[], bcc: string[], replyTo?: string, subject: string, html?: string, text?: string }
+  email: { from: string, to: string[], cc: string[], bcc: string[], replyTo?: string, subject: string, html?: string, text?: string, headers?: Readonly<Record<string, string>> }
   inline: readonly InlinePicture[]
   attachments: readonly DocumentHandle[]
   metadata: Readonly<Record<string, string>>
@@ -66,7 +69,7 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
     const body = checkBody(subject)
     return {
       expectations: [...checkSender(subject), ...checkRecipients(subject)],
-      problems: body.problems ?? [],
+      problems: [...checkMailHeaders(subject.fields.headers, subject.at('headers')), ...body.problems ?? []],
       warnings: [...checkDuplicates(subject), ...checkSubject(subject), ...body.warnings ?? []]
     }
   },
@@ -74,9 +77,9 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
   checkMade: (fields, made, provider) => provider === undefined ? [] : checkSize(contentOf(fields, made), provider, '/template'),
 
   request (fields, made) {
-    const { from, replyTo, subject } = fields
+    const { from, replyTo, subject, headers } = fields
     const { attachments, inline = [], ...body } = contentOf(fields, made)
-    return { email: { from, ...recipientsOf(fields), ...(replyTo === undefined ? {} : { replyTo }), subject, ...body }, inline, attachments, metadata: made.metadata }
+    return { email: { from, ...recipientsOf(fields), ...(replyTo === undefined ? {} : { replyTo }), subject, ...body, ...(headers === undefined ? {} : { headers }) }, inline, attachments, metadata: made.metadata }
   },
 
   example: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Your documents' },
@@ -129,7 +132,7 @@ function contentOf ({ body }: EmailFields, { html, text, inline, attachments, li
   return { ...body === undefined ? { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }), ...(inline === undefined ? {} : { inline }) } : bodyOf(withLink(body, link)), attachments }
 }
 
-/** A body is HTML when it closes an element, has one that is never closed, or says so; a lone `<name>` is text. */
-function bodyOf (body: string): { html: string } | { text: string } {
-  return /<\/[a-z][a-z0-9]*\s*>|<(?:br|hr|img)\b[^<>]*>|<!doctype html/i.test(body) ? { html: body } : { text: body }
+/** A body is HTML when it closes an element, has one that is never closed, or says so; a lone `<name>` is text. HTML goes with its plain text. */
+function bodyOf (body: string): { html?: string, text: string } {
+  return /<\/[a-z][a-z0-9]*\s*>|<(?:br|hr|img)\b[^<>]*>|<!doctype html/i.test(body) ? { html: body, text: textOfHtml(body) } : { text: body }
 }

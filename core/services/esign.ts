@@ -2,10 +2,12 @@ import { Type, type Static } from 'typebox'
 import { LanguageCode, Line, type DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { asciiDomain, comparable } from '../contract/mailbox.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkSupported } from './limits.ts'
 import type { SignaturePlace } from './made.ts'
-import type { ProvidedService, Subject } from './service.ts'
+import { checkPhoneNumber, PhoneNumber } from './phone.ts'
+import type { Findings, ProvidedService, Subject } from './service.ts'
 
 const signatureTypes = ['SIMPLE', 'ADVANCED', 'QUALIFIED'] as const
 export type SignatureType = typeof signatureTypes[number]
@@ -13,9 +15,10 @@ export type SignatureType = typeof signatureTypes[number]
 const defaults = { signatureType: 'SIMPLE', expiresInDays: 30 } as const
 
 const Signer = Type.Object({
-  email: Type.String({ format: 'email', maxLength: 254 }),
+  email: Type.String({ format: 'mail-address', maxLength: 254 }),
   firstName: Line(100),
   lastName: Line(100),
+  phoneNumber: Type.Optional(PhoneNumber()),
   order: Type.Optional(Type.Integer({ minimum: 1, description: 'When they sign: those with the same number at the same time. Without one, all at once.' }))
 }, { additionalProperties: false })
 export type Signer = Static<typeof Signer>
@@ -33,7 +36,8 @@ export type EsignFields = Static<typeof EsignFields>
 export const EsignCapabilities = Type.Object({
   signatureTypes: Type.Array(Type.Enum(signatureTypes), { minItems: 1, uniqueItems: true }),
   locales: Type.Optional(Type.Array(LanguageCode, { uniqueItems: true, description: 'The languages it writes to signers in; left out, it takes any.' })),
-  maxSigners: Type.Optional(Type.Integer({ minimum: 1 }))
+  maxSigners: Type.Optional(Type.Integer({ minimum: 1 })),
+  phoneNumberFor: Type.Optional(Type.Array(Type.Enum(signatureTypes), { uniqueItems: true, description: 'The types of signature for which each signer needs a phone number; left out, none.' }))
 }, { additionalProperties: false })
 export type EsignCapabilities = Static<typeof EsignCapabilities>
 
@@ -60,12 +64,16 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
 
   check (subject) {
     const { fields: { signers }, at } = subject
-    return { problems: [...checkOrder(signers, at('signers')), ...checkDuplicates(signers, at('signers')), ...checkProvider(subject)] }
+    const phones = checkPhones(signers, at('signers'))
+    return {
+      problems: [...checkOrder(signers, at('signers')), ...checkDuplicates(signers, at('signers')), ...phones.problems, ...checkProvider(subject)],
+      warnings: phones.warnings
+    }
   },
 
   signers: ({ signers }) => signers.map(nameOf),
 
-  request: (fields, { document, signatures, data, metadata }) => ({ esign: { ...defaults, ...fields }, document, signatures, data, metadata }),
+  request: ({ signers, ...fields }, { document, signatures, data, metadata }) => ({ esign: { ...defaults, ...fields, signers: signers.map((signer) => ({ ...signer, email: asciiDomain(signer.email) })) }, document, signatures, data, metadata }),
 
   example: { signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }, { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }] },
 
@@ -90,10 +98,16 @@ function checkOrder (signers: readonly Signer[], path: string): Problem[] {
 }
 
 function checkDuplicates (signers: readonly Signer[], path: string): Problem[] {
-  const emails = signers.map(({ email }) => email.toLowerCase())
+  const emails = signers.map(({ email }) => comparable(email).toLowerCase())
   return emails.flatMap((email, index) => emails.indexOf(email) === index ? [] : [
     { path: `${path}/${index}/email`, code: 'duplicate_signer', message: `${email} is already a signer: name each signer once.` }
   ])
+}
+
+/** The numbers to which a vendor may send codes. */
+function checkPhones (signers: readonly Signer[], path: string): Required<Pick<Findings, 'problems' | 'warnings'>> {
+  const found = signers.map(({ phoneNumber }, index) => phoneNumber === undefined ? {} : checkPhoneNumber(phoneNumber, `${path}/${index}/phoneNumber`))
+  return { problems: found.flatMap(({ problems = [] }) => problems), warnings: found.flatMap(({ warnings = [] }) => warnings) }
 }
 
 function checkProvider ({ fields, provider, at }: Subject<EsignFields, EsignCapabilities>): Problem[] {
@@ -103,6 +117,13 @@ function checkProvider ({ fields, provider, at }: Subject<EsignFields, EsignCapa
   return [
     ...checkSupported(provider, at('signatureType'), signatureType, capabilities.signatureTypes),
     ...checkSupported(provider, at('locale'), locale, capabilities.locales),
-    ...checkMost(provider, at('signers'), signers.length, capabilities.maxSigners, 'signers')
+    ...checkMost(provider, at('signers'), signers.length, capabilities.maxSigners, 'signers'),
+    ...(capabilities.phoneNumberFor ?? []).includes(signatureType) ? withoutPhone(provider, signers, signatureType, at('signers')) : []
   ]
+}
+
+function withoutPhone ({ code }: { code: string }, signers: readonly Signer[], signatureType: SignatureType, path: string): Problem[] {
+  return signers.flatMap(({ phoneNumber }, index) => phoneNumber !== undefined ? [] : [
+    { path: `${path}/${index}/phoneNumber`, code: 'required', message: `The provider "${code}" sends a code to each signer of a signature of the type ${signatureType}: give a phone number, such as +33612345678.` }
+  ])
 }

@@ -1,10 +1,11 @@
 import type { Decimal } from 'decimal.js'
 import validator from 'validator'
+import { isCurrency, minorDigits } from '../contract/currencies.ts'
 import type { Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { isBic, isIban } from '../documents/code/epc.ts'
-import { checkPlace } from './address.ts'
-import { isCurrency, minorDigits, Money, readAmounts, sumOf, type Amounts, type LineAmounts } from './amounts.ts'
+import { checkInvoicedCountry, checkPostalCode } from './address.ts'
+import { decimalAt, Money, readAmounts, sumOf, type Amounts, type LineAmounts } from './amounts.ts'
 import { at } from './data.ts'
 import type { Findings } from './service.ts'
 
@@ -19,24 +20,53 @@ export function checkInvoice (invoice: Invoice): Findings {
   const currency = at(data, '/currency') ?? literalCurrency(template)
   const half = halfUnit(currency)
   const amounts = readAmounts(data)
-  const { problems = [], ...findings } = checkInvoiceWords(invoice)
+  const [due, words] = [checkOwnDueDate(invoice), checkWords(data)]
   return {
-    ...findings,
+    warnings: [...due.warnings ?? [], ...words.warnings],
     problems: [
-      ...problems,
+      ...due.problems ?? [],
+      ...words.problems,
       ...checkCurrency(currency),
       ...checkLines(amounts, half),
       ...checkSubtotal(amounts, half),
       ...checkTax(amounts, half),
-      ...checkTotal(amounts, half)
+      ...checkTotal(amounts, half),
+      ...checkDue(data, amounts, half)
     ]
   }
 }
 
-/** What holds of an invoice without a sum: its dates and its customer. E-invoices have rules of their own for the rest. */
-export function checkInvoiceWords ({ data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
-  const { problems = [], warnings = [] } = checkDueDate(at(data, '/dueDate'), '/template/data/dueDate', { data, today })
-  return { problems: [...problems, ...checkCustomer(data)], warnings: [...warnings, ...checkAccount(data)] }
+/** What holds of an e-invoice beside its own rules. EN 16931 lets what was paid before be due before the day of issue. */
+export function checkEInvoiceWords ({ data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
+  const { problems, warnings } = checkWords(data)
+  return { problems, warnings: [...asWarnings(checkOwnDueDate({ data, today })), ...warnings] }
+}
+
+/** The problems and warnings of findings, all as warnings. */
+export function asWarnings ({ problems = [], warnings = [] }: Findings): Problem[] {
+  return [...problems, ...warnings]
+}
+
+/** What holds of every invoice without a date or a sum: its customer and its account. */
+function checkWords (data: JsonObject): { problems: Problem[], warnings: Problem[] } {
+  return { problems: checkCustomer(data), warnings: [...checkCustomerPostalCode(data), ...checkAccount(data), ...checkRates(data)] }
+}
+
+function checkOwnDueDate ({ data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
+  return checkDueDate(at(data, '/dueDate'), '/template/data/dueDate', { data, today })
+}
+
+/** Rates are in percent; who writes 0.2 may have meant 20 %. */
+function checkRates (data: JsonObject): Problem[] {
+  const { lines, taxRate } = readAmounts(data)
+  const rates = [{ at: '/taxRate', rate: taxRate }, ...lines.map(({ taxRate: rate }, index) => ({ at: `/lines/${index}/taxRate`, rate }))]
+  return rates.flatMap(({ at: place, rate }) => rate === undefined || !isFraction(rate) ? [] : [{
+    path: `/template/data${place}`, code: 'small_rate', message: `${rate.toFixed()} is read as ${rate.toFixed()} %: 20 means 20 %.`
+  }])
+}
+
+function isFraction (rate: Decimal): boolean {
+  return rate.gt(0) && rate.lt(1)
 }
 
 /** Nobody can pay to an account that is none; the document tells it all the same. */
@@ -107,13 +137,25 @@ function checkTotal ({ lines, subtotal = sumOf(lines, totalOf), taxAmount, total
   return differs('/template/data/total', 'total', adjustment.isZero() ? 'subtotal + tax' : 'subtotal − allowances + charges + tax', total, subtotal.add(adjustment).add(taxAmount), half)
 }
 
+/** What is left to pay, where the data say all that it follows from; nothing prepaid and nothing rounded where they do not. */
+function checkDue (data: JsonObject, { total }: Amounts, half: Decimal): Problem[] {
+  const [due, prepaid, rounding] = ['/amountDue', '/prepaidAmount', '/roundingAmount'].map((place) => decimalAt(data, place))
+  if (total === undefined || due === undefined || (prepaid === undefined && rounding === undefined)) return []
+  return differs('/template/data/amountDue', 'amount_due', 'total − prepaid + rounding', due, total.sub(prepaid ?? 0).add(rounding ?? 0), half)
+}
+
 function checkCustomer (data: JsonObject): Problem[] {
   const path = '/template/data/customer'
   const [name, email] = [at(data, '/customer/name'), at(data, '/customer/email')]
   const problems: Problem[] = []
   if (typeof name !== 'string' || name.trim() === '') problems.push({ path: `${path}/name`, code: 'required', message: 'The customer needs a name.' })
   if (typeof email === 'string' && !validator.isEmail(email)) problems.push({ path: `${path}/email`, code: 'format', message: 'Not a valid e-mail address.' })
-  return [...problems, ...checkPlace({ country: at(data, '/customer/country'), postalCode: at(data, '/customer/postalCode') }, path)]
+  return [...problems, ...checkInvoicedCountry(at(data, '/customer/country'), path)]
+}
+
+/** An invoice is good with any postal code; one that its country does not have is likely a slip. */
+function checkCustomerPostalCode (data: JsonObject): Problem[] {
+  return checkPostalCode({ country: at(data, '/customer/country'), postalCode: at(data, '/customer/postalCode') }, '/template/data/customer')
 }
 
 function differs (path: string, code: string, rule: string, given: Decimal, expected: Decimal, tolerance: Decimal): Problem[] {

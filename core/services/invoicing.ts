@@ -7,7 +7,7 @@ import { eInvoiceFormats, type EInvoiceFormat } from '../einvoice/model.ts'
 import { currencyOf } from '../einvoice/write.ts'
 import type { FileFormat } from '../documents/file-formats.ts'
 import { at, textAt } from './data.ts'
-import { checkDueDate } from './invoice.ts'
+import { asWarnings, checkDueDate } from './invoice.ts'
 import { checkOffered, checkSupported } from './limits.ts'
 import type { Findings, ProvidedService, Subject } from './service.ts'
 
@@ -96,7 +96,8 @@ type InvoicingSubject = Subject<InvoicingFields, InvoicingCapabilities>
 
 /** What the service's own fields say together with the words of an invoice. */
 function checkVocabulary ({ fields, at: where, data, today }: InvoicingSubject): Findings {
-  const { problems = [], ...findings } = checkDueDate(fields.dueDate, where('dueDate'), { data, today })
+  const due = checkDueDate(fields.dueDate, where('dueDate'), { data, today })
+  const { problems = [], ...findings } = formatOf(fields) === undefined ? due : { warnings: asWarnings(due) }
   const isMailed = fields.sendByEmail !== true || at(data, '/customer/email') !== undefined
   return { ...findings, problems: isMailed ? problems : [...problems, { path: '/template/data/customer/email', code: 'required', message: 'The customer needs an e-mail address, because sendByEmail is true.' }] }
 }

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { CountryCode, Line, type DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
-import { checkPlace, withoutPostalCodes } from './address.ts'
+import { checkPlace, checkState, withoutPostalCodes } from './address.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkOffered, checkSupported } from './limits.ts'
 import type { ProvidedService, Subject } from './service.ts'
@@ -17,6 +17,7 @@ const Recipient = Type.Object({
   company: Type.Optional(Line(100)),
   address: Type.String({ minLength: 1, maxLength: 300, pattern: '^(?!\\s+$)(?:[^\\p{Cc}]|\\n)*$', description: 'the street and what else stands above the city, on one line or several with "\\n" between them' }),
   city: Line(100),
+  state: Type.Optional(Line(50, { description: 'the state, province or region, where addresses of the country have one: CA; two letters in the US' })),
   postalCode: Type.Optional(Line(20)),
   country: CountryCode
 }, {
@@ -64,9 +65,9 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   price: 0,
 
   check (subject) {
-    const { fields: { recipient: { country, postalCode } }, at } = subject
+    const { fields: { recipient: { country, state, postalCode } }, at } = subject
     return {
-      problems: [...checkPlace({ country, postalCode }, at('recipient')), ...checkProvider(subject)],
+      problems: [...checkPlace({ country, postalCode }, at('recipient')), ...checkState({ country, state }, at('recipient')), ...checkProvider(subject)],
       warnings: postalCode === undefined || !withoutPostalCodes.includes(country) ? [] : [
         { path: `${at('recipient')}/postalCode`, code: 'no_postal_codes', message: `${country} has no postal codes; what is given is printed as it is.` }
       ]

@@ -1,6 +1,6 @@
 import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
-import { deliveryStatusesOf, isDeliveryService } from '../contract/delivery.ts'
+import { deliveryStatusesOf, isEventService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { chainBeginners, chainFollowers } from './chains.ts'
 import { needsProvider, serviceNames, services, type ServiceName } from './index.ts'
@@ -95,7 +95,7 @@ export function chainSchema (): TObject {
 /** What a retry may put in place of the object of the service that failed. */
 export const RetryBody = Type.Object(Object.fromEntries(serviceNames.map((name) => [name, Type.Optional(Type.Unsafe({ ...services[name].fields, ...exampleOf(name) }))])), {
   ...closed,
-  description: 'The whole object of the service that failed, put right: it takes the place of what the request said.'
+  description: 'The whole object of the service that failed, on the path or deferred, put right: it takes the place of what the request said.'
 })
 
 function exampleOf (name: ServiceName): { examples?: JsonObject[] } {
@@ -129,7 +129,7 @@ function ownTemplate (name: ServiceName): TProperties {
 
 /** What can happen to a dispatch of these services after it was accepted: `esign.completed`, … */
 export function eventsOf (path: readonly ServiceName[]): string[] {
-  return path.filter(isDeliveryService).flatMap((name) => deliveryStatusesOf(name).map((status) => `${name}.${status}`))
+  return path.filter(isEventService).flatMap((name) => deliveryStatusesOf(name).map((status) => `${name}.${status}`))
 }
 
 function deferredField (path: readonly ServiceName[]): TProperties {

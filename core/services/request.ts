@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../contract/json.ts'
 import { compile, guarded, type Check } from '../contract/schema.ts'
 import { services, type ServiceName } from './index.ts'
 import { isGiven, isObject, placesOf, pointerTo, takesTemplate, valueOf, type Place } from './places.ts'
+import { createPlacing } from './placing.ts'
 import { requestSchema } from './request-schema.ts'
 
 /** A dispatch request whose shape is right, with every field in its one place. */
@@ -42,14 +43,16 @@ export type RequestReader = (body: unknown, found?: readonly Problem[]) => Dispa
 
 /** Compiles the reader of the bodies for these services. */
 export function createRequestReader (path: readonly ServiceName[]): RequestReader {
-  const check: Check<unknown> = guarded(compile(requestSchema(path)))
+  const schema = requestSchema(path)
+  const check: Check<unknown> = guarded(compile(schema))
   const placesIn = placesOf(path)
+  const placed = createPlacing(path, Object.keys(schema.properties))
   return (body, found = []) => {
     const fit = check(body)
     const { steps, deferred } = isObject(body) ? placesIn(body) : { steps: [], deferred: [] }
     const problems = [
       ...found,
-      ...(fit.ok ? [] : fit.problems),
+      ...(fit.ok ? [] : fit.problems.map(placed)),
       ...[...steps, ...deferred].flatMap((place) => [...fieldProblems(place), ...templateProblems(place)])
     ]
     if (problems.length > 0) throw refusal('validation_error', problems)

@@ -1,9 +1,9 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/min'
 import { Type, type Static } from 'typebox'
 import { CountryCode } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
 import { checkMost, checkOffered } from './limits.ts'
 import { checkLink, withLink } from './link.ts'
+import { checkPhoneNumber, PhoneNumber } from './phone.ts'
 import { segmentsOf } from './segments.ts'
 import type { Findings, ProvidedService, ProviderFacts, Subject } from './service.ts'
 
@@ -14,7 +14,7 @@ const manySegments = 5
 
 /** The fields of the sms service. */
 export const SmsFields = Type.Object({
-  phoneNumber: Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'an E.164 phone number, with + and country code, such as +33612345678', examples: ['+33612345678'] }),
+  phoneNumber: PhoneNumber(),
   message: Type.Optional(Type.String({ pattern: '\\S', maxLength: longestMessage, description: 'a text that is not blank; without one, that of the template' })),
   sender: Type.Optional(Type.String({ pattern: '^(?=.*[A-Za-z])[A-Za-z0-9]{1,11}$', description: '1 to 11 letters and digits, at least one letter', examples: ['ACME'] }))
 }, { additionalProperties: false })
@@ -102,12 +102,10 @@ function checkLength (text: string, path: string): Problem[] {
 /** Whether the number can exist, is known to be assigned, and lies where the provider sends to. */
 function checkNumber ({ fields: { phoneNumber }, provider, at }: Subject<SmsFields, SmsCapabilities>): Findings {
   const path = at('phoneNumber')
-  const number = parsePhoneNumberFromString(phoneNumber)
-  if (number?.isPossible() !== true) return { problems: [{ path, code: 'impossible_number', message: `${phoneNumber} is not a phone number: no country has numbers of that code and length.` }] }
-  // The numbering plans change faster than any copy of them: a number outside of ours may exist.
-  const warnings = number.isValid() ? [] : [{ path, code: 'unassigned_number', message: `${phoneNumber} is in no range that is known to be assigned.` }]
+  const { number, ...findings } = checkPhoneNumber(phoneNumber, path)
+  if (number === undefined) return findings
   const countries = number.getPossibleCountries()
   const supported = provider?.capabilities.countries
-  if (provider === undefined || supported === undefined || countries.some((country) => supported.includes(country))) return { warnings }
-  return { warnings, problems: [{ path, code: 'not_supported_by_provider', message: `The provider "${provider.code}" does not send to ${countries.join(', ') || `+${number.countryCallingCode}`}; it sends to ${supported.join(', ')}.` }] }
+  if (provider === undefined || supported === undefined || countries.some((country) => supported.includes(country))) return findings
+  return { ...findings, problems: [{ path, code: 'not_supported_by_provider', message: `The provider "${provider.code}" does not send to ${countries.join(', ') || `+${number.countryCallingCode}`}; it sends to ${supported.join(', ')}.` }] }
 }

@@ -8,27 +8,27 @@ import type { Tables } from './schema.ts'
 
 /** Accounts as they are now: every call first learns of all changes committed before it. */
 export function createAccounts (database: Database, freshness: Freshness): Accounts {
-  const companyOf = (_: unknown, account: Account | undefined): number => account?.companyId ?? 0
-  const byEmail = createFreshCache<string, Account | undefined>(freshness, companyOf)
-  const byId = createFreshCache<number, Account | undefined>(freshness, companyOf)
+  // Any company may have a user of the same address tomorrow.
+  const byEmail = createFreshCache<string, readonly Account[]>(freshness, () => 0)
+  const byId = createFreshCache<number, Account | undefined>(freshness, (_, account) => account?.companyId ?? 0)
   return {
     async byEmail (email) {
       await freshness.check()
-      return byEmail.get(email, () => findAccount(database, 'email', email))
+      return byEmail.get(email, () => findAccounts(database, 'email', email))
     },
     async byId (userId) {
       await freshness.check()
-      return byId.get(userId, () => findAccount(database, 'user_id', userId))
+      return byId.get(userId, async () => (await findAccounts(database, 'user_id', userId))[0])
     }
   }
 }
 
 /** As the owner: a login does not know its company yet. */
-async function findAccount ({ owner }: Database, column: 'email' | 'user_id', value: string | number): Promise<Account | undefined> {
-  const row = await owner.selectFrom('users').innerJoin('companies', 'companies.company_id', 'users.company_id')
+async function findAccounts ({ owner }: Database, column: 'email' | 'user_id', value: string | number): Promise<Account[]> {
+  const rows = await owner.selectFrom('users').innerJoin('companies', 'companies.company_id', 'users.company_id')
     .select(['user_id', 'users.company_id', 'email', 'role', 'services', 'password_hash', 'password_version', 'users.disabled_at', 'companies.disabled_at as company_disabled_at', 'addresses'])
-    .where(`users.${column}`, '=', value).executeTakeFirst()
-  return row && {
+    .where(`users.${column}`, '=', value).orderBy('password_set_at', 'desc').orderBy('user_id', 'desc').execute()
+  return rows.map((row) => ({
     userId: row.user_id,
     companyId: row.company_id,
     email: row.email,
@@ -38,7 +38,7 @@ async function findAccount ({ owner }: Database, column: 'email' | 'user_id', va
     passwordVersion: row.password_version,
     disabled: row.disabled_at !== null || row.company_disabled_at !== null,
     addresses: row.addresses
-  }
+  }))
 }
 
 /** `defaultProvider` is configured with settings that hold no secret, and chosen for the services. */
@@ -79,6 +79,7 @@ export async function insertCompany (queries: Transaction<Tables>, { name, credi
     role: user.role,
     services: [...user.services],
     password_hash: user.passwordHash,
+    password_set_at: now,
     created_at: now
   }))).execute()
   if (defaultProvider !== undefined) {

@@ -8,7 +8,7 @@ export type JobBacklog = { name: string, ready: number, later: number, active: n
 export type DispatchBacklog = { queued: number, running: number, uncertain: number, triedAgain: number, oldest: number | null }
 
 /** What the queue and the dispatches of all companies have waiting. */
-export async function readBacklog ({ owner }: Database, now: Date): Promise<{ jobs: JobBacklog[], dispatches: DispatchBacklog }> {
+export async function readBacklog ({ owner, now }: Database): Promise<{ jobs: JobBacklog[], dispatches: DispatchBacklog }> {
   const { rows: jobs } = await sql<JobBacklog>`
     select name, count(*) filter (where state < 'active' and start_after <= now())::int as ready, count(*) filter (where state < 'active' and start_after > now())::int as later,
       count(*) filter (where state = 'active')::int as active, count(*) filter (where state = 'retry')::int as again,
@@ -19,7 +19,7 @@ export async function readBacklog ({ owner }: Database, now: Date): Promise<{ jo
     select count(*) filter (where status = 'queued')::int as queued, count(*) filter (where status = 'running')::int as running,
       (select count(*)::int from steps where status = 'uncertain') as uncertain,
       count(*) filter (where status = 'queued' and exists (select from steps where steps.dispatch_id = dispatches.dispatch_id and tries > 0))::int as "triedAgain",
-      extract(epoch from ${now}::timestamptz - min(next_try_at) filter (where next_try_at <= ${now}))::float as oldest
+      extract(epoch from ${now} - min(next_try_at) filter (where next_try_at <= ${now}))::float as oldest
     from dispatches where status = 'queued' or (status = 'running' and run_id is not null)`.execute(owner)
   return { jobs, dispatches: dispatches ?? { queued: 0, running: 0, uncertain: 0, triedAgain: 0, oldest: null } }
 }

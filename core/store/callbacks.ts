@@ -3,10 +3,11 @@ import type { AttemptOutcome, CallbackState, CallbackType } from '../contract/ca
 import type { JsonObject } from '../contract/json.ts'
 import { noteAudit, type Signature } from './audit.ts'
 import type { Database } from './database.ts'
+import { later, type Moment } from './moment.ts'
 import type { Tables } from './schema.ts'
 
-/** What a company is to be told. `data` is the dispatch as it reads at this event. */
-export type NewCallback = { companyId: number, dispatchId: string, type: CallbackType, url: string, data: JsonObject, now: Date, newId: () => string }
+/** What a company is to be told. `data` is the dispatch as it reads at this event; `due`: from when on it is sent. */
+export type NewCallback = { companyId: number, dispatchId: string, type: CallbackType, url: string, data: JsonObject, now: Date, due: Moment, newId: () => string }
 
 /** Adds the job that delivers a callback, inside the transaction that records it. */
 export type EnqueueCallback = (queries: Transaction<Tables>, callback: { companyId: number, callbackId: string }) => Promise<void>
@@ -29,7 +30,7 @@ export async function noteCompanyCallback (queries: Transaction<Tables>, callbac
 
 type Numbered = Omit<NewCallback, 'dispatchId'> & { dispatchId: string | null, sequence: number }
 
-async function insertCallback (queries: Transaction<Tables>, { companyId, dispatchId, type, url, data, now, newId, sequence }: Numbered, enqueue: EnqueueCallback): Promise<string> {
+async function insertCallback (queries: Transaction<Tables>, { companyId, dispatchId, type, url, data, now, due, newId, sequence }: Numbered, enqueue: EnqueueCallback): Promise<string> {
   const callbackId = newId()
   await queries.insertInto('callbacks').values({
     callback_id: callbackId,
@@ -41,7 +42,7 @@ async function insertCallback (queries: Transaction<Tables>, { companyId, dispat
     receiver: new URL(url).host,
     body: JSON.stringify({ type, timestamp: now.toISOString(), sequence, data }),
     state: 'pending',
-    next_at: now,
+    next_at: due,
     created_at: now
   }).execute()
   await enqueue(queries, { companyId, callbackId })
@@ -51,24 +52,25 @@ async function insertCallback (queries: Transaction<Tables>, { companyId, dispat
 /** A callback that this process is to send now; `tries` counts this one. */
 export type ClaimedCallback = { callbackId: string, companyId: number, dispatchId: string | null, url: string, body: string, number: number, tries: number }
 
-/** Until when a claim holds, and how many requests may be under way for a company and to one receiver. Those begun before `since` have lost their process. */
-export type Claiming = { now: Date, until: Date, since: Date, perCompany: number, perReceiver: number }
+/** How many seconds a claim holds, after which its process has ended; how many requests may be under way for a company, and to one receiver. */
+export type Claiming = { seconds: number, perCompany: number, perReceiver: number }
 
 /** Takes the company's longest due callback whose receiver is not busy, and records the attempt; nobody else takes it until then. */
-export async function claimCallback (database: Database, companyId: number, { now, until, since, perCompany, perReceiver }: Claiming): Promise<ClaimedCallback | undefined> {
+export async function claimCallback (database: Database, companyId: number, { seconds, perCompany, perReceiver }: Claiming): Promise<ClaimedCallback | undefined> {
+  const { now } = database
   return database.company(companyId, async (queries) => {
     // Claims of a company follow each other, so that each counts those before it.
     await sql`select pg_advisory_xact_lock(hashtextextended('callback claim', ${companyId}))`.execute(queries)
     const { rows: [claimed] } = await sql<ClaimedCallback>`
       with busy as (
         select receiver, count(*) as requests from callback_attempts join callbacks using (callback_id)
-        where callback_attempts.company_id = ${companyId} and outcome is null and at > ${since} group by receiver
+        where callback_attempts.company_id = ${companyId} and outcome is null and at > ${later(now, -seconds)} group by receiver
       ), due as (
         select callback_id from callbacks where company_id = ${companyId} and state = 'pending' and next_at <= ${now}
           and (select coalesce(sum(requests), 0) from busy) < ${perCompany} and receiver not in (select receiver from busy where requests >= ${perReceiver})
         order by next_at, callback_id limit 1 for update skip locked
       ), claimed as (
-        update callbacks set next_at = ${until}, attempts = attempts + 1, tries = tries + 1 from due where callbacks.callback_id = due.callback_id returning callbacks.*
+        update callbacks set next_at = ${later(now, seconds)}, attempts = attempts + 1, tries = tries + 1 from due where callbacks.callback_id = due.callback_id returning callbacks.*
       ), attempt as (
         insert into callback_attempts (callback_id, number, company_id, at) select callback_id, attempts, company_id, ${now} from claimed
       )
@@ -77,32 +79,32 @@ export async function claimCallback (database: Database, companyId: number, { no
   })
 }
 
-/** Whether the company has callbacks that are due by then. */
-export async function hasDue (database: Database, companyId: number, by: Date): Promise<boolean> {
+/** Whether the company has callbacks that are due within so many seconds. */
+export async function hasDue (database: Database, companyId: number, seconds: number): Promise<boolean> {
   return database.company(companyId, async (queries) => {
-    const due = await queries.selectFrom('callbacks').select('callback_id').where('company_id', '=', companyId).where('state', '=', 'pending').where('next_at', '<=', by).limit(1).executeTakeFirst()
+    const due = await queries.selectFrom('callbacks').select('callback_id').where('company_id', '=', companyId).where('state', '=', 'pending').where('next_at', '<=', later(database.now, seconds)).limit(1).executeTakeFirst()
     return due !== undefined
   })
 }
 
-/** What came of an attempt, and what becomes of its callback: `nextAt` when it stays pending. */
-export type AttemptEnd = { outcome: AttemptOutcome, status?: number, reason?: string, milliseconds: number } & ({ state: 'pending', nextAt: Date } | { state: Exclude<CallbackState, 'pending'> })
+/** What came of an attempt, and what becomes of its callback: in how many seconds it is sent again when it stays pending. */
+export type AttemptEnd = { outcome: AttemptOutcome, status?: number, reason?: string, milliseconds: number } & ({ state: 'pending', after: number } | { state: Exclude<CallbackState, 'pending'> })
 
 /** Records what came of an attempt; where another one has begun since, the callback is left to that. */
 export async function settleCallback (database: Database, { companyId, callbackId, number }: Pick<ClaimedCallback, 'companyId' | 'callbackId' | 'number'>, end: AttemptEnd): Promise<void> {
   await database.company(companyId, async (queries) => {
     await queries.updateTable('callback_attempts').set({ outcome: end.outcome, status: end.status ?? null, reason: end.reason ?? null, milliseconds: end.milliseconds })
       .where('company_id', '=', companyId).where('callback_id', '=', callbackId).where('number', '=', number).execute()
-    const newest = queries.updateTable('callbacks').set({ state: end.state, next_at: end.state === 'pending' ? end.nextAt : null })
+    const newest = queries.updateTable('callbacks').set({ state: end.state, next_at: end.state === 'pending' ? later(database.now, end.after) : null })
       .where('company_id', '=', companyId).where('callback_id', '=', callbackId)
     // What was delivered is delivered, however late it is known.
     await (end.outcome === 'delivered' ? newest : newest.where('attempts', '=', number).where('state', '=', 'pending')).execute()
   })
 }
 
-/** Companies that have callbacks which were due before then: their jobs may have been lost. */
-export async function listCompaniesDue ({ owner }: Database, before: Date): Promise<number[]> {
-  const rows = await owner.selectFrom('callbacks').select('company_id').distinct().where('state', '=', 'pending').where('next_at', '<', before).execute()
+/** Companies that have callbacks which were due so many seconds ago: their jobs may have been lost. */
+export async function listCompaniesDue ({ owner, now }: Database, seconds: number): Promise<number[]> {
+  const rows = await owner.selectFrom('callbacks').select('company_id').distinct().where('state', '=', 'pending').where('next_at', '<', later(now, -seconds)).execute()
   return rows.map((row) => row.company_id)
 }
 
@@ -121,18 +123,20 @@ export async function listCallbacks (database: Database, companyId: number, disp
 
 /**
  * Makes a callback due at once, with all its tries before it. Answers undefined when there is none of that id, and which
- * of the reasons against it holds: it is `under way` since `since`, or its body is `forgotten`.
+ * of the reasons against it holds: it is `under way`, begun within the `seconds` that a claim holds, or its body is `forgotten`.
  */
-export async function replayCallback (database: Database, companyId: number, callbackId: string, { since, ...signature }: Signature & { since: Date }): Promise<CallbackRecord | 'under way' | 'forgotten' | undefined> {
+export async function replayCallback (database: Database, companyId: number, callbackId: string, { seconds, ...signature }: Signature & { seconds: number }): Promise<CallbackRecord | 'under way' | 'forgotten' | undefined> {
   return database.company(companyId, async (queries) => {
     const row = await queries.selectFrom('callbacks').selectAll().where('company_id', '=', companyId).where('callback_id', '=', callbackId).forUpdate().executeTakeFirst()
     if (row === undefined) return undefined
     if (row.body === null) return 'forgotten'
-    const [record] = await withAttempts(queries, companyId, [row])
-    if (record?.tried.some(({ outcome, at }) => outcome === null && at > since) === true) return 'under way'
-    await queries.updateTable('callbacks').set({ state: 'pending', tries: 0, next_at: signature.at }).where('company_id', '=', companyId).where('callback_id', '=', callbackId).execute()
+    const busy = await queries.selectFrom('callback_attempts').select('number').where('company_id', '=', companyId).where('callback_id', '=', callbackId)
+      .where('outcome', 'is', null).where('at', '>', later(database.now, -seconds)).limit(1).executeTakeFirst()
+    if (busy !== undefined) return 'under way'
+    const replayed = await queries.updateTable('callbacks').set({ state: 'pending', tries: 0, next_at: database.now }).where('company_id', '=', companyId).where('callback_id', '=', callbackId)
+      .returningAll().executeTakeFirstOrThrow()
     await noteAudit(queries, { companyId, action: 'callback.replayed', object: { kind: 'callback', id: callbackId }, facts: { type: row.type }, ...signature })
-    return { ...row, tried: record?.tried ?? [], state: 'pending', next_at: signature.at }
+    return (await withAttempts(queries, companyId, [replayed]))[0]
   })
 }
 

@@ -18,16 +18,16 @@ export async function findCompany ({ owner }: Database, companyId: number): Prom
   return withCredits(owner).where('companies.company_id', '=', companyId).executeTakeFirst()
 }
 
-/** Adds a company with its users; undefined when somebody has the e-mail address of one of them. */
-export async function addCompany ({ owner }: Database, company: NewCompany, signature: Signature): Promise<CompanyRow | undefined> {
-  return unlessTaken(owner.transaction().execute(async (queries) => {
+/** Adds a company with its users, each of whom has another e-mail address. */
+export async function addCompany ({ owner }: Database, company: NewCompany, signature: Signature): Promise<CompanyRow> {
+  return owner.transaction().execute(async (queries) => {
     const companyId = await insertCompany(queries, company, signature.at)
     await note(queries, companyId, 'company.created', { name: company.name, credits: company.credits, users: company.users.map(({ email }) => email) }, signature)
     return withCredits(queries).where('companies.company_id', '=', companyId).executeTakeFirstOrThrow()
-  }))
+  })
 }
 
-/** Adds a user of the platform, which is made before under its own id where there is none. Answers their id; undefined when somebody has the e-mail address. */
+/** Adds a user of the platform, which is made before under its own id where there is none. Answers their id; undefined when somebody of the platform has the e-mail address. */
 export async function addOperator ({ owner }: Database, { companyId, name, user }: { companyId: number, name: string, user: NewUser }, signature: Signature): Promise<number | undefined> {
   return unlessTaken(owner.transaction().execute(async (queries) => {
     // Several may do so at once on a new database.

@@ -1,7 +1,9 @@
-import { createHash } from 'node:crypto'
 import { Kysely, PostgresDialect, PostgresDriver, sql, type Transaction } from 'kysely'
 import pg from 'pg'
+import { openConnections, repeated, requestLimits, type Connections, type TimeLimits } from './connections.ts'
+import type { Moment } from './moment.ts'
 import type { Tables } from './schema.ts'
+import { createShares } from './shares.ts'
 
 /** Queries inside one company's transaction: row-level security bounds what they see. */
 export type CompanyQueries = Transaction<Tables>
@@ -10,42 +12,66 @@ export type CompanyQueries = Transaction<Tables>
 export type OwnerQueries = Transaction<Tables>
 
 export type Database = {
+  /**
+   * The time, by the clock of the database (the beginning of the transaction): leases, claims and due times are set and compared
+   * by it alone, as the clocks of processes differ.
+   */
+  readonly now: Moment
   /** The owner's queries: migrations, logins, matching across companies. For named functions of the store only. */
   owner: Kysely<Tables>
-  /** The connections themselves, for a library that brings its own queries. */
+  /** The owner's queries by which a process stays alive, on connections of their own: no work that hangs keeps them waiting. */
+  vital: Kysely<Tables>
+  /** The owner's connections themselves, for a library that brings its own queries. */
   pool: pg.Pool
-  /** Runs work in one transaction under the role of companies; it commits when the promise resolves. */
+  /** Runs work in one transaction under the role of companies; it commits when the promise resolves. A company has half of these connections at most. */
   company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /** As `company`, for what only reads: all its queries see the same moment. */
   snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
-  /** Rejects when the database does not answer. */
+  /** Rejects with `DatabaseUnavailable` when the database does not answer within 2 seconds, or takes no changes. */
   ping: () => Promise<void>
   close: () => Promise<void>
 }
 
-/** Opens a pool of at most `connections` connections. The loss of one goes to `onError`, whether it was in use or idle, until the pool is closed; the pool replaces it. */
-export function openDatabase (config: pg.PoolConfig, { connections = 10, onError }: { connections?: number, onError: (error: Error) => void }): Database {
-  const pool = new pg.Pool({ ...config, max: connections, connectionTimeoutMillis: 10_000 })
-  pool.on('error', repeated).on('connect', (client) => {
-    // Without a listener, a connection that is lost while in use would end the process.
-    client.once('error', (error: Error) => { if (!pool.ending) onError(error) }).on('error', repeated)
-  })
-  nameStatements(pool)
-  const owner = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  const companies = new Kysely<Tables>({ dialect: unbegun(pool) })
-  const beginningWith = (begin: string): Database['company'] => (companyId, work) => companies.transaction().execute(async (transaction) => {
+/** `connections`: for what companies do; what the owner does and what is vital have their own beside them. `time` stands in for the clock of the database, where a test fixes it. */
+export type DatabaseOptions = { connections?: number, limits?: TimeLimits, onError: (error: Error) => void, time?: (() => Date) | undefined }
+
+/** Connections of the owner, and those for what is vital; with the ten for companies and the four of the queue a process has twenty. */
+const [ownersConnections, vitalConnections] = [4, 2]
+
+/** The owner's statements go through more than a request's. */
+const ownersLimits = (limits: TimeLimits): TimeLimits => ({ ...limits, statement: 3 * limits.statement, answer: 3 * limits.answer })
+
+/** Milliseconds: what is vital must not wait for what has gone wrong. */
+const vitalLimits: TimeLimits = { connect: 2_000, lock: 500, statement: 1_500, idle: 1_500, answer: 2_000 }
+
+/** Fails as any change would, where there are none: also before there is a table. */
+const takesChanges = sql`do $$ begin
+  if pg_catalog.current_setting('transaction_read_only')::boolean then raise exception using errcode = 'read_only_sql_transaction', message = 'The server takes no changes.'; end if;
+end $$`
+
+/** Opens the connections of a process, which are made when they are needed. The loss of one goes to `onError`, whether it was in use or idle, until they are closed; it is replaced. */
+export function openDatabase (config: pg.PoolConfig, { connections = 10, limits = requestLimits, onError, time }: DatabaseOptions): Database {
+  const companies = openConnections(config, { name: 'companies', most: connections, limits, onError })
+  const owners = openConnections(config, { name: 'owner', most: ownersConnections, limits: ownersLimits(limits), onError })
+  const vitals = openConnections(config, { name: 'vital', most: vitalConnections, limits: vitalLimits, onError })
+  const [owner, vital] = [owners, vitals].map(({ lent: pool }) => new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })) as [Kysely<Tables>, Kysely<Tables>]
+  const ofCompanies = new Kysely<Tables>({ dialect: unbegun(companies) })
+  const shares = createShares({ each: Math.max(1, Math.floor(connections / 2)), patience: limits.connect })
+  const beginningWith = (begin: string): Database['company'] => (companyId, work) => shares.within(companyId, () => ofCompanies.transaction().execute(async (transaction) => {
     // It stands in the text of the statement: one that takes parameters cannot hold several.
     if (!Number.isSafeInteger(companyId)) throw new TypeError('A company is named by a whole number.')
     await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'`).execute(transaction)
     return work(transaction)
-  })
+  }))
   return {
+    get now () { return time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz` },
     owner,
-    pool,
+    vital,
+    pool: owners.pool,
     company: beginningWith('begin'),
     snapshot: beginningWith('begin isolation level repeatable read read only'),
-    ping: async () => { await sql`select 1`.execute(owner) },
-    close: () => owner.destroy()
+    ping: async () => { await takesChanges.execute(vital) },
+    close: async () => { await Promise.all([owner, vital, ofCompanies].map((queries) => queries.destroy())) }
   }
 }
 
@@ -63,34 +89,9 @@ export class LastingClient extends pg.Client {
   }
 }
 
-/** For what has been told already: the server says why it ends a connection before it does, and the pool repeats what idle ones say. */
-function repeated (): void {
-  // Nothing is left to tell.
-}
-
 /** Leaves it to the first statement of a transaction to begin it, so that everything before the work is one message to wait for. */
-function unbegun (pool: pg.Pool): PostgresDialect {
+function unbegun ({ lent: pool }: Connections): PostgresDialect {
   const dialect = new PostgresDialect({ pool })
   dialect.createDriver = () => Object.assign(new PostgresDriver({ pool }), { beginTransaction: () => Promise.resolve() })
   return dialect
-}
-
-/** Beyond these, statements go unnamed: every name costs memory in each server process. */
-const mostNames = 500
-
-/** Names every parametrised statement by the hash of its text, so that each connection plans it once (about twice the throughput). */
-function nameStatements (pool: pg.Pool): void {
-  const names = new Map<string, string>()
-  const nameOf = (text: string): string | undefined => {
-    if (!names.has(text) && names.size < mostNames) names.set(text, createHash('sha1').update(text).digest('base64url'))
-    return names.get(text)
-  }
-  pool.on('connect', (client: { query: (...args: unknown[]) => unknown }) => {
-    const query = client.query.bind(client)
-    client.query = (...args) => {
-      const [text, values, ...rest] = args
-      const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 && rest.length === 0 ? nameOf(text) : undefined
-      return name === undefined ? query(...args) : query({ name, text, values })
-    }
-  })
 }

@@ -1,6 +1,7 @@
 import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
-import type { DispatchStatus } from '../contract/states.ts'
+import type { DeferredState, DispatchStatus } from '../contract/states.ts'
 import type { CompanyQueries, Database } from './database.ts'
+import { hasDeferred } from './deferred-states.ts'
 import type { Tables } from './schema.ts'
 
 export type DispatchRow = Selectable<Tables['dispatches']>
@@ -8,9 +9,9 @@ export type StepRow = Selectable<Tables['steps']>
 export type DocumentRow = Selectable<Tables['documents']>
 export type EventRow = Selectable<Tables['events']>
 
-/** A dispatch with its steps in order, each with its document. */
+/** A dispatch with its steps in order, each with its document and with the steps that go on with what it left. */
 export type DispatchRecord = DispatchRow & { steps: StepRecord[] }
-export type StepRecord = StepRow & { document: DocumentRow | undefined }
+export type StepRecord = StepRow & { document: DocumentRow | undefined, rests: StepRow[] }
 
 /** One dispatch of the company, or undefined. */
 export async function findDispatch (database: Database, companyId: number, dispatchId: string): Promise<DispatchRecord | undefined> {
@@ -26,7 +27,11 @@ export async function readDispatch (queries: CompanyQueries, companyId: number, 
 /** What dispatches are filtered by; times are inclusive from, exclusive to. */
 export type DispatchFilter = {
   status?: DispatchStatus
+  /** Only tests. */
+  test?: true
   service?: string
+  /** Has a deferred step in this state. */
+  deferred?: DeferredState
   documentNumber?: string
   /** Case does not matter. */
   recipient?: string
@@ -47,10 +52,12 @@ export async function listDispatches (database: Database, companyId: number, fil
   })
 }
 
-function conditions (where: ExpressionBuilder<Tables, 'dispatches'>, { status, service, documentNumber, recipient, metadata, from, to }: DispatchFilter) {
+function conditions (where: ExpressionBuilder<Tables, 'dispatches'>, { status, test, service, deferred, documentNumber, recipient, metadata, from, to }: DispatchFilter) {
   return [
+    ...(test === undefined ? [] : [where('test', '=', test)]),
     ...(status === undefined ? [] : [where('status', '=', status)]),
     ...(service === undefined ? [] : [sql<boolean>`${service} = any (services)`]),
+    ...(deferred === undefined ? [] : [hasDeferred(deferred)]),
     ...(documentNumber === undefined ? [] : [where('document_number', '=', documentNumber)]),
     ...(recipient === undefined ? [] : [sql<boolean>`lower(recipient) = lower(${recipient})`]),
     ...(metadata === undefined ? [] : [sql<boolean>`metadata <> '{}' and metadata @> ${JSON.stringify(metadata)}::jsonb`]),
@@ -66,9 +73,16 @@ async function withSteps (queries: CompanyQueries, companyId: number, rows: read
   const documents = await queries.selectFrom('documents').selectAll().where('company_id', '=', companyId).where('dispatch_id', 'in', ids).execute()
   return rows.map((row) => ({
     ...row,
-    steps: steps.filter((step) => step.dispatch_id === row.dispatch_id)
-      .map((step) => ({ ...step, document: documents.find((document) => document.document_id === step.document_id) }))
+    steps: steps.filter((step) => step.dispatch_id === row.dispatch_id && step.rest_of === null)
+      .map((step) => ({ ...step, document: documents.find((document) => document.document_id === step.document_id), rests: steps.filter((rest) => rest.rest_of === step.step_id) }))
   }))
+}
+
+/** Seconds since the doubt about a step began; 0 where there is none. */
+export async function secondsInDoubt (database: Database, { companyId, stepId }: { companyId: number, stepId: string }): Promise<number> {
+  const { rows: [step] } = await database.company(companyId, (queries) => sql<{ seconds: number | null }>`
+    select extract(epoch from ${database.now} - uncertain_at)::float as seconds from steps where step_id = ${stepId} and company_id = ${companyId}`.execute(queries))
+  return step?.seconds ?? 0
 }
 
 /** A page of a dispatch's timeline, the oldest first. */
@@ -83,10 +97,10 @@ export async function listEvents (database: Database, companyId: number, dispatc
 const keyKeptFor = '24 hours'
 
 /** The dispatch that an idempotency key is bound to. A key whose time is over is forgotten here. */
-export async function findIdempotencyKey (database: Database, companyId: number, key: string, now: Date): Promise<{ fingerprint: string, dispatchId: string } | undefined> {
+export async function findIdempotencyKey (database: Database, companyId: number, key: string): Promise<{ fingerprint: string, dispatchId: string } | undefined> {
   return database.company(companyId, async (queries) => {
     const row = await queries.selectFrom('idempotency_keys').innerJoin('dispatches', 'dispatches.dispatch_id', 'idempotency_keys.dispatch_id')
-      .select(['fingerprint', 'dispatches.dispatch_id', sql<boolean>`status <> 'uncertain' and coalesce(finished_at + ${keyKeptFor}::interval < ${now}, false)`.as('expired')])
+      .select(['fingerprint', 'dispatches.dispatch_id', sql<boolean>`status <> 'uncertain' and coalesce(finished_at + ${keyKeptFor}::interval < ${database.now}, false)`.as('expired')])
       .where('idempotency_keys.company_id', '=', companyId).where('key', '=', key).executeTakeFirst()
     if (row === undefined) return undefined
     if (!row.expired) return { fingerprint: row.fingerprint, dispatchId: row.dispatch_id }

@@ -5,6 +5,7 @@ import type { ChosenBy, ConfiguredBy } from '../contract/states.ts'
 import { asOwner, type CompanyQueries, type Database } from './database.ts'
 import { insertDocuments, type NewDocument } from './documents.ts'
 import type { Beginning } from './lease.ts'
+import { later } from './moment.ts'
 import type { EventActor } from './schema.ts'
 
 /** A dispatch as it is first recorded; its steps in their order. */
@@ -53,8 +54,9 @@ export class IdempotencyKeyTaken extends Error {
  * Records a dispatch, holds the price of its steps (those that are deferred cost nothing yet) and binds its idempotency key,
  * in one transaction. Throws `insufficient_credits` or {@link IdempotencyKeyTaken}, and nothing is recorded.
  */
-export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: Beginning, now: Date): Promise<void> {
+export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: Beginning): Promise<void> {
   const { dispatchId, companyId, actor, idempotency, document, steps } = dispatch
+  const { now } = database
   const { price, rows } = rowsOf(steps, document)
   const [first] = rows
   const lease = 'lease' in beginning ? beginning.lease : undefined
@@ -67,7 +69,7 @@ export async function openDispatch (database: Database, dispatch: NewDispatch, b
         values (${dispatchId}, ${companyId}, ${actor.userId}, ${actor.impersonatorId ?? null}, ${lease === undefined ? 'queued' : 'running'}, ${dispatch.services},
           ${first?.template_id ?? null}, ${first?.template_version ?? null}, ${JSON.stringify(first?.data ?? {})}, ${JSON.stringify(dispatch.metadata)},
           ${dispatch.documentType ?? null}, ${dispatch.documentNumber ?? null}, ${dispatch.recipient ?? null}, ${dispatch.callbackUrl ?? null}, ${dispatch.requestId}, ${now},
-          ${lease === undefined}, ${lease?.runId ?? null}, ${lease?.until ?? null}, ${lease === undefined ? now : null}, ${dispatch.test ?? false})
+          ${lease === undefined}, ${lease?.runId ?? null}, ${lease === undefined ? null : later(now, lease.seconds)}, ${lease === undefined ? now : null}, ${dispatch.test ?? false})
       ), document as (${insertDocuments(companyId, dispatchId, document === undefined ? [] : [document], now)}
       ), step as (
         insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by, sandbox,

@@ -15,6 +15,9 @@ export type Account = {
   owner: { uid: number, gid: number }
 }
 
+/** A file below the database's folder that the account does not get. */
+export const passwordFile = 'password'
+
 /** "nobody" on Linux and the overflow id of user namespaces: it owns nothing else and needs no entry in /etc/passwd. */
 const nobody = { uid: 65534, gid: 65534 }
 const unshare = ['unshare', '--user', `--map-user=${nobody.uid}`, `--map-group=${nobody.gid}`]
@@ -64,10 +67,12 @@ function nobodyMay (access: '-w' | '-x', path: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'test "$0" "$1"', access, path], { ...nobody, cwd: '/' }).status === 0
 }
 
+/** All but the password: the service's own. */
 function giveTo (owner: Account['owner'], folder: string): void {
   chownSync(folder, owner.uid, owner.gid)
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, name)
+    if (name === passwordFile) continue
     if (lstatSync(path).uid !== owner.uid) lchownSync(path, owner.uid, owner.gid)
   }
 }

@@ -12,7 +12,7 @@ const longest = 103
 
 /**
  * The folder of the unix socket: `<dir>/run`, or one derived from the path under the system's temporary directory where that
- * would be too long for a socket. It is the access control of the database: only its owner may enter.
+ * would be too long for a socket. Only its owner may enter.
  * @throws StartError when somebody else made the folder.
  */
 export function socketFolder (dir: string): string {
@@ -26,9 +26,12 @@ export function socketFolder (dir: string): string {
   return folder
 }
 
+/** Where a server is reached, and with which password if it has one. */
+export type Reached = { socketDir: string, port: number, password: string | undefined }
+
 /** The address of a server's database, as libpq and pg read it. */
-export function socketUrl (server: { socketDir: string, port: number }, database = 'postgres'): string {
-  return `postgres://${owner}@/${database}?host=${encodeURIComponent(server.socketDir)}&port=${server.port}`
+export function socketUrl ({ socketDir, port, password }: Reached, database = 'postgres'): string {
+  return `postgres://${owner}${password === undefined ? '' : `:${password}`}@/${database}?host=${encodeURIComponent(socketDir)}&port=${port}`
 }
 
 const fits = (folder: string) => Buffer.byteLength(join(folder, `.s.PGSQL.${port}`)) <= longest

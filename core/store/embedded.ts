@@ -6,6 +6,7 @@ import { locateBinaries } from './embedded-binaries.ts'
 import { dataOf, ensureCluster, openFolder } from './embedded-cluster.ts'
 import { StartError } from './embedded-error.ts'
 import { disown, isPostmaster, readPostmaster, stopServer, type Postmaster } from './embedded-postmaster.ts'
+import { closeCluster, ensurePassword, readPassword } from './embedded-password.ts'
 import { launchServer, type Settings } from './embedded-server.ts'
 import { socketFolder, socketUrl } from './embedded-socket.ts'
 
@@ -52,22 +53,27 @@ const instanceLock = '7235441202855961448'
  */
 export async function startEmbedded ({ dir: path, settings = {}, log = () => undefined }: EmbeddedOptions): Promise<Embedded> {
   const dir = openFolder(path)
+  ensurePassword(dir)
   let launched: number | undefined
   for (const end = performance.now() + patience; performance.now() < end;) {
-    const server = await findServer(dataOf(dir))
+    const server = await findServer(dir)
     if (server === 'none') launched = await launch(dir, settings, log)
     else if (server === 'busy') await sleep(20)
-    else if (await holdServer(server, dir)) return describe(server, dir, launched)
+    else if (await holdServer(server, dir)) {
+      await closeCluster(server.client, dir)
+      return describe(server, dir, launched)
+    }
   }
   throw new StartError(`The PostgreSQL server in ${dir} neither answers nor ends: its log is ${dir}/postgres.log`)
 }
 
 /** The address of the embedded PostgreSQL that runs in the folder now, for a command beside the service; undefined when none does. */
-export async function findEmbedded (dir: string): Promise<string | undefined> {
-  const server = await findServer(dataOf(openFolder(dir)))
+export async function findEmbedded (path: string): Promise<string | undefined> {
+  const dir = openFolder(path)
+  const server = await findServer(dir)
   if (typeof server === 'string') return undefined
   await server.client.end()
-  return socketUrl(server.postmaster)
+  return socketUrl({ ...server.postmaster, password: readPassword(dir) })
 }
 
 /**
@@ -87,24 +93,25 @@ export async function holdInstanceLock (client: pg.Client): Promise<boolean> {
 type Server = { postmaster: Postmaster, client: pg.Client, socket: Socket }
 
 /** A server is busy while it starts, recovers or ends. */
-async function findServer (data: string): Promise<Server | 'busy' | 'none'> {
+async function findServer (dir: string): Promise<Server | 'busy' | 'none'> {
+  const data = dataOf(dir)
   const postmaster = readPostmaster(data)
   if (postmaster === undefined) return 'none'
   // Asked before its number is looked up: a server in another container has one that means nothing here.
-  const server = await connect(postmaster, data)
+  const server = await connect(postmaster, dir)
   return server ?? (isPostmaster(postmaster.pid, data) ? 'busy' : 'none')
 }
 
 /** A connection to the server of this very data directory: a copied one carries the pid file of the original. */
-async function connect (postmaster: Postmaster, data: string): Promise<Server | undefined> {
+async function connect (postmaster: Postmaster, dir: string): Promise<Server | undefined> {
   const socket = new Socket()
-  const client = new pg.Client({ connectionString: socketUrl(postmaster), connectionTimeoutMillis: 2_000, stream: () => socket })
+  const client = new pg.Client({ connectionString: socketUrl({ ...postmaster, password: readPassword(dir) }), connectionTimeoutMillis: 2_000, stream: () => socket })
   // A lost connection shows as `end`; pg throws errors that nobody listens to.
   client.on('error', () => undefined)
   try {
     await client.connect()
     const { rows: [row] } = await client.query<{ data: string }>("select current_setting('data_directory') as data")
-    if (row?.data === data) return { postmaster, client, socket }
+    if (row?.data === dataOf(dir)) return { postmaster, client, socket }
   } catch {
     // Whatever the reason, nobody answers here now; the caller looks whether a process lives.
   }
@@ -137,5 +144,5 @@ function describe ({ postmaster: { pid, port, socketDir }, client, socket }: Ser
   let stopped: Promise<void> | undefined
   const stop = () => stopped ??= stopServer(pid, dataOf(dir))
   const alive = () => client.query('select').then(() => true, () => false)
-  return { url: socketUrl({ socketDir, port }), socketDir, port, pid, adopted: pid !== launched, lost, alive, stop }
+  return { url: socketUrl({ socketDir, port, password: readPassword(dir) }), socketDir, port, pid, adopted: pid !== launched, lost, alive, stop }
 }

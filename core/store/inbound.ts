@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { sql, type Selectable } from 'kysely'
 import type { Envelope } from '../access/keyring.ts'
-import type { DeliveryService } from '../contract/delivery.ts'
+import type { EventService } from '../contract/delivery.ts'
 import type { StoredSettings } from '../host/settings.ts'
 import type { Owner } from './configurations.ts'
 import type { Database, OwnerQueries } from './database.ts'
@@ -10,12 +10,14 @@ import type { InboundState, Tables } from './schema.ts'
 /** An event of a vendor as it came in. */
 export type Arrival = {
   inboundId: string
-  service: DeliveryService
+  service: EventService
   providerCode: string
   /** The configuration that the address named. */
   account: string | null
   /** Whose dispatches it may concern; null: those of every company. */
   scope: Owner | null
+  /** Whether it may concern dispatches of the vendor's test environment alone, or of its real one alone; null: both. */
+  sandbox: boolean | null
   /** What its signature is still to be checked by, sealed; null: it was checked. */
   parked: Envelope | null
   body: Uint8Array
@@ -39,10 +41,10 @@ export async function recordArrivals ({ owner }: Database, arrivals: readonly Ar
   const rows = JSON.stringify(arrivals.map(rowOf))
   return owner.transaction().execute(async (queries) => {
     const { rows: recorded } = await sql<{ inbound_id: string }>`
-      insert into inbound (inbound_id, service, provider_code, account, company_id, user_id, parked, digest, body, received_at, state)
-      select inbound_id, service, provider_code, account, company_id, user_id, parked, digest, decode(body, 'base64'), received_at, 'waiting'
+      insert into inbound (inbound_id, service, provider_code, account, company_id, user_id, sandbox, parked, digest, body, received_at, state)
+      select inbound_id, service, provider_code, account, company_id, user_id, sandbox, parked, digest, decode(body, 'base64'), received_at, 'waiting'
       from jsonb_to_recordset(${rows}) as arrival (inbound_id uuid, service text, provider_code text, account uuid, company_id integer, user_id integer,
-        parked jsonb, digest text, body text, received_at timestamptz, rank integer)
+        sandbox boolean, parked jsonb, digest text, body text, received_at timestamptz, rank integer)
       where parked is null or rank < ${mostParked} - (select count(*) from inbound where parked is not null)
       on conflict do nothing returning inbound_id`.execute(queries)
     const ids = recorded.map((row) => row.inbound_id)
@@ -51,7 +53,7 @@ export async function recordArrivals ({ owner }: Database, arrivals: readonly Ar
   })
 }
 
-function rowOf ({ inboundId, service, providerCode, account, scope, parked, body, receivedAt }: Arrival, rank: number): Record<string, unknown> {
+function rowOf ({ inboundId, service, providerCode, account, scope, sandbox, parked, body, receivedAt }: Arrival, rank: number): Record<string, unknown> {
   return {
     inbound_id: inboundId,
     service,
@@ -59,6 +61,7 @@ function rowOf ({ inboundId, service, providerCode, account, scope, parked, body
     account,
     company_id: scope?.companyId,
     user_id: scope?.userId,
+    sandbox,
     parked: parked ?? undefined,
     digest: parked === null ? digestOf(body) : undefined,
     body: Buffer.from(body).toString('base64'),
@@ -77,7 +80,7 @@ export async function findOpenInbound ({ owner }: Database, inboundId: string): 
 }
 
 /** Takes a parked event for verified. Answers false, and forgets it, when a verified one with the same body is there. */
-export async function admitParked ({ owner }: Database, { inbound_id: inboundId, body, service, provider_code: providerCode, account }: InboundRow, scope: Owner | null): Promise<boolean> {
+export async function admitParked ({ owner }: Database, { inbound_id: inboundId, body, service, provider_code: providerCode, account }: InboundRow, { scope, sandbox }: Pick<Arrival, 'scope' | 'sandbox'>): Promise<boolean> {
   const digest = digestOf(body)
   return owner.transaction().execute(async (queries) => {
     // Two of them may be admitted at once: the lock makes the second one see the first.
@@ -85,7 +88,7 @@ export async function admitParked ({ owner }: Database, { inbound_id: inboundId,
     const same = await queries.selectFrom('inbound').select('inbound_id').where('digest', '=', digest).where('service', '=', service)
       .where('provider_code', '=', providerCode).where('account', 'is not distinct from', account).executeTakeFirst()
     if (same !== undefined) await queries.deleteFrom('inbound').where('inbound_id', '=', inboundId).execute()
-    else await queries.updateTable('inbound').set({ parked: null, digest, company_id: scope?.companyId ?? null, user_id: scope?.userId ?? null }).where('inbound_id', '=', inboundId).execute()
+    else await queries.updateTable('inbound').set({ parked: null, digest, company_id: scope?.companyId ?? null, user_id: scope?.userId ?? null, sandbox }).where('inbound_id', '=', inboundId).execute()
     return same === undefined
   })
 }
@@ -115,10 +118,10 @@ export async function listStranded ({ owner }: Database, before: Date): Promise<
 }
 
 /** The configuration that an address names, whose secrets are sealed for its owner. */
-export type Account = Owner & { account: string, providerCode: string, settings: StoredSettings }
+export type Account = Owner & { account: string, providerCode: string, settings: StoredSettings, sandbox: boolean }
 
 /** The configuration of a provider under its opaque name, or undefined. */
 export async function findAccount ({ owner }: Database, account: string): Promise<Account | undefined> {
   const row = await owner.selectFrom('configurations').selectAll().where('account', '=', account).executeTakeFirst()
-  return row && { account, companyId: row.company_id, userId: row.user_id, providerCode: row.provider_code, settings: { plain: row.settings, secrets: row.secrets } }
+  return row && { account, companyId: row.company_id, userId: row.user_id, providerCode: row.provider_code, settings: { plain: row.settings, secrets: row.secrets }, sandbox: row.sandbox }
 }

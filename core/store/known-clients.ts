@@ -11,9 +11,9 @@ const writtenEvery = day
 export function createKnownClients ({ owner }: Database, now: () => Date): KnownClients {
   const ago = (milliseconds: number): Date => new Date(now().getTime() - milliseconds)
   return {
-    async isKnown (userId, client) {
-      const { rows } = await sql`select from known_clients where user_id = ${userId} and client = ${client} and last_at > ${ago(clientsKnownFor)}`.execute(owner)
-      return rows.length > 0
+    async amongKnown (users, client) {
+      const { rows } = await sql<{ user_id: number }>`select user_id from known_clients where user_id = any(${[...users]}::integer[]) and client = ${client} and last_at > ${ago(clientsKnownFor)}`.execute(owner)
+      return rows.map((row) => row.user_id)
     },
     async remember (userId, client) {
       await sql`insert into known_clients (user_id, client, last_at) values (${userId}, ${client}, ${now()})

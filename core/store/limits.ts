@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Budget } from '../contract/errors.ts'
 import type { Database } from './database.ts'
@@ -9,9 +10,14 @@ export type Quota = { name: string, quota: number, window: number }
 export type Limiter = {
   /** Counts one, unless the limit is reached already. */
   take: (client: string) => Promise<Budget & { exceeded: boolean }>
+  /** What is left of a limit that this process has seen exceeded, without a query; undefined of any other. */
+  spent: (client: string) => Budget | undefined
   /** Takes one back that was counted. */
   giveBack: (client: string) => Promise<void>
 }
+
+/** Clients over their limit that a process remembers; of those beyond it asks the database again. */
+const mostSpent = 10_000
 
 /**
  * A limiter whose counters lie in the database. Who is over the limit is known without asking it again; while it is away, each
@@ -25,17 +31,23 @@ export function createLimiter ({ pool }: Database, { name, quota, window }: Quot
     storeType: 'pool',
     tableName: 'limits',
     tableCreated: true,
-    inMemoryBlockOnConsumed: quota + 1,
     insuranceLimiter: new RateLimiterMemory(counted)
   })
-  const budgetOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes): Budget => ({ policy: name, quota, window, remaining: remainingPoints, reset: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
+  const over = new LRUCache<string, true>({ max: mostSpent })
+  const budgetOf = (remaining: number, milliseconds: number): Budget => ({ policy: name, quota, window, remaining, reset: Math.max(1, Math.ceil(milliseconds / 1000)) })
+  const spent = (client: string): Budget | undefined => over.has(client) ? budgetOf(0, over.getRemainingTTL(client)) : undefined
   return {
+    spent,
     async take (client) {
+      const budget = spent(client)
+      if (budget !== undefined) return { ...budget, exceeded: true }
       try {
-        return { ...budgetOf(await limiter.consume(client)), exceeded: false }
+        const { remainingPoints, msBeforeNext } = await limiter.consume(client)
+        return { ...budgetOf(remainingPoints, msBeforeNext), exceeded: false }
       } catch (refused) {
-        if (refused instanceof RateLimiterRes) return { ...budgetOf(refused), exceeded: true }
-        throw refused
+        if (!(refused instanceof RateLimiterRes)) throw refused
+        over.set(client, true, { ttl: Math.max(1, refused.msBeforeNext) })
+        return { ...budgetOf(0, refused.msBeforeNext), exceeded: true }
       }
     },
     async giveBack (client) {

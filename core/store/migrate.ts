@@ -11,6 +11,10 @@ import * as access from './migrations/007-access.ts'
 import * as templates from './migrations/008-templates.ts'
 import * as reports from './migrations/009-reports.ts'
 import * as credits from './migrations/010-credits.ts'
+import * as deliveries from './migrations/012-deliveries.ts'
+import * as rests from './migrations/013-rests.ts'
+import * as emails from './migrations/014-emails.ts'
+import * as environments from './migrations/019-environments.ts'
 
 /** Every migration in order. A released one is never changed. */
 const migrations = {
@@ -23,7 +27,11 @@ const migrations = {
   '007-access': access,
   '008-templates': templates,
   '009-reports': reports,
-  '010-credits': credits
+  '010-credits': credits,
+  '012-deliveries': deliveries,
+  '013-rests': rests,
+  '014-emails': emails,
+  '019-environments': environments
 }
 
 /** The oldest PostgreSQL whose `nulls not distinct` and grants the schema relies on. */

@@ -2,7 +2,7 @@ import type { ColumnType, Generated } from 'kysely'
 import type { KeyMode } from '../access/account.ts'
 import type { Envelope } from '../access/keyring.ts'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../contract/callbacks.ts'
-import type { DeliveryService, DeliveryStatus } from '../contract/delivery.ts'
+import type { DeliveryStatus, EventService } from '../contract/delivery.ts'
 import type { ErrorWord, Problem } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import type { TemplateSource } from '../documents/model.ts'
@@ -18,7 +18,7 @@ export type Tables = {
   }
   users: {
     user_id: Generated<number>, company_id: number, email: string, role: 'operator' | 'admin' | 'member', services: string[],
-    password_hash: string, password_version: Generated<number>, disabled_at: Date | null, created_at: Date
+    password_hash: string, password_version: Generated<number>, password_set_at: Date, disabled_at: Date | null, created_at: Date
   }
   choices: { company_id: number, user_id: number | null, service: string, provider_code: string, updated_at: Date }
   configurations: {
@@ -50,7 +50,7 @@ export type Tables = {
     made: Plain<JsonObject> | null, remote_id: string | null, response: Plain<ProviderResponse> | null, error: Plain<StepError> | null,
     delivery_status: DeliveryStatus | null, delivery_settled: Generated<boolean>, polled_at: Date | null, template_id: number | null, template_version: number | null,
     data: Plain<JsonObject> | null, deferred_on: string | null, generation: Generated<number>, uncertain_at: Date | null, looks: Generated<number>,
-    next_look_at: Date | null, next_try_at: Date | null, tries: Generated<number>
+    next_look_at: Date | null, next_try_at: Date | null, tries: Generated<number>, rest_of: string | null
   }
   attempts: {
     step_id: string, number: number, company_id: number, provider_version: string, started_at: Date, answered_at: Date | null,
@@ -61,7 +61,7 @@ export type Tables = {
     facts: Plain<JsonObject>, at: Date
   }
   inbound: {
-    inbound_id: string, service: DeliveryService, provider_code: string, account: string | null, company_id: number | null, user_id: number | null,
+    inbound_id: string, service: EventService, provider_code: string, account: string | null, company_id: number | null, user_id: number | null, sandbox: boolean | null,
     parked: Plain<Envelope> | null, digest: string | null, body: Buffer, received_at: Date, state: InboundState, event_id: string | null,
     note: string | null, handled_at: Date | null
   }
@@ -109,8 +109,8 @@ type Plain<T> = ColumnType<T, string, string>
  */
 export type InboundState = 'waiting' | 'held' | 'applied' | 'kept' | 'duplicate' | 'dropped'
 
-/** Why a step was not accepted: the word of the error table, the sentence for the client, the vendor's own words in the details. */
-export type StepError = { word: ErrorWord, message: string, details?: readonly Problem[] }
+/** Why a step was not accepted: the word of the error table, the sentence for the client, the vendor's own words in the details; `retryAfter`: the seconds that it asked to be left alone. */
+export type StepError = { word: ErrorWord, message: string, details?: readonly Problem[], retryAfter?: number }
 
 /** Who caused an event. */
 export type EventActor = { kind: 'user', userId: number, impersonatorId?: number, keyId?: string } | { kind: 'system' } | { kind: 'provider', code: string }

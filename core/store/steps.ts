@@ -2,10 +2,11 @@ import { sql } from 'kysely'
 import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ProviderResponse } from '../contract/response.ts'
-import type { DispatchStatus } from '../contract/states.ts'
+import type { DispatchStatus, StepStatus } from '../contract/states.ts'
 import { asOwner, type Database } from './database.ts'
 import { insertDocuments, type NewDocument } from './documents.ts'
-import type { Enqueue } from './lease.ts'
+import { nextLookAt, type Enqueue, type NextLook } from './lease.ts'
+import { isoText, later } from './moment.ts'
 import type { EventActor, StepError } from './schema.ts'
 
 /** A step of a dispatch, and the run that works on it. */
@@ -24,7 +25,8 @@ export type NewAttempt = StepOfRun & {
  * Records that a step is about to be done; answers the number of the attempt, 0 where no provider is called. Throws `conflict`
  * unless the step waits for it and the run has its dispatch, so that one of two runners wins.
  */
-export async function beginAttempt (database: Database, { companyId, dispatchId, stepId, runId, provider, document, pictures = [], made }: NewAttempt, now: Date): Promise<number> {
+export async function beginAttempt (database: Database, { companyId, dispatchId, stepId, runId, provider, document, pictures = [], made }: NewAttempt): Promise<number> {
+  const { now } = database
   const events = [
     ...(document === undefined ? [] : [{ kind: 'rendered', facts: { documentId: document.documentId, size: document.size, sha256: document.sha256, ...(document.pages === undefined ? {} : { pages: document.pages }) } }]),
     ...(provider === undefined ? [] : [{ kind: 'calling', facts: { providerName: provider.code, providerVersion: provider.version } }])
@@ -61,11 +63,14 @@ export type Settlement =
 
 /**
  * What follows a settlement. `status`: what the dispatch becomes; undefined: what it was, for a step that is deferred. With
- * `running` the run goes on, else its lease ends. `nextTryAt`: when the step is tried again by itself, until then its price
- * stays held; `nextLookAt`: when it is looked at again. `detached`: no client waits for the end any more. `also` is done in
+ * `running` the run goes on, else its lease ends. `tryAfter`: seconds until the step is tried again by itself, its price stays held
+ * until then; `look`: when it is looked at again. `detached`: no client waits for the end any more. `also` is done in
  * the same transaction, and `tell` where no client waits.
  */
-export type Following = { status?: DispatchStatus, nextTryAt?: Date, nextLookAt?: Date, detached?: boolean, also?: Enqueue, tell?: Enqueue }
+export type Following = { status?: DispatchStatus, tryAfter?: number, look?: NextLook, detached?: boolean, also?: Enqueue, tell?: Enqueue }
+
+/** The states of a step of which something is still to be learnt. */
+const open: readonly StepStatus[] = ['planned', 'calling', 'unavailable', 'uncertain']
 
 /** The states after which nothing of what a dispatch still holds is needed. */
 const ends: ReadonlySet<DispatchStatus> = new Set(['succeeded', 'failed', 'partial', 'cancelled'])
@@ -73,23 +78,25 @@ const ends: ReadonlySet<DispatchStatus> = new Set(['succeeded', 'failed', 'parti
 /**
  * Records what came of a step in one transaction with its price: captured when accepted, released when not, kept held
  * while nobody knows or it is tried again; what later steps hold is released where the dispatch ends. Throws `conflict`
- * unless the run has the dispatch and the step is open.
+ * unless the run has the dispatch and the step is open, or in one of the states `from`.
  */
-export async function settleStep (database: Database, step: StepOfRun & { actor: EventActor, kind?: string, facts?: JsonObject }, settlement: Settlement, following: Following, now: Date): Promise<void> {
-  const { companyId, dispatchId, stepId, runId, actor } = step
-  const { status, nextTryAt, nextLookAt, detached = false, also, tell } = following
+export async function settleStep (database: Database, step: StepOfRun & { actor: EventActor, kind?: string, facts?: JsonObject, from?: readonly StepStatus[] }, settlement: Settlement, following: Following): Promise<void> {
+  const { now } = database
+  const { companyId, dispatchId, stepId, runId, actor, from = open } = step
+  const { status, tryAfter, look, detached = false, also, tell } = following
   const { outcome } = settlement
   const response = settlement.outcome === 'accepted' ? settlement.response : null
   const error = settlement.outcome === 'accepted' ? null : settlement.error
   const accepted = outcome === 'accepted'
-  const keeps = outcome === 'uncertain' || nextTryAt !== undefined
+  const keeps = outcome === 'uncertain' || tryAfter !== undefined
+  const nextTryAt = tryAfter === undefined ? undefined : later(now, tryAfter)
   const facts = {
     ...step.facts,
     outcome,
     ...(error === null ? {} : { error: error.word }),
-    ...(response === null ? {} : { remoteId: response.id }),
-    ...(nextTryAt === undefined ? {} : { nextTryAt: nextTryAt.toISOString() })
+    ...(response === null ? {} : { remoteId: response.id })
   }
+  const due = nextTryAt === undefined ? sql`'{}'` : sql`jsonb_build_object('nextTryAt', ${isoText(nextTryAt)})`
   const kind = step.kind ?? (actor.kind === 'provider' ? 'answered' : accepted ? 'done' : 'failed')
   await database.company(companyId, async (queries) => {
     const { rows: [settled] } = await sql<{ detached: boolean }>`
@@ -97,7 +104,7 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
         select dispatch_id, detached from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for update
       ), before as (
         select step_id, held, price, run.detached or ${detached} as detached from steps, run
-        where step_id = ${stepId} and company_id = ${companyId} and status in ('planned', 'calling', 'unavailable', 'uncertain') for update of steps
+        where step_id = ${stepId} and company_id = ${companyId} and status = any(${from}) for update of steps
       ), rest as (
         select steps.step_id, steps.held from steps, before
         where ${status !== undefined && ends.has(status)} and steps.dispatch_id = ${dispatchId} and steps.company_id = ${companyId} and steps.step_id <> ${stepId}
@@ -108,7 +115,7 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
           tries = case when ${nextTryAt !== undefined} then tries + 1 else tries end, next_try_at = ${status === undefined ? nextTryAt ?? null : null},
           generation = case when ${outcome === 'rejected'} then generation + 1 else generation end,
           uncertain_at = case when ${outcome === 'uncertain'} then coalesce(uncertain_at, ${now}) end, looks = case when ${outcome === 'uncertain'} then looks else 0 end,
-          next_look_at = ${nextLookAt ?? null}
+          next_look_at = ${look === undefined ? null : nextLookAt(now, sql<Date>`coalesce(uncertain_at, ${now})`, look)}
         from before where steps.step_id = ${stepId} and company_id = ${companyId}
       ), released as (
         update steps set held = 0 from rest where steps.step_id = rest.step_id and company_id = ${companyId}
@@ -130,7 +137,7 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
         from before where dispatch_id = ${dispatchId} and company_id = ${companyId}
       ), event as (
         insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
-        select ${companyId}, ${dispatchId}, step_id, ${kind}, ${JSON.stringify(actor)}, ${JSON.stringify(facts)}, ${now} from before
+        select ${companyId}, ${dispatchId}, step_id, ${kind}, ${JSON.stringify(actor)}, ${JSON.stringify(facts)}::jsonb || ${due}, ${now} from before
       )
       select detached from before`.execute(queries)
     if (settled === undefined) throw new DispatchError('conflict', 'The step was settled by another run.', { dispatchId })
@@ -138,8 +145,25 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
   })
 }
 
+/** The number of the last attempt at a step; 0 where there was none. */
+export async function lastAttempt (database: Database, { companyId, stepId }: Pick<StepOfRun, 'companyId' | 'stepId'>): Promise<number> {
+  const last = await database.company(companyId, (queries) => queries.selectFrom('attempts').select('number')
+    .where('company_id', '=', companyId).where('step_id', '=', stepId).orderBy('number', 'desc').limit(1).executeTakeFirst())
+  return last?.number ?? 0
+}
+
+/** Notes in the timeline what came of an attempt when it changes nothing any more. */
+export async function noteLateAnswer (database: Database, { companyId, dispatchId, stepId, attempt, actor }: Omit<StepOfRun, 'runId'> & { attempt: number, actor: EventActor }, settlement: Settlement): Promise<void> {
+  const told = settlement.outcome === 'accepted' ? { remoteId: settlement.response?.id ?? null } : { error: settlement.error.word }
+  await database.company(companyId, (queries) => queries.insertInto('events').values({
+    company_id: companyId, dispatch_id: dispatchId, step_id: stepId, kind: 'corrected', actor: JSON.stringify(actor),
+    facts: JSON.stringify({ attempt, outcome: settlement.outcome, ...told, changed: false }), at: database.now
+  }).execute())
+}
+
 /** Gives a step a document that a provider made, in place of ours; `fresh` where it was not recorded before. `made`: what is noted of it beside what was made. */
-export async function replaceDocument (database: Database, { companyId, dispatchId, stepId }: Omit<StepOfRun, 'runId'>, { documentId, fresh, made }: { documentId: string, fresh?: NewDocument, made?: JsonObject }, now: Date): Promise<void> {
+export async function replaceDocument (database: Database, { companyId, dispatchId, stepId }: Omit<StepOfRun, 'runId'>, { documentId, fresh, made }: { documentId: string, fresh?: NewDocument, made?: JsonObject }): Promise<void> {
+  const { now } = database
   await database.company(companyId, async (queries) => {
     await sql`
       with document as (${insertDocuments(companyId, dispatchId, fresh === undefined ? [] : [fresh], now)}

@@ -26,14 +26,14 @@ export async function findUser (database: Database, { companyId, userId }: UserO
   return database.company(companyId, (queries) => queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirst())
 }
 
-/** Adds a user; undefined when somebody has the e-mail address. */
+/** Adds a user; undefined when somebody of the company has the e-mail address. */
 export async function addUser (database: Database, companyId: number, user: NewUser, signature: Signature): Promise<UserRow | undefined> {
   return unlessTaken(database.company(companyId, (queries) => insertUser(queries, companyId, user, signature)))
 }
 
 /** Adds a user inside a transaction, and notes it. */
 export async function insertUser (queries: CompanyQueries | OwnerQueries, companyId: number, { passwordHash, ...user }: NewUser, signature: Signature): Promise<UserRow> {
-  const row = await queries.insertInto('users').values({ ...user, company_id: companyId, services: [...user.services], password_hash: passwordHash, created_at: signature.at })
+  const row = await queries.insertInto('users').values({ ...user, company_id: companyId, services: [...user.services], password_hash: passwordHash, password_set_at: signature.at, created_at: signature.at })
     .returning(readable).executeTakeFirstOrThrow()
   await note(queries, row, 'user.created', user, signature)
   return row
@@ -42,7 +42,7 @@ export async function insertUser (queries: CompanyQueries | OwnerQueries, compan
 /** Decides what becomes of a user, and throws against it; `others`: the roles of all other users of the company who are enabled. */
 export type Decide = (user: UserRow, others: readonly Role[]) => UserChange
 
-/** Changes a user by what `decide` makes of them, while nobody else of the company is changed. Undefined when there is none, `taken` when somebody else has the e-mail address. */
+/** Changes a user by what `decide` makes of them, while nobody else of the company is changed. Undefined when there is none, `taken` when somebody else of the company has the e-mail address. */
 export async function updateUser (database: Database, { companyId, userId }: UserOf, decide: Decide, signature: Signature): Promise<UserRow | 'taken' | undefined> {
   const changed = await unlessTaken(database.company(companyId, async (queries) => {
     await queries.selectFrom('companies').select('company_id').where('company_id', '=', companyId).forNoKeyUpdate().execute()
@@ -73,7 +73,7 @@ async function update (queries: CompanyQueries, { company_id: companyId, user_id
     ...(email === undefined ? {} : { email }),
     ...(role === undefined ? {} : { role }),
     ...(services === undefined ? {} : { services: [...services] }),
-    ...(passwordHash === undefined ? {} : { password_hash: passwordHash, password_version: user('password_version', '+', 1) })
+    ...(passwordHash === undefined ? {} : { password_hash: passwordHash, password_version: user('password_version', '+', 1), password_set_at: at })
   })).where('company_id', '=', companyId).where('user_id', '=', userId).returning(readable).executeTakeFirstOrThrow()
 }
 
@@ -86,7 +86,7 @@ function note (queries: CompanyQueries, { company_id: companyId, user_id: userId
   return noteAudit(queries, { companyId, action, object: { kind: 'user', id: String(userId) }, facts, ...signature })
 }
 
-/** Undefined when somebody has the e-mail address already: all companies share them. */
+/** Undefined when somebody of the company has the e-mail address already. */
 export async function unlessTaken<Result> (work: Promise<Result>): Promise<Result | undefined> {
   try {
     return await work

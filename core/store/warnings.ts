@@ -20,6 +20,6 @@ export async function tellWarning (database: Database, companyId: number, { now,
     const company = await queries.selectFrom('companies').select('notify_url').where('company_id', '=', companyId).executeTakeFirst()
     if (credits === undefined || company?.notify_url == null) return
     const data: JsonObject = { companyId, balance: Number(credits.balance), held: Number(credits.held), lowCredit: Number(credits.low_credit) }
-    await noteCompanyCallback(await asOwner(queries), { companyId, type: 'company.credits_low', sequence: credits.warnings, url: company.notify_url, data, now, newId }, enqueue)
+    await noteCompanyCallback(await asOwner(queries), { companyId, type: 'company.credits_low', sequence: credits.warnings, url: company.notify_url, data, now, due: database.now, newId }, enqueue)
   })
 }

@@ -7,6 +7,7 @@ import { readFixtures } from './fixtures.ts'
 import { prepareQuestion, prepareSend } from './prepare.ts'
 import { judged, type Case, type Report, type Rule } from './report.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
+import { foreseenCases } from './rules/foreseen.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
 import { outcomeCases } from './rules/outcomes.ts'
 import { mailCases } from './rules/mails.ts'
@@ -64,7 +65,8 @@ async function load (folder: string): Promise<Installed | { why: string }> {
 async function casesOf (subject: Subject, watch: Watch, asks: (...rules: Rule[]) => boolean): Promise<Case[]> {
   const { installed, fixtures } = subject
   const questions = ready(fixtures.questions, (named) => prepareQuestion(installed, named))
-  const replayed = await replayCases(subject, ready(fixtures.sends, (named) => prepareSend(installed, named)))
+  const sends = ready(fixtures.sends, (named) => prepareSend(installed, named))
+  const replayed = await replayCases(subject, sends)
   const fit = replayed.fit.map(({ prepared }) => prepared)
   const when = async (rules: Rule[], cases: () => Promise<Case[]>): Promise<Case[]> => asks(...rules) ? await cases() : []
   const played = [
@@ -77,5 +79,5 @@ async function casesOf (subject: Subject, watch: Watch, asks: (...rules: Rule[])
     await when(['documents'], () => documentCases(subject, fit)),
     await when(['webhook', 'words', 'unknown', 'forged', 'repeated', 'malformed'], () => webhookCases(subject))
   ]
-  return [...settingsCases(subject), ...fixtureCases(subject), ...replayed.cases, ...played.flat(), ...conductCases(subject, watch)]
+  return [...settingsCases(subject), ...fixtureCases(subject), ...foreseenCases(subject, sends), ...replayed.cases, ...played.flat(), ...conductCases(subject, watch)]
 }

@@ -1,6 +1,6 @@
 import { Type, type Static, type TProperties } from 'typebox'
 import { AnyJson, AnyJsonObject } from '../contract/common.ts'
-import { deliveryServices, deliveryStatuses } from '../contract/delivery.ts'
+import { deliveryStatuses, eventServices } from '../contract/delivery.ts'
 import { compile } from '../contract/schema.ts'
 import { providerErrors } from '../host/failure.ts'
 import { providedNames } from '../services/index.ts'
@@ -86,6 +86,7 @@ const shared = {
   requestSettings: Type.Optional(AnyJsonObject),
   sandbox: Type.Optional(Type.Boolean()),
   checkpointed: Type.Optional(Type.String({ minLength: 1 })),
+  rest: Type.Optional(Type.Object({ answer: AnyJsonObject, recipients: Type.Array(Type.String(), { minItems: 1 }) }, closed)),
   exchange: Type.Optional(Exchange),
   mail: Type.Optional(MailExchange)
 } satisfies TProperties
@@ -111,7 +112,7 @@ export type Question = Static<typeof Question>
 
 /** `webhook.*.json`: an event of the vendor, and what it says. */
 const Event = Type.Object({
-  service: Type.Enum([...deliveryServices]),
+  service: Type.Enum([...eventServices]),
   settings: AnyJsonObject,
   body: Type.Unsafe<string | Readonly<Record<string, unknown>> | readonly unknown[]>({ type: ['string', 'object', 'array'] }),
   headers: Type.Optional(Texts),

@@ -40,14 +40,14 @@ function prepare (
   { manifest }: Installed, name: string, fixture: Send | Question, { seed = 1, reference = references[0], idempotencyKey = keys[0] }: Attempt,
   material: Pick<Filling, 'request' | 'documents'>, callOf: (shared: Shared) => Call
 ): Prepared {
-  const { service, settings, requestSettings = {}, sandbox = false, checkpointed, exchange = [], mail, result } = fixture
+  const { service, settings, requestSettings = {}, sandbox = false, checkpointed, rest, exchange = [], mail, result } = fixture
   if (manifest.services[service] === undefined) throw new Error(`The provider does not offer "${service}".`)
   const canaries = canariesIn({ manifest }, settings, seed)
   const problems = [...checkSettings(manifest.settings, settings, { base: '/settings' }), ...checkSettings(manifest.requestSettings, requestSettings, { base: '/requestSettings' })]
   if (problems.length > 0) throw new Error(problems.map(({ path, message }) => `${path} ${message}`).join(' '))
   const filling: Filling = { reference, idempotencyKey, now: now().toISOString(), ...material }
   const filled = fill(withCanaries({ exchange, result, ...(mail !== undefined && { mail }) }, canaries), filling)
-  const shared = { service, settings: withCanaries(settings, canaries), requestSettings, sandbox, reference, idempotencyKey, exchange: filled.exchange, ...(filled.mail !== undefined && { mail: filled.mail }), ...(checkpointed !== undefined && { checkpointed }) }
+  const shared = { service, settings: withCanaries(settings, canaries), requestSettings, sandbox, reference, idempotencyKey, exchange: filled.exchange, ...(filled.mail !== undefined && { mail: filled.mail }), ...(checkpointed !== undefined && { checkpointed }), ...(rest !== undefined && { rest }) }
   return { name, call: callOf(shared), filling, canaries, result: filled.result }
 }
 

@@ -6,6 +6,7 @@ export const rules = {
   required: 'Settings without a required field are refused.',
   secret: 'An empty secret is refused.',
   fixtures: 'The fixtures can be read and fit; every service has one that is accepted.',
+  foreseen: 'What is refused without a word to the vendor is refused by validation; what is accepted is not.',
   replay: 'A fixture is replayed exactly: what is sent to the vendor, and what comes of it.',
   sandbox: 'What a sandbox sends is shown by a fixture of its own; one that the flag alone reaches must be.',
   outcome: 'However one of its requests fails, the dispatch is called what it is.',

@@ -29,6 +29,7 @@ export type Call = Play & {
   requestSettings: JsonObject
   sandbox: boolean
   checkpointed?: string
+  rest?: { answer: JsonObject, recipients: string[] }
   reference: string
   idempotencyKey: string
   documents: ReadonlyMap<string, Buffer>
@@ -57,13 +58,13 @@ export async function run (installed: Installed, stage: Stage, call: Call, { lim
   const playing = await stage.play(call)
   const log = memoryLog()
   const saved: Run['saved'] = []
-  const seen: Seen = { changed: false, ended: false, refused: [] }
+  const seen: Seen = { changed: false, ended: true, refused: [] }
   const done = Promise.withResolvers<undefined>()
   const watched = observed(installed, call, seen, () => done.resolve(undefined))
   try {
     // A request for an access token is not given up with one call, as others may wait for it; it ends with its connection.
     const result = await ask(watched, call, contextOf(call, playing, { disk, log, saved }), { limit, signal: playing.givenUp }).finally(playing.close)
-    await withTimeLimit(endLimit, done.promise).catch(() => undefined)
+    if (!seen.ended) await withTimeLimit(endLimit, done.promise).catch(() => undefined)
     return { result, requests: playing.requests, mails: playing.mails, saved, lines: log.lines, seen }
   } finally {
     await rm(disk, { recursive: true })
@@ -105,6 +106,7 @@ function observed (installed: Installed, { service, verb }: Call, seen: Seen, do
   const verbSeen: Verb = async (request, context) => {
     const given = (): unknown => ({ request, settings: context.settings, requestSettings: context.requestSettings })
     const before = structuredClone(given())
+    seen.ended = false
     try {
       seen.returned = await own(request, { ...context, http: listened(context.http, seen) })
       return seen.returned

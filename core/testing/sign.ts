@@ -15,12 +15,16 @@ export function createSigningKey (id: string): SigningKey {
 /** With what a vendor signs: its key, the settings of the configuration, and the server's own credentials (`user:password`). */
 export type SignWith = { key: SigningKey, settings: JsonObject, endpoint: string }
 
-/** An event as a vendor sends it at `at`, signed in the way that a verifier checks. */
-export function signDelivery (verify: Verifier, body: Buffer, { key, settings, endpoint }: SignWith, at: Date): Delivery {
+/** An event as a vendor sends it at `at`, signed in the ways that the verifiers check. */
+export function signDelivery (verifiers: readonly Verifier[], body: Buffer, by: SignWith, at: Date): Delivery {
+  return { body, headers: Object.fromEntries(verifiers.flatMap((verify) => Object.entries(signed(verify, body, by, at)))) }
+}
+
+function signed (verify: Verifier, body: Buffer, { key, settings, endpoint }: SignWith, at: Date): Record<string, string> {
   switch (verify.kind) {
-    case 'jws': return { body, headers: { [verify.header.toLowerCase()]: signJws(body, key) } }
-    case 'basic': return { body, headers: { authorization: basicHeader(...credentialsOf(verify, settings, endpoint)) } }
-    case 'hmac': return { body, headers: signHmac(verify, body, textIn(settings, verify.secret), at) }
+    case 'jws': return { [verify.header.toLowerCase()]: signJws(body, key) }
+    case 'basic': return { authorization: basicHeader(...credentialsOf(verify, settings, endpoint)) }
+    case 'hmac': return signHmac(verify, body, textIn(settings, verify.secret), at)
   }
 }
 

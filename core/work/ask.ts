@@ -15,7 +15,7 @@ import type { FollowedStep } from '../store/deliveries.ts'
 import type { Freshness } from '../store/freshness.ts'
 import { createProviderState } from '../store/provider-state.ts'
 
-/** What the vendor said, and the delivery status that its word means (null: unknown, or there is none); or why it said nothing. */
+/** What the vendor said, and the delivery status that its word means (null: unknown); or why it said nothing. */
 export type Answer = { ok: true, reported: Reported, status: DeliveryStatus | null } | { ok: false, why: string }
 
 /** Asks a vendor what became of a step, with the credentials that the step was dispatched with. */
@@ -25,8 +25,8 @@ type Options = { database: Database, freshness: Freshness, configurations: Confi
 
 export function createAsk ({ database, freshness, configurations, keyring, network, spool, log, now }: Options): Ask {
   return async (provider, { companyId, userId, dispatchId, stepId, service, configuredBy, sandbox, remoteId }) => {
-    const { statuses, final } = provider.manifest.services[service] ?? {}
-    if (statuses === undefined && final === undefined) return { ok: false, why: `The provider "${provider.code}" cannot tell the status of "${service}".` }
+    const statuses = provider.manifest.services[service]?.statuses
+    if (statuses === undefined) return { ok: false, why: `The provider "${provider.code}" cannot tell the status of "${service}".` }
     await freshness.check()
     const configuration = configurationUsed(await configurations.of(companyId), { providerCode: provider.code, configuredBy, userId })
     if (configuration === undefined) return { ok: false, why: `The configuration of the provider "${provider.code}" has been removed.` }
@@ -46,6 +46,6 @@ export function createAsk ({ database, freshness, configurations, keyring, netwo
         checkpoint: { save: () => Promise.reject(new TypeError('A question about a status has no checkpoint.')) }
       }
     })
-    return answer.ok ? { ...answer, status: statusOf(statuses ?? {}, answer.reported.status) } : answer
+    return answer.ok ? { ...answer, status: statusOf(statuses, answer.reported.status) } : answer
   }
 }

@@ -8,8 +8,8 @@ import type { Database } from '../store/database.ts'
 import type { CallbackSigning } from './callback-secrets.ts'
 import type { Job, Queue, Work } from './queue.ts'
 
-/** Milliseconds before each try, after the one before it; each is lengthened by up to a tenth. */
-export const callbackPauses = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600].map((seconds) => seconds * 1000)
+/** Seconds before each try, after the one before it; each is lengthened by up to a tenth. */
+export const callbackPauses = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600]
 const jitter = 0.1
 
 /**
@@ -18,10 +18,10 @@ const jitter = 0.1
  */
 export const callbackLimits = { atOnce: 16, perCompany: 8, perReceiver: 4 } as const
 
-/** Milliseconds: after the begin of an attempt, its process is sure to have ended. */
-const claimFor = receiverLimit + 5_000
-/** Milliseconds: after which a due callback is sure to have lost its job. */
-const strandedAfter = 60_000
+/** Seconds: after the begin of an attempt, its process is sure to have ended. */
+const claimFor = receiverLimit / 1000 + 5
+/** Seconds: after which a due callback is sure to have lost its job. */
+const strandedAfter = 60
 
 /** Adds the job that delivers a recorded callback. */
 export function enqueueCallback (queue: Pick<Queue, 'send'>): EnqueueCallback {
@@ -41,8 +41,6 @@ type Options = { database: Database, queue: Pick<Queue, 'send'>, network: Pick<N
 
 /** The delivery of callbacks: at least once each, in turns. A job says whose turn it is; the table says what is due. */
 export function createCallbacks ({ database, queue, network, signing, log, now, random = Math.random }: Options): Callbacks {
-  const since = (): Date => later(now(), -claimFor)
-
   async function send ({ callbackId: id, companyId, url, body }: ClaimedCallback): Promise<ReceiverAnswer> {
     return postToTenant(network.wire, { url, body, headers: await signing.sign(companyId, { id, body }) })
   }
@@ -52,7 +50,7 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
     const { outcome } = told
     if (outcome !== 'failed') return { ...told, state: outcome }
     const pause = callbackPauses[tries]
-    return pause === undefined ? { ...told, state: 'failed' } : { ...told, state: 'pending', nextAt: later(now(), pause * (1 + jitter * random())) }
+    return pause === undefined ? { ...told, state: 'failed' } : { ...told, state: 'pending', after: pause * (1 + jitter * random()) }
   }
 
   async function attempt (claimed: ClaimedCallback): Promise<void> {
@@ -60,48 +58,47 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
     const begun = performance.now()
     const end = endOf(await send(claimed), tries, Math.round(performance.now() - begun))
     // Before it is recorded: a job too many finds nothing to do, one too few would have to be found by the sweep.
-    if (end.state === 'pending') await queue.send('callback', [jobOf(companyId, callbackId, end.nextAt.getTime() - now().getTime())])
+    if (end.state === 'pending') await queue.send('callback', [jobOf(companyId, callbackId, end.after)])
     await settleCallback(database, { companyId, callbackId, number }, end)
     log.debug({ companyId, dispatchId, callbackId, attempt: number, outcome: end.outcome, status: end.status, ms: end.milliseconds }, 'callback sent')
   }
 
   async function next (companyId: number): Promise<void> {
-    if (await hasDue(database, companyId, now())) await queue.send('callback', [jobOf(companyId, 'next')])
+    if (await hasDue(database, companyId, 0)) await queue.send('callback', [jobOf(companyId, 'next')])
   }
 
   return {
     async deliver ({ companyId }) {
-      const time = now()
-      const claimed = await claimCallback(database, companyId, { now: time, until: later(time, claimFor), since: since(), ...callbackLimits })
+      const claimed = await claimCallback(database, companyId, { seconds: claimFor, ...callbackLimits })
       if (claimed !== undefined) {
         // Before, so that others take their share; and after, because they may have found the company busy.
         await next(companyId)
         await attempt(claimed)
         await next(companyId)
-      } else if (await hasDue(database, companyId, later(time, claimFor))) {
+      } else if (await hasDue(database, companyId, claimFor)) {
         // Others are at it; should they have been killed, somebody looks after them.
         await queue.send('callback', [jobOf(companyId, 'watch', claimFor)])
       }
     },
 
     async sweep () {
-      const companies = await listCompaniesDue(database, later(now(), -strandedAfter))
+      const companies = await listCompaniesDue(database, strandedAfter)
       if (companies.length > 0) await queue.send('callback', companies.map((companyId) => jobOf(companyId, 'next')))
     },
 
     async replay (author, callbackId) {
       const { companyId } = author
-      const replayed = await replayCallback(database, companyId, callbackId, { author, at: now(), since: since() })
+      const replayed = await replayCallback(database, companyId, callbackId, { author, at: now(), seconds: claimFor })
       if (isRecord(replayed)) await queue.send('callback', [jobOf(companyId, callbackId)])
       return replayed
     }
   }
 }
 
-/** `after` in milliseconds. */
+/** `after` in seconds. */
 function jobOf (companyId: number, key: string, after = 0): Job<'callback'> {
-  // A second more than needed: the clocks of the database and of this process may differ.
-  return { data: { companyId }, key: `${companyId} ${key}`, group: String(companyId), ...(after === 0 ? {} : { after: Math.ceil(after / 1000) + 1 }) }
+  // A second more than needed: the job is added before it is recorded when the callback is due.
+  return { data: { companyId }, key: `${companyId} ${key}`, group: String(companyId), ...(after === 0 ? {} : { after: Math.ceil(after) + 1 }) }
 }
 
 /** 410: whatever was there is gone for good (Standard Webhooks 1.0.0). */
@@ -120,8 +117,4 @@ function reasonOf (posted: ReceiverAnswer): { reason?: string } {
 
 function isRecord (replayed: Awaited<ReturnType<typeof replayCallback>>): replayed is CallbackRecord {
   return typeof replayed === 'object'
-}
-
-function later (time: Date, milliseconds: number): Date {
-  return new Date(time.getTime() + milliseconds)
 }

@@ -11,8 +11,8 @@ import { tellWarnings } from './warnings.ts'
 
 /** Milliseconds between two sweeps. */
 const sweptEvery = 5_000
-/** Milliseconds after which a job that has not come was lost. */
-const lostAfter = 30_000
+/** Seconds after which a job that has not come was lost. */
+const lostAfter = 30
 /** How many things of a kind one sweep takes. */
 const most = 100
 
@@ -49,23 +49,22 @@ export async function startDispatching ({ parts, pipeline, queue, atOnce }: Opti
 
 /** Finds what its process has left behind, what is due, what has lost its job, and who is to be warned. */
 export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
-  const { database, now, log, leases } = parts
-  const time = now()
-  for (const lost of await listLost(database, { held: leases.held(), limit: most }, time)) {
+  const { database, log, leases } = parts
+  for (const lost of await listLost(database, { held: leases.held(), limit: most })) {
     // One that cannot be recovered keeps nobody else from it.
-    await recover(parts, lost, time).catch((error: unknown) => log.error({ err: error, ...lost }, 'a dispatch that was left behind could not be recovered'))
+    await recover(parts, lost).catch((error: unknown) => log.error({ err: error, ...lost }, 'a dispatch that was left behind could not be recovered'))
   }
-  const looks = await listDueLooks(database, time, most)
+  const looks = await listDueLooks(database, most)
   if (looks.length > 0) await queue.send('look', looks.map((data) => ({ data, key: data.stepId })))
-  const deferred = await listDueDeferred(database, time, most)
+  const deferred = await listDueDeferred(database, most)
   if (deferred.length > 0) await queue.send('deferred', deferred.map((data) => ({ data, key: data.stepId })))
-  const stale = await listStale(database, new Date(time.getTime() - lostAfter), most)
+  const stale = await listStale(database, { seconds: lostAfter, limit: most })
   if (stale.length > 0) await queue.send('dispatch', stale.map((data) => ({ data, key: data.dispatchId })))
   await tellWarnings({ ...parts, queue })
 }
 
-async function recover ({ database, jobs, notices, log }: Parts, lost: DispatchOf, time: Date): Promise<void> {
+async function recover ({ database, jobs, notices, log }: Parts, lost: DispatchOf): Promise<void> {
   const tell: Enqueue = (queries) => notices.note(queries, lost, 'dispatch.uncertain')
-  const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, nextLookAt: firstLook(time), enqueue: jobs.dispatch(lost, time), tell }, time)
+  const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, lookAfter: firstLook, enqueue: jobs.dispatch(lost), tell })
   if (recovered !== undefined) log.warn({ ...lost, recovered }, 'a dispatch was left behind by its process')
 }

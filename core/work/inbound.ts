@@ -1,6 +1,6 @@
 import type { Keyring } from '../access/keyring.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { DeliveryService, DeliveryStatus } from '../contract/delivery.ts'
+import type { DeliveryStatus, EventService } from '../contract/delivery.ts'
 import type { Host } from '../host/host.ts'
 import type { Installed } from '../host/load.ts'
 import type { Log } from '../host/log.ts'
@@ -58,7 +58,8 @@ async function handle (options: Options, event: InboundRow): Promise<Progress> {
   if (event.parked === null) return apply(options, event, provider, webhook)
   const admitted = await admit(options, event, provider, event.parked)
   if (!('scope' in admitted)) return admitted
-  return apply(options, { ...event, parked: null, company_id: admitted.scope?.companyId ?? null, user_id: admitted.scope?.userId ?? null }, provider, webhook)
+  const { scope, sandbox } = admitted
+  return apply(options, { ...event, parked: null, company_id: scope?.companyId ?? null, user_id: scope?.userId ?? null, sandbox }, provider, webhook)
 }
 
 /** Verifies an event that could not be verified when it came. */
@@ -66,7 +67,7 @@ async function admit ({ database, verifying, keyring, log }: Options, event: Inb
   const { inbound_id: inboundId, service, account, body, received_at: receivedAt } = event
   const verification = await verifying.later(unpark(keyring, { provider, service, account, parked, body, receivedAt }))
   if (verification.outcome === 'waits') return { done: false as const, why: 'The keys of the vendor could not be read yet.', until: verification.until }
-  if (verification.outcome === 'verified') return await admitParked(database, event, verification.scope) ? { scope: verification.scope } : done
+  if (verification.outcome === 'verified') return await admitParked(database, event, verification) ? verification : done
   log.warn({ service, provider: provider.code, reason: verification.reason }, 'webhook refused')
   await forgetParked(database, inboundId)
   return done
@@ -83,7 +84,7 @@ async function apply (options: Options, event: InboundRow, provider: Installed, 
   }
   const { remoteId, type, eventId, ...facts } = read.reading
   const scope = event.company_id === null ? null : { companyId: event.company_id, userId: event.user_id }
-  const steps = await matchSteps(database, { service, providerCode, remoteId, scope })
+  const steps = await matchSteps(database, { service, providerCode, remoteId, scope, sandbox: event.sandbox })
   const [first] = steps
   if (first === undefined) return { done: false, why: 'No dispatch has the vendor\'s id yet.' }
   if (steps.some(({ companyId }) => companyId !== first.companyId)) {
@@ -100,7 +101,7 @@ async function apply (options: Options, event: InboundRow, provider: Installed, 
 type Told = { ok: true, status: DeliveryStatus | null, facts: JsonObject } | { ok: false, why: string }
 
 /** The status that an event means: by its own word, or where the provider says so by the vendor's answer to a question. */
-async function tell ({ ask }: Options, { provider, webhook, step, type }: { provider: Installed, webhook: WebhookManifest, step: FollowedStep<DeliveryService>, type: EventReading['type'] }): Promise<Told> {
+async function tell ({ ask }: Options, { provider, webhook, step, type }: { provider: Installed, webhook: WebhookManifest, step: FollowedStep<EventService>, type: EventReading['type'] }): Promise<Told> {
   if (webhook.confirm !== true) return { ok: true, status: statusOf(webhook.events, type), facts: {} }
   const answer = await ask(provider, step)
   return answer.ok ? { ok: true, status: answer.status, facts: { confirmed: answer.reported.status } } : { ok: false, why: `The vendor did not confirm it: ${answer.why}` }

@@ -1,11 +1,11 @@
 import type { Envelope, Keyring } from '../access/keyring.ts'
-import { isDeliveryService, type DeliveryService } from '../contract/delivery.ts'
+import { isEventService, type EventService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Host } from '../host/host.ts'
 import type { Installed } from '../host/load.ts'
 import type { Log } from '../host/log.ts'
 import { signatureHeaders, type Delivery } from '../host/signature.ts'
-import type { WebhookManifest } from '../host/webhook.ts'
+import { verifiersOf, type WebhookManifest } from '../host/webhook.ts'
 import type { Arrival } from '../store/inbound.ts'
 import type { Storing } from './storing.ts'
 import type { Incoming, Verification, Verifying } from './verify.ts'
@@ -30,7 +30,7 @@ export function createIntake ({ host, verifying, storing, keyring, log, now, new
 
   function refuse ({ service, provider }: Posted, reason: string): void {
     // Strangers choose these words: only those that mean something here are counted apart.
-    const names = { service: isDeliveryService(service) ? service : 'unknown', provider: host.find(provider)?.code ?? 'unknown', reason }
+    const names = { service: isEventService(service) ? service : 'unknown', provider: host.find(provider)?.code ?? 'unknown', reason }
     const key = Object.values(names).join(' ')
     const times = (refused.get(key) ?? 0) + 1
     refused.set(key, times)
@@ -61,8 +61,8 @@ export function createIntake ({ host, verifying, storing, keyring, log, now, new
     async take (posted) {
       const { service, delivery } = posted
       const provider = host.find(posted.provider)
-      const webhook = isDeliveryService(service) ? provider?.manifest.webhooks?.[service] : undefined
-      if (provider === undefined || webhook === undefined || !isDeliveryService(service)) refuse(posted, 'unknown_address')
+      const webhook = isEventService(service) ? provider?.manifest.webhooks?.[service] : undefined
+      if (provider === undefined || webhook === undefined || !isEventService(service)) refuse(posted, 'unknown_address')
       else if (delivery === undefined) refuse(posted, 'unreadable')
       else {
         await keep(posted, { provider, service, account: posted.account, delivery, receivedAt: now() }, webhook)
@@ -75,8 +75,8 @@ export function createIntake ({ host, verifying, storing, keyring, log, now, new
 }
 
 function arrivalOf ({ service, provider, account, delivery, receivedAt }: Incoming, inboundId: string, parked: Envelope | null, verification: Verification): Arrival {
-  const scope = verification.outcome === 'verified' ? verification.scope : null
-  return { inboundId, service, providerCode: provider.code, account: isUuid(account) ? account : null, scope, parked, body: delivery.body, receivedAt }
+  const { scope, sandbox } = verification.outcome === 'verified' ? verification : { scope: null, sandbox: null }
+  return { inboundId, service, providerCode: provider.code, account: isUuid(account) ? account : null, scope, sandbox, parked, body: delivery.body, receivedAt }
 }
 
 function isUuid (text: string | null): boolean {
@@ -86,12 +86,12 @@ function isUuid (text: string | null): boolean {
 const context = 'webhook headers'
 
 /** What an event is verified by later; a Basic header among it is a secret. */
-function seal (keyring: Keyring, { verify }: WebhookManifest, delivery: Delivery): Envelope {
-  return keyring.seal(JSON.stringify(signatureHeaders(verify, delivery)), context)
+function seal (keyring: Keyring, webhook: WebhookManifest, delivery: Delivery): Envelope {
+  return keyring.seal(JSON.stringify(signatureHeaders(verifiersOf(webhook), delivery)), context)
 }
 
 /** The event that was parked, as it came in. */
-export function unpark (keyring: Keyring, { provider, service, account, parked, body, receivedAt }: { provider: Installed, service: DeliveryService, account: string | null, parked: Envelope, body: Uint8Array, receivedAt: Date }): Incoming {
+export function unpark (keyring: Keyring, { provider, service, account, parked, body, receivedAt }: { provider: Installed, service: EventService, account: string | null, parked: Envelope, body: Uint8Array, receivedAt: Date }): Incoming {
   const headers = JSON.parse(keyring.open(parked, context).toString()) as Record<string, string>
   return { provider, service, account, delivery: { headers, body }, receivedAt }
 }

@@ -19,26 +19,24 @@ export function createJobs ({ queue, now }: { queue: Queue, now: () => Date }): 
   const turns = new Map<number, number>()
 
   /** What is put off comes when it is due: it moves nobody's turn. */
-  function priorityOf (companyId: number, at: Date): number {
-    return rank(at > now() ? at.getTime() : nextTurn(companyId, at))
+  function priorityOf (companyId: number, seconds: number): number {
+    const time = now().getTime()
+    return rank(seconds > 0 ? time + seconds * 1000 : nextTurn(companyId, time))
   }
 
-  function nextTurn (companyId: number, at: Date): number {
-    const turn = Math.max(at.getTime(), (turns.get(companyId) ?? 0) + pace)
+  function nextTurn (companyId: number, time: number): number {
+    const turn = Math.max(time, (turns.get(companyId) ?? 0) + pace)
     turns.delete(companyId)
     turns.set(companyId, turn)
     for (const oldest of turns.size > mostCompanies ? turns.keys().take(1) : []) turns.delete(oldest)
     return turn
   }
   const rank = (turn: number): number => -Math.floor((turn - epoch) / grain)
-  const wait = (at: Date): { after?: number } => {
-    const seconds = (at.getTime() - now().getTime()) / 1000
-    return seconds > 0 ? { after: Math.ceil(seconds) } : {}
-  }
+  const wait = (seconds: number): { after?: number } => seconds > 0 ? { after: Math.ceil(seconds) } : {}
   return {
-    dispatch: ({ companyId, dispatchId }, at) => (queries) =>
-      queue.send('dispatch', [{ data: { companyId, dispatchId }, key: dispatchId, priority: priorityOf(companyId, at), ...wait(at) }], queries),
-    deferred: ({ companyId, dispatchId }, { stepId }, at) => (queries) =>
-      queue.send('deferred', [{ data: { companyId, dispatchId, stepId }, key: stepId, ...wait(at) }], queries)
+    dispatch: ({ companyId, dispatchId }, seconds = 0) => (queries) =>
+      queue.send('dispatch', [{ data: { companyId, dispatchId }, key: dispatchId, priority: priorityOf(companyId, seconds), ...wait(seconds) }], queries),
+    deferred: ({ companyId, dispatchId }, { stepId }, seconds = 0) => (queries) =>
+      queue.send('deferred', [{ data: { companyId, dispatchId, stepId }, key: stepId, ...wait(seconds) }], queries)
   }
 }

@@ -1,15 +1,18 @@
 import { callbackTypes } from '../contract/callbacks.ts'
+import { unexpectedAfter } from '../contract/delivery.ts'
 import type { Parts } from '../pipeline/parts.ts'
+import { awakeDeferred, skipUnexpected } from '../store/deferred.ts'
 import type { Moved } from '../store/deliveries.ts'
-import { awakeDeferred } from '../store/runs.ts'
 
-/** What follows when a delivery status has moved: it is called back, and the steps of the dispatch that wait for it are done. */
-export function createMoved ({ jobs, notices, now }: Pick<Parts, 'jobs' | 'notices' | 'now'>): Moved {
+/** What follows when a delivery status has moved: the steps of the dispatch that wait for it are done, those that wait for what is not to be expected any more are skipped, and it is called back. */
+export function createMoved ({ database, jobs, notices }: Pick<Parts, 'database' | 'jobs' | 'notices'>): Moved {
   return async (queries, { companyId, dispatchId, service }, status) => {
-    const time = now()
     const event = `${service}.${status}`
     const type = callbackTypes.find((told) => told === event)
-    for (const stepId of await awakeDeferred(queries, { companyId, dispatchId, on: event }, time)) await jobs.deferred({ companyId, dispatchId }, { stepId }, time)(queries)
+    for (const stepId of await awakeDeferred(queries, { companyId, dispatchId, on: event }, database.now)) await jobs.deferred({ companyId, dispatchId }, { stepId })(queries)
+    const unexpected = unexpectedAfter(service, status).map((other) => `${service}.${other}`)
+    const why = `is not to be expected any more: the delivery status is "${status}".`
+    await skipUnexpected(queries, { companyId, dispatchId }, { events: unexpected, why }, database.now)
     if (type !== undefined) await notices.note(queries, { companyId, dispatchId }, type)
   }
 }

@@ -1,18 +1,19 @@
 import { viewOf, type DocumentUrl } from '../pipeline/answer.ts'
 import type { Notices } from '../pipeline/parts.ts'
 import { noteCallback } from '../store/callbacks.ts'
+import type { Database } from '../store/database.ts'
 import { readDispatch } from '../store/dispatch-views.ts'
 import { enqueueCallback } from './callbacks.ts'
 import type { Queue } from './queue.ts'
 
 /** Records callbacks with the dispatch as it reads at the event. */
-export function createNotices ({ queue, documentUrl, newId, now }: { queue: Queue, documentUrl: DocumentUrl, newId: () => string, now: () => Date }): Notices {
+export function createNotices ({ database, queue, documentUrl, newId, now }: { database: Database, queue: Queue, documentUrl: DocumentUrl, newId: () => string, now: () => Date }): Notices {
   const enqueue = enqueueCallback(queue)
   return {
     async note (queries, { companyId, dispatchId }, type) {
       const record = await readDispatch(queries, companyId, dispatchId)
       if (record?.callback_url == null) return
-      await noteCallback(queries, { companyId, dispatchId, type, url: record.callback_url, data: viewOf(record, documentUrl), now: now(), newId }, enqueue)
+      await noteCallback(queries, { companyId, dispatchId, type, url: record.callback_url, data: viewOf(record, documentUrl), now: now(), due: database.now, newId }, enqueue)
     }
   }
 }

@@ -1,8 +1,8 @@
-import { deliveryServices, isDeliveryService, reportedServices, type DeliveryService } from '../contract/delivery.ts'
+import { deliveryServices } from '../contract/delivery.ts'
 import type { Host } from '../host/host.ts'
 import type { Log } from '../host/log.ts'
 import type { Database } from '../store/database.ts'
-import { applyPoll, applyReport, findFollowed, listDue, type Due, type FollowedStep, type Moved } from '../store/deliveries.ts'
+import { applyPoll, findFollowed, listDue, type Due, type Moved } from '../store/deliveries.ts'
 import { listStranded } from '../store/inbound.ts'
 import type { Ask } from './ask.ts'
 import type { Queue, Work } from './queue.ts'
@@ -30,9 +30,9 @@ export function createSweep ({ database, host, queue, now }: Options): () => Pro
 
 /** Whom to ask about what: every installed provider that can tell. */
 function followedBy (host: Host, time: Date): Due[] {
-  return host.entries().flatMap((entry) => entry.state !== 'installed' ? [] : [...deliveryServices, ...reportedServices].flatMap((service) => {
+  return host.entries().flatMap((entry) => entry.state !== 'installed' ? [] : deliveryServices.flatMap((service) => {
     const offered = entry.manifest.services[service]
-    if (offered?.statuses === undefined && offered?.final === undefined) return []
+    if (offered?.statuses === undefined) return []
     const { after, every, until } = { ...usualPoll, ...offered.poll }
     return [{ service, providerCode: entry.code, since: before(time, after * 1000), again: before(time, every * 1000), until: before(time, until * 1000) }]
   }))
@@ -46,18 +46,8 @@ export function createPolling ({ database, host, ask, moved, log, now }: Options
     if (step === undefined || provider === undefined) return
     const answer = await ask(provider, step)
     if (!answer.ok) log.warn({ stepId, provider: provider.code, why: answer.why }, 'the status of a step could not be read')
-    const actor = { kind: 'provider', code: provider.code } as const
-    if (!isDelivered(step)) {
-      const final = provider.manifest.services[step.service]?.final ?? []
-      return applyReport(database, step, { actor, ...(answer.ok && { reported: answer.reported, settled: final.includes(answer.reported.status) }) }, now())
-    }
-    const delivery = answer.ok ? { status: answer.status, facts: { type: answer.reported.status } } : { status: null, facts: {} }
-    await applyPoll(database, step, { kind: 'polled', actor, ...delivery }, moved, now())
+    await applyPoll(database, step, answer.ok ? answer : undefined, moved, now())
   }
-}
-
-function isDelivered (step: FollowedStep): step is FollowedStep<DeliveryService> {
-  return isDeliveryService(step.service)
 }
 
 function before (time: Date, milliseconds: number): Date {

@@ -1,14 +1,14 @@
 import type { Keyring } from '../access/keyring.ts'
 import { vaultOf } from '../configuration/vault.ts'
-import type { DeliveryService } from '../contract/delivery.ts'
+import type { EventService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Installed } from '../host/load.ts'
 import { openSettings } from '../host/settings.ts'
-import type { Delivery, SignatureFault, SignatureVerdict } from '../host/signature.ts'
-import { judgeDelivery } from '../host/verdict.ts'
+import type { Delivery, SignatureFault } from '../host/signature.ts'
+import { judgeDelivery, type Judged } from '../host/verdict.ts'
 import { withTimeLimit } from '../host/time-limit.ts'
-import type { KeySources } from '../host/webhook-keys.ts'
-import type { KeySet, Verifier } from '../host/webhook.ts'
+import type { KeySource, KeySources } from '../host/webhook-keys.ts'
+import { verifiersOf, type KeySet, type Verifier } from '../host/webhook.ts'
 import type { Owner } from '../store/configurations.ts'
 import type { Database } from '../store/database.ts'
 import { createFreshCache } from '../store/fresh-cache.ts'
@@ -16,11 +16,14 @@ import type { Freshness } from '../store/freshness.ts'
 import { findAccount, type Account } from '../store/inbound.ts'
 
 /** An event as it came to the address of a provider; `account` is what the address named, if anything. */
-export type Incoming = { provider: Installed, service: DeliveryService, account: string | null, delivery: Delivery, receivedAt: Date }
+export type Incoming = { provider: Installed, service: EventService, account: string | null, delivery: Delivery, receivedAt: Date }
 
-/** Whether an event is the vendor's. `scope`: whose dispatches it may concern; null: every company's. `until`: worth another try then. */
+/**
+ * Whether an event is the vendor's. `scope`: whose dispatches it may concern; null: every company's. `sandbox`: those of the
+ * vendor's test environment alone, or of its real one; null: both. `until`: worth another try then.
+ */
 export type Verification =
-  | { outcome: 'verified', scope: Owner | null }
+  | { outcome: 'verified', scope: Owner | null, sandbox: boolean | null }
   | { outcome: 'refused', reason: SignatureFault | 'unknown_account' | 'unknown_key' }
   | { outcome: 'waits', until: Date }
 
@@ -46,11 +49,10 @@ const readingLimit = 250
 export function createVerifying ({ database, freshness, keyring, keys, endpointAuth, endpointKeys }: Options): Verifying {
   const accounts = createFreshCache<string, Account | undefined>(freshness, (_, account) => account?.companyId ?? 0)
 
-  function verifierOf ({ provider, service }: Incoming): Verifier {
+  function verifiersFor ({ provider, service }: Incoming): readonly Verifier[] {
     const webhook = provider.manifest.webhooks?.[service]
     if (webhook === undefined) throw new TypeError(`The provider "${provider.code}" has no webhook for "${service}".`)
-    const { verify } = webhook
-    return verify.kind === 'jws' ? { ...verify, jwks: endpointKeys?.(provider.code) ?? verify.jwks } : verify
+    return verifiersOf(webhook).map((verify) => verify.kind === 'jws' ? { ...verify, jwks: endpointKeys?.(provider.code) ?? verify.jwks } : verify)
   }
 
   /** The configuration that an address names; undefined when there is none, or it is another provider's. */
@@ -64,40 +66,51 @@ export function createVerifying ({ database, freshness, keyring, keys, endpointA
     return openSettings(account.settings, vaultOf(keyring, account, account.providerCode))
   }
 
-  async function judge ({ provider, delivery, receivedAt }: Incoming, verify: Verifier, account: Account | undefined): Promise<SignatureVerdict> {
+  async function judge ({ provider, delivery, receivedAt }: Incoming, verifiers: readonly Verifier[], account: Account | undefined): Promise<Judged> {
     const own = account === undefined ? {} : { settings: () => settingsOf(account) }
-    return judgeDelivery(verify, delivery, { ...own, endpoint: endpointAuth[variableOf(provider.code)], keys }, receivedAt)
+    return judgeDelivery(verifiers, delivery, { ...own, endpoint: endpointAuth[variableOf(provider.code)], keys }, receivedAt)
   }
 
   async function now (incoming: Incoming): Promise<Verification> {
-    const verify = verifierOf(incoming)
     const account = await accountOf(incoming)
     if (incoming.account !== null && account === undefined) return { outcome: 'refused', reason: 'unknown_account' }
-    const verdict = await judge(incoming, verify, account)
-    if (verdict === 'verified') return { outcome: 'verified', scope: account === undefined ? null : { companyId: account.companyId, userId: account.userId } }
-    return verdict === 'unknown_key' ? unknownKey(verify, incoming.receivedAt) : { outcome: 'refused', reason: verdict }
+    const verifiers = verifiersFor(incoming).filter((verify) => isOf(incoming.provider, verify, account))
+    const judged = await judge(incoming, verifiers, account)
+    if (judged.verdict === 'unknown_key') return unknownKey(verifiers, incoming.receivedAt)
+    if (judged.verdict !== 'verified') return { outcome: 'refused', reason: judged.verdict }
+    return { outcome: 'verified', scope: account === undefined ? null : { companyId: account.companyId, userId: account.userId }, sandbox: judged.sandbox }
   }
 
-  /** Keys that were read after the event came say the last word; until then it waits for their next reading. */
-  function unknownKey (verify: Verifier, receivedAt: Date): Verification {
-    const source = verify.kind === 'jws' ? keys.of(verify.jwks) : undefined
-    const readAt = source?.readAt() ?? null
-    const until = source?.nextRead() ?? null
-    if (source === undefined || until === null || (readAt !== null && readAt >= receivedAt)) return { outcome: 'refused', reason: 'unknown_key' }
-    void source.refresh()
-    return { outcome: 'waits', until }
+  function sourcesOf (verifiers: readonly Verifier[]): KeySource[] {
+    return verifiers.flatMap((verify) => verify.kind === 'jws' ? [keys.of(verify.jwks)] : [])
+  }
+
+  /** Keys that were read after the event came say the last word; until all were, it waits for their next reading. */
+  function unknownKey (verifiers: readonly Verifier[], receivedAt: Date): Verification {
+    const waiting = sourcesOf(verifiers).flatMap((source) => {
+      const [readAt, next] = [source.readAt(), source.nextRead()]
+      return next === null || (readAt !== null && readAt >= receivedAt) ? [] : [{ source, next }]
+    })
+    if (waiting.length === 0) return { outcome: 'refused', reason: 'unknown_key' }
+    for (const { source } of waiting) void source.refresh()
+    return { outcome: 'waits', until: new Date(Math.max(...waiting.map(({ next }) => next.getTime()))) }
   }
 
   return {
     now,
     async later (incoming) {
       const first = await now(incoming)
-      const verify = verifierOf(incoming)
-      if (first.outcome !== 'waits' || verify.kind !== 'jws') return first
-      await keys.of(verify.jwks).refresh()
+      if (first.outcome !== 'waits') return first
+      await Promise.all(sourcesOf(verifiersFor(incoming)).map((source) => source.refresh()))
       return now(incoming)
     }
   }
+}
+
+/** Where each environment of the vendor has a configuration of its own, the keys of the other one do not count for it. */
+function isOf ({ manifest }: Installed, verify: Verifier, account: Account | undefined): boolean {
+  if (verify.kind !== 'jws' || verify.sandbox === undefined || account === undefined || manifest.sandbox?.kind !== 'configuration') return true
+  return verify.sandbox === account.sandbox
 }
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/

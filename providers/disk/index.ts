@@ -12,6 +12,7 @@ export default defineProvider({
   code: 'disk',
   name: 'Disk',
   sandbox: { kind: 'flag' },
+  needs: ['disk'],
   settings: Type.Object({
     folder: Type.Optional(Type.String({
       title: 'Folder',

@@ -12,7 +12,8 @@ export const Settings = Type.Object({
   privateKey: Secret({ title: 'Private key', description: 'the RSA key of the app, in PEM', pattern: '^\\s*-----BEGIN (RSA )?PRIVATE KEY-----' }),
   emailSubject: Type.Optional(Type.String({ title: 'Subject', description: 'of the e-mails to signers; the name of the document unless set', minLength: 1, maxLength: 100 })),
   webhookUser: Type.Optional(Type.String({ title: 'Webhook user', description: 'The user name that Connect signs in with.', minLength: 1, maxLength: 100 })),
-  webhookPassword: Type.Optional(Secret({ title: 'Webhook password', description: 'The password that Connect signs in with.', maxLength: 100 }))
+  webhookPassword: Type.Optional(Secret({ title: 'Webhook password', description: 'The password that Connect signs in with.', maxLength: 100 })),
+  webhookSecret: Type.Optional(Secret({ title: 'Connect key', description: 'The HMAC key that Connect signs events with.', maxLength: 500 }))
 })
 
 export type Call = Context<Static<typeof Settings>, object>
@@ -20,9 +21,14 @@ export type Call = Context<Static<typeof Settings>, object>
 /** Docusign's system for trials: what is signed there binds nobody. */
 const demo = 'demo.docusign.net'
 
+/** Throws a refusal where what is real would be signed in the demo system. */
+export function checkEnvironment ({ sandbox, baseHost }: { sandbox: boolean, baseHost?: string | undefined }): void {
+  if (!sandbox && baseHost === demo) throw refused('wrong_environment', 'What is signed in the demo system binds nobody: only a sandbox configuration may use it.')
+}
+
 /** A request about envelopes, signed in as the user of the settings. In a sandbox it goes to Docusign's demo system alone. */
 export function envelopes ({ settings: { baseHost, accountId, integrationKey, userId, privateKey }, sandbox }: Call, path = ''): [string, HttpCall] {
-  if (!sandbox && baseHost === demo) throw refused('wrong_environment', 'What is signed in the demo system binds nobody: only a sandbox configuration may use it.')
+  checkEnvironment({ sandbox, baseHost })
   const audience = sandbox ? 'account-d.docusign.com' : 'account.docusign.com'
   return [`https://${sandbox ? demo : baseHost}/restapi/v2.1/accounts/${accountId}/envelopes${path}`, {
     oauth2: {

@@ -1,7 +1,7 @@
 import { defineProvider, draftFirst, Type } from '@dispatch/core/provider'
-import { change, Envelope, envelopePath, envelopes, find, findTransaction, Settings, type Call } from './api.ts'
+import { change, checkEnvironment, Envelope, envelopePath, envelopes, find, findTransaction, Settings, type Call } from './api.ts'
 import { prepare } from './prepare.ts'
-import { locales } from './signers.ts'
+import { checkSigners, locales } from './signers.ts'
 
 /** What envelopes are once they were sent, as delivery statuses. */
 const statuses = { sent: 'started', delivered: 'viewed', signed: 'signed', completed: 'completed', declined: 'declined', voided: 'cancelled' } as const
@@ -31,6 +31,11 @@ export default defineProvider({
     esign: {
       signatureTypes: ['SIMPLE'],
       locales,
+      check ({ esign: { signers } }, { settings: { baseHost }, sandbox }) {
+        checkEnvironment({ sandbox, baseHost })
+        checkSigners(signers)
+        return []
+      },
       // An envelope is read by its id, at once; a request that was cut off may be at work for as long as it can take.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,
@@ -62,7 +67,11 @@ export default defineProvider({
   },
   webhooks: {
     esign: {
-      verify: { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
+      // Connect signs with each key of the account, in a header of its own: https://developers.docusign.com/platform/webhooks/connect/hmac/.
+      verify: [
+        { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
+        { kind: 'hmac', header: 'X-DocuSign-Signature-*', algorithm: 'sha256', encoding: 'base64', secret: 'webhookSecret' }
+      ],
       body: Type.Object({
         event: Type.String(),
         generatedDateTime: Type.String(),
@@ -74,9 +83,11 @@ export default defineProvider({
       }),
       events: {
         'envelope-sent': 'started',
+        'recipient-delivered': 'viewed',
         'envelope-delivered': 'viewed',
         'recipient-completed': 'signed',
         'envelope-completed': 'completed',
+        'recipient-declined': 'declined',
         'envelope-declined': 'declined',
         'envelope-voided': 'cancelled'
       }

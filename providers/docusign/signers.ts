@@ -11,14 +11,11 @@ export const documentId = '1'
 
 const longest = { name: 100, email: 100 }
 
-/**
- * The signers as Docusign takes them: numbers are texts in this API, and its pixels are 72 to the inch, as points are. Throws a
- * refusal for a name that is too long there.
- */
+/** The signers as Docusign takes them: numbers are texts in this API, and its pixels are 72 to the inch, as points are. Throws what {@link checkSigners} does. */
 export function signersOf ({ esign: { signers, locale }, signatures }: Request, emailSubject: string): object[] {
+  checkSigners(signers)
   return signers.map(({ firstName, lastName, email, order = 1 }, index) => {
     const name = `${firstName} ${lastName}`
-    checkLengths({ name, email })
     const places = signatures.filter(({ signer }) => signer === index + 1)
     return {
       recipientId: String(index + 1),
@@ -35,9 +32,12 @@ export function signersOf ({ esign: { signers, locale }, signatures }: Request, 
   })
 }
 
-function checkLengths (signer: Record<keyof typeof longest, string>): void {
-  for (const field of ['name', 'email'] as const) {
-    const [{ length }, most] = [signer[field], longest[field]]
-    if (length > most) throw refused(`${field}_too_long`, `Docusign takes at most ${most} characters of a signer's ${field}, and this has ${length}.`)
+/** Throws a refusal for a name or an address that is too long there. */
+export function checkSigners (signers: Request['esign']['signers']): void {
+  for (const [index, { firstName, lastName, email }] of signers.entries()) {
+    for (const [field, { length }, place] of [['name', `${firstName} ${lastName}`, 'lastName'], ['email', email, 'email']] as const) {
+      const most = longest[field]
+      if (length > most) throw refused(`${field}_too_long`, `Docusign takes at most ${most} characters of a signer's ${field}, and this has ${length}.`, `/esign/signers/${index}/${place}`)
+    }
   }
 }

@@ -20,8 +20,8 @@ type Flow = Static<typeof Flow>
 const pending: Acknowledgement = { status: 'Pending' }
 const failed = 'Error'
 
-/** The words after which an acknowledgement does not change any more. */
-export const final = ['Ok', failed] as const
+/** The words of an acknowledgement, as delivery statuses. */
+export const statuses = { Pending: 'received', Ok: 'accepted', [failed]: 'rejected' } as const
 
 /** The address and the sign-in of a call; `path` goes on after the address of the service. */
 export function ask ({ settings, sandbox, reference }: Call, path: string, body: HttpCall = {}): [url: string, call: HttpCall] {

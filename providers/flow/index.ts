@@ -1,5 +1,5 @@
 import { defineProvider } from '@dispatch/core/provider'
-import { answer, ask, final, Flow, Flows, foundAmong, Received } from './api.ts'
+import { answer, ask, Flow, Flows, foundAmong, Received, statuses } from './api.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
 /** The syntax of a file, by the format of the e-invoice. */
@@ -14,6 +14,7 @@ const day = 24 * 60 * minute
 export default defineProvider({
   code: 'flow',
   name: 'AFNOR Flow Service',
+  sandbox: { kind: 'flag', needs: ['sandboxUrl'] },
   settings: Settings,
   requestSettings: RequestSettings,
   errors: { at: ['/errorCode', '/error'], message: ['/errorMessage', '/error_description'] },
@@ -24,7 +25,9 @@ export default defineProvider({
       // What was received may take a while before a search finds it.
       idempotency: { kind: 'lookup', visibleAfter: 10 * minute },
       timeLimit: 100,
-      final,
+      // "Not implemented": one platform says so to whatever comes with a processing rule, and keeps nothing of it.
+      notProcessed: [501],
+      statuses,
       poll: { after: 5 * minute, every: 30 * minute, until: 10 * day },
 
       async dispatch ({ invoicing: { eInvoiceFormat = 'FACTUR_X' }, document }, call) {

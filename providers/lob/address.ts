@@ -22,7 +22,7 @@ const longest = { name: 40, company: 40, address_line1: 64, address_line2: 64 }
 const longestAbroad = { ...longest, address_line1: 200, address_line2: 200 }
 
 /** The recipient as Lob takes it. Throws a refusal when Lob would not print all of it, or no state can be told. */
-export function addressOf ({ name, company, address, city, postalCode, country }: Recipient): Address {
+export function addressOf ({ name, company, address, city, state, postalCode, country }: Recipient): Address {
   const [line = '', ...lines] = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
   const isDomestic = country === 'US' || usTerritories.includes(country)
   const whole: Address = {
@@ -30,11 +30,11 @@ export function addressOf ({ name, company, address, city, postalCode, country }
     ...(company !== undefined && { company }),
     address_line1: line,
     ...(lines.length > 0 && { address_line2: lines.join(', ') }),
-    ...(isDomestic ? domesticPlace(city, postalCode ?? '', country) : foreignPlace(city, postalCode, country))
+    ...(isDomestic ? domesticPlace({ city, state, zip: postalCode ?? '', country }) : foreignPlace({ city, state, postalCode, country }))
   }
   for (const [field, most] of Object.entries(isDomestic ? longest : longestAbroad)) {
     const { length } = whole[field as keyof Address] ?? ''
-    if (length > most) throw refused('address_length_exceeds_limit', `Lob prints at most ${most} characters of ${field}, and this has ${length}.`)
+    if (length > most) throw refused('address_length_exceeds_limit', `Lob prints at most ${most} characters of ${field}, and this has ${length}.`, `/postal/recipient/${field.startsWith('address') ? 'address' : field}`)
   }
   return whole
 }
@@ -53,15 +53,26 @@ export function returnAddressOf (settings: Record<'senderName' | 'senderAddress'
 
 type Place = Pick<Address, 'address_city' | 'address_state' | 'address_zip' | 'address_country'>
 
-/** A state stands after the city, as Americans write it, or follows from the ZIP code. */
-function domesticPlace (text: string, zip: string, country: string): Place {
-  const [, written = '', code = ''] = /^(.+?),?\s+([A-Z]{2})$/.exec(text) ?? []
-  const [city, state] = states.has(code) ? [written, code] : [text, country === 'US' ? stateOf(zip) : country]
-  if (state === undefined) throw refused('unknown_state', `The ZIP code ${zip} is in no state. Write the state after the city: "San Francisco, CA".`)
-  return { address_city: city, address_state: state, address_zip: zip, address_country: 'US' }
+/**
+ * The state is the one that is given. Else it stands after the city, with a comma as Americans write it, or without one where the
+ * ZIP code agrees; else it follows from the ZIP code.
+ */
+function domesticPlace ({ city: text, state: given, zip, country }: { city: string, state: string | undefined, zip: string, country: string }): Place {
+  const ofZip = country === 'US' ? stateOf(zip) : country
+  const [, written = '', comma, code = ''] = /^(.+?)(,)?\s+([A-Z]{2})$/.exec(text) ?? []
+  const isState = given === undefined ? states.has(code) && (comma !== undefined || code === ofZip) : code === given
+  const state = given ?? (isState ? code : ofZip)
+  if (state === undefined) throw refused('unknown_state', `The ZIP code ${zip} is in no state: give the state of the recipient.`, '/postal/recipient/state')
+  return { address_city: isState ? written : text, address_state: state, address_zip: zip, address_country: 'US' }
 }
 
 /** Lob wants a postal code, or a city and a state: where there are no codes the city stands for its region. */
-function foreignPlace (city: string, postalCode: string | undefined, country: string): Place {
-  return { address_city: city, ...(postalCode === undefined ? { address_state: city } : { address_zip: postalCode }), address_country: country }
+function foreignPlace ({ city, state, postalCode, country }: { city: string, state: string | undefined, postalCode: string | undefined, country: string }): Place {
+  const region = state ?? (postalCode === undefined ? city : undefined)
+  return {
+    address_city: city,
+    ...(region !== undefined && { address_state: region }),
+    ...(postalCode !== undefined && { address_zip: postalCode }),
+    address_country: country
+  }
 }

@@ -1,6 +1,8 @@
-import { defineProvider, keyFor, refused, Secret, Type, type Context, type HttpCall, type Static } from '@dispatch/core/provider'
-import { addressOf, countries, returnAddressOf } from './address.ts'
+import { at, defineProvider, refused, Secret, Type, type Context, type HttpCall, type Json, type ServiceContracts, type Static } from '@dispatch/core/provider'
+import { addressOf, countries, returnAddressOf, type Address } from './address.ts'
 import { events, statuses, wordOf } from './tracking.ts'
+
+type MailType = ServiceContracts['postal']['dispatch']['postal']['mailType']
 
 const letters = 'https://api.lob.com/v1/letters'
 /** Under which our reference of a step stands in the metadata of its letter. */
@@ -22,31 +24,52 @@ const Settings = Type.Object({
   webhookSecret: Type.Optional(Secret({ title: 'Webhook secret', description: 'The secret that Lob shows for the webhook.' }))
 })
 
+/** Why Lob could not make a letter of what it had accepted: `failure_reason` and `remediation`, both texts. */
+const FailureReason = Type.Optional(Type.Unsafe<Json>({}))
+
+const RequestSettings = Type.Object({
+  addressId: Type.Optional(Type.String({
+    title: 'Address', description: 'An address kept at Lob (adr_…), which the letter goes to in place of the recipient\'s.', pattern: '^adr_[a-zA-Z0-9]+$'
+  })),
+  returnReceipt: Type.Optional(Type.Boolean({ title: 'Return receipt', description: 'A registered letter within the United States comes with a return receipt.' })),
+  returnEnvelope: Type.Optional(Type.Boolean({ title: 'Return envelope', description: 'An envelope for the answer lies in the letter.' })),
+  perforatedPage: Type.Optional(Type.Integer({ title: 'Perforated page', description: 'The page that is sent back in the return envelope; 1 unless set.', minimum: 1, maximum: 60 }))
+})
+
+type RequestSettings = Static<typeof RequestSettings>
+
 const Letter = Type.Object({
   id: Type.String(),
   status: Type.Optional(Type.String()),
   deleted: Type.Optional(Type.Boolean()),
   expected_delivery_date: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   tracking_number: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  failure_reason: FailureReason,
   tracking_events: Type.Optional(Type.Union([Type.Array(Type.Object({ name: Type.String() })), Type.Null()]))
 })
 const Letters = Type.Object({ data: Type.Array(Letter) })
 const Deleted = Type.Object({ deleted: Type.Optional(Type.Boolean()) })
 
-type Call = Context<Static<typeof Settings>, object>
+type Call = Context<Static<typeof Settings>, RequestSettings>
 
 export default defineProvider({
   code: 'lob', name: 'Lob', docs: 'https://docs.lob.com/#tag/Letters',
   hosts: ['api.lob.com'],
-  sandbox: { kind: 'configuration' },
+  sandbox: { kind: 'configuration', key: { setting: 'apiKey', test: '^test_' } },
   settings: Settings,
+  requestSettings: RequestSettings,
   errors: {
     at: '/error/code',
     message: '/error/message',
     map: {
       // Said of a key whose first request is still at work, too.
       conflict: 'outcome_unknown',
-      request_timeout: 'outcome_unknown'
+      request_timeout: 'outcome_unknown',
+      // Of the account, answered with 401 and 403: the key is right. https://help.lob.com/developer-docs/error-reference
+      billing_address_required: 'provider_error',
+      payment_method_unverified: 'provider_error',
+      email_required: 'provider_error',
+      feature_limit_reached: 'provider_error'
     }
   },
   services: {
@@ -60,17 +83,24 @@ export default defineProvider({
       idempotency: { kind: 'key', ttl: 24 * 3600 },
       statuses,
 
+      check ({ postal: { recipient, mailType } }, { requestSettings }) {
+        extraService(mailType, addressOf(recipient), requestSettings)
+        return []
+      },
+
       async dispatch ({ postal: { recipient, mailType, color, duplex }, document }, call) {
+        const { addressId, returnEnvelope = false, perforatedPage = 1 } = call.requestSettings
         const to = addressOf(recipient)
         const { useType = 'operational', addressPlacement = 'insert_blank_page' } = call.settings
         const letter = await call.http.post(...ask(call, {
           headers: { 'idempotency-key': call.idempotencyKey },
           multipart: {
-            ...bracketed('to', to),
+            ...(addressId === undefined ? bracketed('to', to) : { to: addressId }),
             ...bracketed('from', returnAddressOf(call.settings)),
             color,
             double_sided: duplex,
-            ...(mailType === 'REGISTERED' && { extra_service: to.address_country === 'US' ? 'certified' : 'registered' }),
+            ...extraService(mailType, to, call.requestSettings),
+            ...(returnEnvelope && { return_envelope: true, perforated_page: perforatedPage }),
             address_placement: addressPlacement,
             use_type: useType,
             ...bracketed('metadata', { [referenceKey]: call.reference }),
@@ -104,8 +134,8 @@ export default defineProvider({
         kind: 'hmac', header: 'Lob-Signature', algorithm: 'sha256', encoding: 'hex', secret: 'webhookSecret',
         timestamp: { header: 'Lob-Signature-Timestamp', unit: 'milliseconds' }
       },
-      body: Type.Object({ id: Type.String(), reference_id: Type.String(), event_type: Type.Object({ id: Type.String() }) }),
-      read: ({ id, reference_id: remoteId, event_type: { id: type } }) => ({ eventId: id, remoteId, type }),
+      body: Type.Object({ id: Type.String(), reference_id: Type.String(), event_type: Type.Object({ id: Type.String() }), body: Type.Optional(Type.Object({ failure_reason: FailureReason })) }),
+      read: ({ id, reference_id: remoteId, event_type: { id: type }, body: letter }) => ({ eventId: id, remoteId, type, ...reasonOf(letter?.failure_reason) }),
       events
     }
   }
@@ -113,8 +143,14 @@ export default defineProvider({
 
 /** A request: the key says which of Lob's two environments is meant, and nothing is printed in that of test keys. */
 function ask (call: Call, more: HttpCall = {}, path = ''): [url: string, call: HttpCall] {
-  const key = keyFor(call, call.settings.apiKey, /^test_/)
-  return [letters + path, { basic: [key, ''], ...more, headers: { 'lob-version': '2020-02-11', ...more.headers } }]
+  return [letters + path, { basic: [call.settings.apiKey, ''], ...more, headers: { 'lob-version': '2020-02-11', ...more.headers } }]
+}
+
+/** Throws a refusal where there are no return receipts. */
+function extraService (mailType: MailType, { address_country: country }: Address, { returnReceipt = false }: RequestSettings): { extra_service?: string } {
+  if (mailType === 'REGISTERED' && country === 'US') return { extra_service: returnReceipt ? 'certified_return_receipt' : 'certified' }
+  if (returnReceipt) throw refused('no_return_receipt', 'Lob has return receipts for registered letters within the United States alone.', '/settings/returnReceipt')
+  return mailType === 'REGISTERED' ? { extra_service: 'registered' } : {}
 }
 
 const pathOf = (id: string): string => `/${encodeURIComponent(id)}`
@@ -127,6 +163,11 @@ function answer (letter: Static<typeof Letter>): { id: string, status: string } 
   return { id: letter.id, status: letter.status ?? 'processed', ...facts(letter) }
 }
 
-function facts ({ expected_delivery_date: date, tracking_number: number }: Static<typeof Letter>): { expectedDeliveryDate?: string, trackingNumber?: string } {
-  return { ...(typeof date === 'string' && { expectedDeliveryDate: date }), ...(typeof number === 'string' && { trackingNumber: number }) }
+function facts ({ expected_delivery_date: date, tracking_number: number, failure_reason: failure }: Static<typeof Letter>): { expectedDeliveryDate?: string, trackingNumber?: string, reason?: string } {
+  return { ...(typeof date === 'string' && { expectedDeliveryDate: date }), ...(typeof number === 'string' && { trackingNumber: number }), ...reasonOf(failure) }
+}
+
+function reasonOf (failure: Json = null): { reason?: string } {
+  const reason = ['/failure_reason', '/remediation'].map((pointer) => at(failure, pointer)).filter((text) => typeof text === 'string').join(' ')
+  return reason === '' ? {} : { reason }
 }

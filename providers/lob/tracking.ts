@@ -1,4 +1,4 @@
-type Status = 'accepted' | 'mailed' | 'in_transit' | 'delivered' | 'returned' | 'cancelled'
+type Status = 'accepted' | 'mailed' | 'in_transit' | 'delivered' | 'returned' | 'failed' | 'cancelled'
 
 /** What becomes of a letter on its way, by the end of an event's name: https://docs.lob.com/#tag/Tracking-Events. */
 const tracked = {
@@ -17,12 +17,15 @@ const tracked = {
 export const events: Readonly<Record<string, Status>> = {
   'letter.created': 'accepted',
   'letter.rendered_pdf': 'accepted',
+  'letter.rendered_thumbnails': 'accepted',
+  'letter.rejected': 'failed',
+  'letter.failed': 'failed',
   'letter.deleted': 'cancelled',
   ...Object.fromEntries(Object.entries(tracked).flatMap(([word, status]) => [[`letter.${word}`, status], [`letter.certified.${word}`, status]]))
 }
 
 /** The words of a letter that is asked after: of its production, then of its last tracking event. */
-export const statuses: Readonly<Record<string, Status>> = { processed: 'accepted', rendered: 'accepted', deleted: 'cancelled', ...tracked }
+export const statuses: Readonly<Record<string, Status>> = { processed: 'accepted', rendered: 'accepted', failed: 'failed', deleted: 'cancelled', ...tracked }
 
 type Followed = { deleted?: boolean, tracking_events?: readonly { name: string }[] | null, status?: string }
 

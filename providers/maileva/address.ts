@@ -11,22 +11,30 @@ export const longestLine = 38
 const places: Readonly<Record<number, readonly Line[]>> = { 1: [4], 2: [3, 4], 3: [3, 4, 5], 4: [2, 3, 4, 5] }
 
 /** The recipient's lines. Throws a refusal when Maileva would not print all of them. */
-export function linesOf ({ name, company, address, city, postalCode }: Recipient): Lines {
+export function linesOf (recipient: Recipient): Lines {
+  const { name, company, address } = recipient
   const written = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
   const free = places[written.length]
   if (free === undefined || (company !== undefined && free.includes(2))) {
-    throw refused('too_many_address_lines', `An address has six lines, and there is no room for ${written.length} between the names and the city.`)
+    throw refused('too_many_address_lines', `An address has six lines, and there is no room for ${written.length} between the names and the city.`, '/postal/recipient/address')
   }
   const lines: Lines = {
     ...(company === undefined ? { 1: name } : { 1: company, 2: name }),
     ...Object.fromEntries(free.map((line, index) => [line, written[index] ?? ''])),
-    6: postalCode === undefined ? city : `${postalCode} ${city}`
+    6: placeOf(recipient)
   }
   for (const [line, text] of Object.entries(lines)) {
     const { length } = Array.from(text)
-    if (length > longestLine) throw refused('address_line_too_long', `Line ${line} of the address, "${text}", has ${length} characters: at most ${longestLine} are printed.`)
+    if (length > longestLine) throw refused('address_line_too_long', `Line ${line} of the address, "${text}", has ${length} characters: at most ${longestLine} are printed.`, '/postal/recipient')
   }
   return lines
+}
+
+/** The last line: the code before the city, but after it and its state where there are states. CEDEX stands after a French city. */
+function placeOf ({ city, state, postalCode = '', country }: Recipient): string {
+  const [, code = postalCode, cedex] = country === 'FR' ? /^(?:FR?-)?(\d{5})(?:\s+(CEDEX.*))?$/i.exec(postalCode.trim()) ?? [] : []
+  const parts = state === undefined ? [code, city, cedex] : [city, state, postalCode]
+  return parts.filter((part) => part !== undefined && part !== '').join(' ')
 }
 
 /** Lines as fields: `address_line_1` to `address_line_6`. */

@@ -48,10 +48,11 @@ export async function prepare ({ postal: { recipient, mailType, color, duplex },
   return id
 }
 
-function registered ({ settings }: Call): Record<string, string | boolean> {
+/** What a registered letter has besides. Throws a refusal where the settings name no sender. */
+export function registered ({ settings }: { settings: Partial<Call['settings']> }): Record<string, string | boolean> {
   const { acknowledgement = true, senderName, senderDetails, senderStreet, senderCity, senderCountry = 'FR' } = settings
   if (senderName === undefined || senderStreet === undefined || senderCity === undefined) {
-    throw refused('no_sender', 'A registered letter needs a sender: set senderName, senderStreet and senderCity in the configuration.')
+    throw refused('no_sender', 'A registered letter needs a sender: set senderName, senderStreet and senderCity in the configuration.', '/postal/mailType')
   }
   const lines = { 1: senderName, ...(senderDetails !== undefined && { 2: senderDetails }), 4: senderStreet, 6: senderCity }
   return { acknowledgement_of_receipt: acknowledgement, ...fieldsOf(lines, 'sender_'), sender_country_code: senderCountry }

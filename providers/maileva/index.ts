@@ -1,5 +1,6 @@
 import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
-import { ask, find, pathOf, prepare, products, read, type Request } from './api.ts'
+import { fieldsOf, linesOf } from './address.ts'
+import { ask, find, pathOf, prepare, products, read, registered, type Request } from './api.ts'
 import { Settings } from './settings.ts'
 
 const hour = 3600
@@ -26,10 +27,16 @@ export default defineProvider({
       mailTypes: ['SIMPLE', 'REGISTERED'],
       color: true,
       duplex: true,
+      check ({ postal: { recipient, mailType } }, { settings }) {
+        fieldsOf(linesOf(recipient))
+        if (mailType === 'REGISTERED') registered({ settings })
+        return []
+      },
       // What is read by its id is there at once; a submission that was cut off may be at work for as long as it can take.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,
-      statuses: { PENDING: 'accepted', ACCEPTED: 'accepted', PROCESSED: 'printed', DELETED: 'cancelled' },
+      // A sending has one recipient: what has errors was not printed.
+      statuses: { PENDING: 'accepted', ACCEPTED: 'accepted', PROCESSED: 'printed', REJECTED: 'failed', PROCESSED_WITH_ERRORS: 'failed', DELETED: 'cancelled' },
       poll: { after: 6 * hour, every: 12 * hour, until: 30 * 24 * hour },
 
       // A draft is never printed before it is submitted.
@@ -71,6 +78,8 @@ export default defineProvider({
       events: {
         ON_STATUS_ACCEPTED: 'accepted',
         ON_STATUS_PROCESSED: 'printed',
+        ON_STATUS_REJECTED: 'failed',
+        ON_STATUS_PROCESSED_WITH_ERRORS: 'failed',
         ON_DEPOSIT_PROOF_RECEIVED: 'mailed',
         ON_GLOBAL_DEPOSIT_PROOF_RECEIVED: 'mailed',
         ON_MAIN_DELIVERY_STATUS_FIRST_PRESENTATION: 'in_transit',

@@ -2,16 +2,19 @@ import { refused, Type, type DocumentHandle, type EventReading, type Reported, t
 import { recorded, referenceOf, sentDocument } from './outbox.ts'
 import type { Call } from './settings.ts'
 
-/** What becomes of what is signed and of what is posted: the simulator's words are ours. */
+/** What becomes of what is signed, posted, texted and invoiced: the simulator's words are ours. */
 export const signing = { started: 'started', viewed: 'viewed', signed: 'signed', completed: 'completed', declined: 'declined', expired: 'expired', cancelled: 'cancelled' } as const
-export const mailing = { accepted: 'accepted', printed: 'printed', mailed: 'mailed', in_transit: 'in_transit', delivered: 'delivered', returned: 'returned', cancelled: 'cancelled' } as const
+export const mailing = { accepted: 'accepted', printed: 'printed', mailed: 'mailed', in_transit: 'in_transit', delivered: 'delivered', returned: 'returned', failed: 'failed', cancelled: 'cancelled' } as const
+
+export const texting = { queued: 'queued', sent: 'sent', delivered: 'delivered', failed: 'failed' } as const
+export const paying = { received: 'received', open: 'open', accepted: 'accepted', rejected: 'rejected', uncollectible: 'uncollectible', paid: 'paid', void: 'void' } as const
 
 /** As long as not everybody has signed, and until it is in the post; once more changes nothing. */
 const cancellable: readonly string[] = ['started', 'viewed', 'signed', 'accepted', 'printed', 'cancelled']
 
 const text = Type.String({ minLength: 1, maxLength: 200 })
 
-/** One format for both services: the id of the event, one of the words, the id that was answered to the dispatch. */
+/** One format for what is signed and what is posted: the id of the event, one of the words, the id that was answered to the dispatch. */
 export const Event = Type.Object({ id: text, type: text, transaction: text })
 
 export function read ({ id: eventId, type, transaction: remoteId }: Static<typeof Event>): EventReading {

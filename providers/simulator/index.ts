@@ -1,5 +1,5 @@
 import { at, defineProvider } from '@dispatch/core/provider'
-import { cancel, Event, mailing, read, signedCopy, signing, status } from './deliveries.ts'
+import { cancel, Event, mailing, paying, read, signedCopy, signing, status, texting } from './deliveries.ts'
 import { claimNumber, invoiceAnswer } from './invoicing.ts'
 import { magicNumber, magicWord } from './magic.ts'
 import { lookup, send } from './send.ts'
@@ -7,6 +7,9 @@ import { RequestSettings, Settings } from './settings.ts'
 
 /** Everything accepted can be found at once by our reference. */
 const findable = { idempotency: { kind: 'lookup', visibleAfter: 0 }, lookup } as const
+
+/** Seconds: what sends no event is asked after for a day. */
+const asked = { until: 24 * 3600 }
 
 export default defineProvider({
   code: 'simulator',
@@ -20,6 +23,9 @@ export default defineProvider({
       documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'],
       sendByEmail: true,
       requires: ['/number'],
+      statuses: paying,
+      status,
+      poll: asked,
       dispatch (request, call) {
         const { invoicing, data, document, metadata } = request
         const word = magicWord(invoicing.reference, at(data, '/customer/email'), at(data, '/customer/name'))
@@ -56,6 +62,9 @@ export default defineProvider({
     sms: {
       ...findable,
       alphanumericSender: true,
+      statuses: texting,
+      status,
+      poll: asked,
       dispatch ({ sms, metadata }, call) {
         return send({ service: 'sms', sms, metadata }, magicNumber(sms.phoneNumber), call, () => ({ status: 'sent' }))
       }

@@ -1,36 +1,42 @@
-import { AllowedSenders, defineProvider, Host, refused, Secret, Type } from '@dispatch/core/provider'
+import { AllowedSenders, defineProvider, Host, Secret, sendStatus, textOf, Type, type SmtpTransport, type Static } from '@dispatch/core/provider'
 
-/** Characters of a server's words about one recipient: an answer for 150 of them has to fit. */
-const longestWords = 200
+/** All three of them, or none. */
+const dkim = ['dkimDomain', 'dkimSelector', 'dkimPrivateKey']
+
+const Settings = Type.Object({
+  host: Host({ title: 'Mail server', description: 'the name of the server that takes your mail for delivery, such as smtp.example.com' }),
+  port: Type.Optional(Type.Integer({ title: 'Port', description: '587 with STARTTLS and 465 with TLS unless told', minimum: 1, maximum: 65_535 })),
+  security: Type.Optional(Type.Enum(['starttls', 'tls'], {
+    title: 'Security', description: 'STARTTLS, or TLS from the first byte. Both are required: nothing goes out in the clear.', default: 'starttls'
+  })),
+  user: Type.Optional(Type.String({ title: 'User', description: 'the name to sign in with; left out where the server asks for none', minLength: 1 })),
+  password: Type.Optional(Secret({ title: 'Password', description: 'The password of that user.' })),
+  dkimDomain: Type.Optional(Type.String({ title: 'DKIM domain', description: 'the domain that signs, that of the senders, such as example.com', pattern: '^([^\\s.@/;=]+\\.)+[^\\s.@/;=]+$', maxLength: 253 })),
+  dkimSelector: Type.Optional(Type.String({ title: 'DKIM selector', description: 'the name of the key: its public one is the TXT record of <selector>._domainkey.<domain>', pattern: '^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$', maxLength: 100 })),
+  dkimPrivateKey: Type.Optional(Secret({ title: 'DKIM private key', description: 'The private RSA key in PEM, without a passphrase.', format: 'rsa-private-key', maxLength: 16_384 })),
+  allowedSenders: AllowedSenders()
+}, { dependentRequired: { user: ['password'], password: ['user'], dkimDomain: dkim, dkimSelector: dkim, dkimPrivateKey: dkim } })
 
 export default defineProvider({
   code: 'smtp',
   name: 'SMTP',
   docs: 'https://www.rfc-editor.org/rfc/rfc5321',
-  settings: Type.Object({
-    host: Host({ title: 'Mail server', description: 'the name of the server that takes your mail for delivery, such as smtp.example.com' }),
-    port: Type.Optional(Type.Integer({ title: 'Port', description: '587 with STARTTLS and 465 with TLS unless told', minimum: 1, maximum: 65_535 })),
-    security: Type.Optional(Type.Enum(['starttls', 'tls'], {
-      title: 'Security', description: 'STARTTLS, or TLS from the first byte. Both are required: nothing goes out in the clear.', default: 'starttls'
-    })),
-    user: Type.Optional(Type.String({ title: 'User', description: 'the name to sign in with; left out where the server asks for none', minLength: 1 })),
-    password: Type.Optional(Secret({ title: 'Password', description: 'The password of that user.' })),
-    allowedSenders: AllowedSenders()
-  }, { dependentRequired: { user: ['password'], password: ['user'] } }),
+  settings: Settings,
   services: {
     email: {
       idempotency: { kind: 'none' },
-      async dispatch ({ email, inline, attachments }, { settings, sandbox, reference, smtp }) {
-        if (sandbox) throw refused('no_sandbox', 'A mail server has no sandbox: nothing was sent. A mail server for tests, with a configuration of its own, does the same.')
-        const { messageId, response, accepted, rejected } = await smtp.send({ ...email, inline, attachments, headers: { 'X-Dispatch-Reference': reference } }, settings)
-        return {
-          id: messageId,
-          status: rejected.length === 0 ? 'sent' : 'partially_sent',
-          response,
-          accepted,
-          rejected: rejected.map(({ message, ...recipient }) => ({ ...recipient, message: message.slice(0, longestWords) }))
-        }
+      rest: true,
+      async dispatch ({ email, inline, attachments }, { settings, reference, rest, smtp }) {
+        const again = rest === undefined ? {} : { date: textOf(rest.answer, '/date'), only: rest.recipients }
+        const message = { ...email, id: reference, ...again, inline, attachments, headers: { ...email.headers, 'X-Dispatch-Reference': reference } }
+        const { messageId, ...receipt } = await smtp.send(message, transportOf(settings))
+        return { id: messageId, status: sendStatus(receipt), ...receipt }
       }
     }
   }
 })
+
+/** The mail server, and with what it is handed messages. */
+function transportOf ({ dkimDomain: domain, dkimSelector: selector, dkimPrivateKey: privateKey, ...server }: Static<typeof Settings>): SmtpTransport {
+  return domain === undefined || selector === undefined || privateKey === undefined ? server : { ...server, dkim: { domain, selector, privateKey } }
+}

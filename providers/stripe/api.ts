@@ -1,4 +1,4 @@
-import { keyFor, Type, type Accepted, type Found, type HttpCall, type Invoice, type Static } from '@dispatch/core/provider'
+import { Type, type Accepted, type Found, type Http, type HttpCall, type Invoice, type Static } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
 const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
@@ -8,7 +8,7 @@ const Metadata = Type.Optional(Type.Union([Type.Record(Type.String(), Type.Strin
 /** What is read of an invoice, a quote or a credit note; each has some of the fields. */
 export const Paper = Type.Object({
   id: Type.String(), status: Type.String(), number: Text, metadata: Metadata,
-  total: Amount, amount_total: Amount, amount_remaining: Amount,
+  total: Amount, amount_total: Amount, amount_due: Amount, amount_remaining: Amount,
   hosted_invoice_url: Text, invoice_pdf: Text, pdf: Text
 })
 export type Paper = Static<typeof Paper>
@@ -28,7 +28,7 @@ export const pathOf = (id: string): string => `${paths[id.slice(0, 2)] ?? 'invoi
 
 /** A request to Stripe. Later versions than this one have moved fields. */
 export function ask (call: Call, path: string, more: HttpCall = {}, host = 'api'): [string, HttpCall] {
-  const bearer = keyFor(call, call.settings.secretKey, /_test_/)
+  const { secretKey: bearer } = call.settings
   return [`https://${host}.stripe.com/v1/${path}`, { bearer, ...more, headers: { 'stripe-version': '2023-08-16', ...more.headers } }]
 }
 
@@ -38,6 +38,11 @@ export function send (call: Call, step: string, path: string, form: NonNullable<
 }
 
 export const read = (id: string, call: Call): Promise<Paper> => call.http.get(...ask(call, pathOf(id)), Paper)
+
+/** Takes back a draft: that of an invoice is deleted, a quote is cancelled, as none is ever deleted. */
+export function withdraw (draft: string, call: Call, http: Http): Promise<unknown> {
+  return draft.startsWith('qt_') ? http.post(...send(call, 'cancel', `${pathOf(draft)}/cancel`), Created) : http.delete(...ask(call, pathOf(draft)), Created)
+}
 
 /** What became of what was prepared: of a draft, or of the credit note of an invoice. */
 export async function find (prepared: string, call: Call): Promise<Found> {

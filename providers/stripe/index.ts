@@ -1,26 +1,47 @@
 import { defineProvider, draftFirst, refused } from '@dispatch/core/provider'
-import { answer, ask, creditedBy, find, Paper, pathOf, read, send } from './api.ts'
+import { answer, ask, creditedBy, find, Paper, pathOf, read, send, withdraw } from './api.ts'
+import { limits } from './limits.ts'
+import { planOf } from './plan.ts'
 import { issueCredit, prepare } from './prepare.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
 export default defineProvider({
   code: 'stripe', name: 'Stripe', docs: 'https://stripe.com/docs/api/invoices',
   hosts: ['api.stripe.com', 'files.stripe.com', 'pay.stripe.com'],
-  sandbox: { kind: 'configuration' }, settings: Settings, requestSettings: RequestSettings,
+  sandbox: { kind: 'configuration', key: { setting: 'secretKey', test: '_test_' } }, settings: Settings, requestSettings: RequestSettings,
   errors: {
     // Some have no code; their type says as much.
     at: ['/error/code', '/error/type'], message: '/error/message',
-    // An earlier request with the same key is still at work.
-    map: { idempotency_key_in_use: 'outcome_unknown' }
+    map: {
+      // An earlier request with the same key is still at work.
+      idempotency_key_in_use: 'outcome_unknown',
+      // Another request, or Stripe itself, has the object: nothing was done (https://stripe.com/docs/rate-limits#object-lock-timeouts).
+      lock_timeout: 'provider_unavailable',
+      // Said with a 429, and by some limiters with a 400.
+      rate_limit: 'provider_unavailable',
+      api_key_expired: 'authentication_error',
+      platform_api_key_expired: 'authentication_error'
+    }
   },
   services: {
     invoicing: {
       documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'],
       sendByEmail: ['INVOICE'],
       requires: ['/number', '/currency', '/customer/name', '/customer/email', '/lines/0/quantity', '/lines/0/unitPrice', '/total'],
+      limits,
       // What is read by its id is there at once; a request that was cut off may be at work for as long as it can take.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,
+      // Of an invoice, a quote, a credit note.
+      statuses: { open: 'open', paid: 'paid', uncollectible: 'uncollectible', void: 'void', accepted: 'accepted', canceled: 'void', issued: 'accepted' },
+      poll: { until: 120 * 24 * 3600 },
+
+      check (asked, known) {
+        planOf(asked, known)
+        return []
+      },
+
+      status: async ({ id }, call) => ({ status: (await read(id, call)).status }),
 
       ...draftFirst({
         prepare,
@@ -28,6 +49,7 @@ export default defineProvider({
         async issue (draft, request, call) {
           const invoice = creditedBy(draft)
           if (invoice !== undefined) return answer(await issueCredit(invoice, request, call), call)
+          if (draft === call.checkpointed) call.onRefusal((http) => withdraw(draft, call, http))
           // A draft that is sent is finalized with it.
           const last = request.invoicing.sendByEmail === true ? 'send' : 'finalize'
           return answer(await call.http.post(...send(call, last, `${pathOf(draft)}/${last}`), Paper), call)

@@ -1,30 +1,62 @@
-import { defineProvider, refused, Secret, Type } from '@dispatch/core/provider'
+import { defineProvider, refused, Secret, Type, type Context, type HttpCall, type Static } from '@dispatch/core/provider'
 
 const sid = { pattern: '^AC[0-9a-fA-F]{32}$' }
-const messagingService = /^MG[0-9a-fA-F]{32}$/
+const service = 'MG[0-9a-fA-F]{32}'
+const messagingService = new RegExp(`^${service}$`)
+/** A number (E.164), a short code, a messaging service, or a name; what begins like a messaging service is no name. */
+const senders = `^(\\+[1-9][0-9]{6,14}|[0-9]{3,8}|${service}|(?!MG(?=[a-fA-F]*[0-9])[0-9a-fA-F]+$)(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11})$`
 
-const Sent = Type.Object({ sid: Type.String(), status: Type.String() })
+const validityPeriod = Type.Optional(Type.Integer({
+  title: 'Validity', description: 'Seconds after which a message that still waits is not sent any more: 1 to 36000 (10 hours, unless set).', minimum: 1, maximum: 36_000
+}))
+
+const Settings = Type.Object({
+  accountSid: Type.String({ ...sid, title: 'Account SID', description: 'AC and 32 hexadecimal digits, from the console' }),
+  authToken: Secret({ title: 'Auth token', description: 'The primary auth token of the account.' }),
+  from: Type.String({
+    title: 'Sender',
+    description: 'a number of the account (E.164), a short code, a name of 1 to 11 letters and digits, or a messaging service (MG and 32 hexadecimal digits)',
+    pattern: senders
+  }),
+  validityPeriod,
+  testAccountSid: Type.Optional(Type.String({ ...sid, title: 'Test account SID', description: 'the SID of the test credentials: what a sandbox configuration sends with' })),
+  testAuthToken: Type.Optional(Secret({ title: 'Test auth token', description: 'The token of the test credentials.' }))
+})
+
+const RequestSettings = Type.Object({
+  messagingService: Type.Optional(Type.String({
+    title: 'Messaging service', description: 'MG and 32 hexadecimal digits: the service that this message goes through, in place of the sender of the configuration.', pattern: messagingService.source
+  })),
+  validityPeriod
+})
+
+type Call = Context<Static<typeof Settings>, Static<typeof RequestSettings>>
+
+const Message = Type.Object({
+  sid: Type.String(),
+  status: Type.String(),
+  error_code: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+  error_message: Type.Optional(Type.Union([Type.String(), Type.Null()]))
+})
+
+/** https://www.twilio.com/docs/messaging/api/message-resource#message-status-values */
+const statuses = {
+  accepted: 'queued', scheduled: 'queued', queued: 'queued', sending: 'queued',
+  sent: 'sent', delivered: 'delivered', read: 'delivered',
+  failed: 'failed', undelivered: 'failed', canceled: 'failed'
+} as const
 
 /** The sender that test credentials may use: https://www.twilio.com/docs/iam/test-credentials. */
 const testSender = '+15005550006'
 
+const [minute, hour] = [60, 3600]
+
 export default defineProvider({
-  code: 'twilio',
-  name: 'Twilio',
-  docs: 'https://www.twilio.com/docs/messaging/api/message-resource',
+  code: 'twilio', name: 'Twilio', docs: 'https://www.twilio.com/docs/messaging/api/message-resource',
   hosts: ['api.twilio.com'],
   sandbox: { kind: 'flag', needs: ['testAccountSid', 'testAuthToken'] },
-  settings: Type.Object({
-    accountSid: Type.String({ ...sid, title: 'Account SID', description: 'AC and 32 hexadecimal digits, from the console' }),
-    authToken: Secret({ title: 'Auth token', description: 'The primary auth token of the account.' }),
-    from: Type.String({
-      title: 'Sender',
-      description: 'a number of the account (E.164), a short code, a name of 1 to 11 letters and digits, or a messaging service (MG…)',
-      pattern: '^(\\+[1-9][0-9]{6,14}|[0-9]{3,8}|MG[0-9a-fA-F]{32}|(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11})$'
-    }),
-    testAccountSid: Type.Optional(Type.String({ ...sid, title: 'Test account SID', description: 'the SID of the test credentials: what a sandbox configuration sends with' })),
-    testAuthToken: Type.Optional(Secret({ title: 'Test auth token', description: 'The token of the test credentials.' }))
-  }),
+  settings: Settings,
+  requestSettings: RequestSettings,
   errors: {
     at: '/code',
     message: '/message',
@@ -38,24 +70,54 @@ export default defineProvider({
       21610: 'provider_error', // The recipient has unsubscribed
       21611: 'provider_unavailable', // The sender's queue is full
       21614: 'provider_error', // 'To' is not a mobile number
-      21617: 'provider_error' // The text is too long
+      21617: 'provider_error', // The text is too long
+      30001: 'provider_unavailable' // The account's queue is full
     }
   },
   services: {
     sms: {
       alphanumericSender: true,
       idempotency: { kind: 'none' },
-      async dispatch ({ sms: { phoneNumber, message, sender } }, { settings, sandbox, http }) {
-        const { accountSid, authToken, from, testAccountSid, testAuthToken } = settings
-        const [user, password] = sandbox ? [testAccountSid, testAuthToken] : [accountSid, authToken]
-        if (user === undefined || password === undefined) {
-          throw refused('no_test_credentials', 'A sandbox configuration needs the test credentials of the account: nothing was sent.')
-        }
-        const origin = sandbox ? testSender : sender ?? from
-        const form = { To: phoneNumber, [messagingService.test(origin) ? 'MessagingServiceSid' : 'From']: origin, Body: message }
-        const { sid, status } = await http.post(`https://api.twilio.com/2010-04-01/Accounts/${user}/Messages.json`, { basic: [user, password], form }, Sent)
-        return { id: sid, status }
+      statuses,
+      poll: { after: 2 * minute, every: hour, until: 36 * hour },
+
+      async dispatch ({ sms: { phoneNumber, message, sender } }, call) {
+        const { settings, requestSettings, sandbox } = call
+        const { validityPeriod: ValidityPeriod } = { ...settings, ...requestSettings }
+        const from = sandbox ? { From: testSender } : fromOf(sender, requestSettings.messagingService, settings.from)
+        const made = await call.http.post(...ask(call, '', { form: { To: phoneNumber, ...from, ValidityPeriod, Body: message } }), Message)
+        // Twilio may have given a message up by the time at which it answers that it was made.
+        if (isFailed(made)) throw refused(made.error_code ?? made.status, made.error_message ?? `Twilio made the message, but it is ${made.status}.`)
+        return { id: made.sid, status: made.status }
+      },
+
+      async status ({ id }, call) {
+        // Test credentials make no messages that could be read.
+        if (call.sandbox) return { status: 'queued' }
+        const { status, error_code: code, error_message: text } = await call.http.get(...ask(call, `/${encodeURIComponent(id)}`), Message)
+        return { status, ...(typeof code === 'number' && { errorCode: code }), ...(typeof text === 'string' && { errorMessage: text }) }
       }
     }
   }
 })
+
+/** A request about messages of the account, or of its test credentials in a sandbox. */
+function ask ({ settings, sandbox }: Call, path: string, body: Pick<HttpCall, 'form'> = {}): [url: string, call: HttpCall] {
+  const { accountSid, authToken, testAccountSid, testAuthToken } = settings
+  const [user, password] = sandbox ? [testAccountSid, testAuthToken] : [accountSid, authToken]
+  if (user === undefined || password === undefined) {
+    throw refused('no_test_credentials', 'A sandbox configuration needs the test credentials of the account: nothing was sent.')
+  }
+  return [`https://api.twilio.com/2010-04-01/Accounts/${user}/Messages${path}.json`, { basic: [user, password], ...body }]
+}
+
+/** Through a service of the request, by a sender of its pool where one is named; else as the request says, or the configuration. */
+function fromOf (sender: string | undefined, requested: string | undefined, usual: string): { From?: string, MessagingServiceSid?: string } {
+  if (requested !== undefined) return { MessagingServiceSid: requested, ...(sender !== undefined && { From: sender }) }
+  const from = sender ?? usual
+  return messagingService.test(from) ? { MessagingServiceSid: from } : { From: from }
+}
+
+function isFailed ({ status }: Static<typeof Message>): boolean {
+  return Object.entries(statuses).some(([word, meaning]) => word === status && meaning === 'failed')
+}

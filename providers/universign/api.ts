@@ -1,10 +1,15 @@
 import { Type, type Accepted, type Context, type Found, type HttpCall, type Static } from '@dispatch/core/provider'
-import type { Settings } from './settings.ts'
+import type { RequestSettings, Settings } from './settings.ts'
 
-export type Call = Context<Static<typeof Settings>, object>
+export type Call = Context<Static<typeof Settings>, Static<typeof RequestSettings>>
 
 export const Created = Type.Object({ id: Type.String({ minLength: 1 }) })
-export const Transaction = Type.Object({ id: Type.String({ minLength: 1 }), state: Type.String({ minLength: 1 }) })
+export const Transaction = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  state: Type.String({ minLength: 1 }),
+  // https://apps.universign.com/docs/guides/transactions/participants/set_inactivity_alert/
+  stalled_reason: Type.Optional(Type.Union([Type.String(), Type.Null()]))
+})
 export type Transaction = Static<typeof Transaction>
 export const WithDocuments = Type.Object({ state: Type.String(), documents: Type.Array(Created) })
 
@@ -15,11 +20,11 @@ export function ask ({ settings: { apiKey }, sandbox }: Call, path: string, body
 
 export const pathOf = (id: string): string => `transactions/${encodeURIComponent(id)}`
 
-export const read = (id: string, call: Call): Promise<Transaction> => call.http.get(...ask(call, pathOf(id)), Transaction)
+export const readTransaction = (id: string, call: Call): Promise<Transaction> => call.http.get(...ask(call, pathOf(id)), Transaction)
 
 /** What became of a draft: whatever is none any more was started. */
 export async function find (draft: string, call: Call): Promise<Found> {
-  const transaction = await read(draft, call)
+  const transaction = await readTransaction(draft, call)
   return transaction.state === 'draft' ? { found: 'draft' } : { found: 'accepted', response: answer(transaction) }
 }
 

@@ -1,14 +1,11 @@
 import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
-import { answer, ask, find, pathOf, read, Transaction, WithDocuments } from './api.ts'
-import { prepare, signatureTypes } from './prepare.ts'
-import { Settings } from './settings.ts'
+import { answer, ask, find, pathOf, readTransaction, Transaction, WithDocuments } from './api.ts'
+import { Event, events, read, statuses, wordOf } from './events.ts'
+import { prepare } from './prepare.ts'
+import { RequestSettings, Settings } from './settings.ts'
 
-/** Others than those of transactions carry another object, whose shape is not described. */
-const Event = Type.Object({
-  id: Type.String(),
-  type: Type.String(),
-  payload: Type.Object({ object: Type.Object({ id: Type.String({ pattern: '^tx_' }) }) })
-})
+/** Each environment signs its events with keys of its own. */
+const signedBy = { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256' } as const
 
 export default defineProvider({
   code: 'universign',
@@ -17,14 +14,20 @@ export default defineProvider({
   hosts: ['api.universign.com', 'api.alpha.universign.com'],
   sandbox: { kind: 'configuration' },
   settings: Settings,
+  requestSettings: RequestSettings,
+  // The body of an error is not described: these are where most vendors have code and words. Elsewhere it is shown as it is.
+  errors: { at: ['/error/code', '/code'], message: ['/error/message', '/error_description', '/message', '/error'] },
   services: {
     esign: {
-      signatureTypes,
+      signatureTypes: ['SIMPLE', 'ADVANCED', 'QUALIFIED'],
+      // Each signs with a code that is sent to their phone; for a simple signature Universign asks them for a number.
+      phoneNumberFor: ['ADVANCED', 'QUALIFIED'],
+      limits: [{ at: '/esign/expiresInDays', fits: Type.Integer({ maximum: 60 }), because: 'A transaction of Universign lives for 60 days at most.' }],
       locales: ['bg', 'ca', 'de', 'en', 'es', 'fr', 'it', 'nl', 'pl', 'pt', 'ro'],
       // What is read by its id is there at once; a start that was cut off may be at work for as long as it can take.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,
-      statuses: { started: 'started', completed: 'completed', archived: 'completed', cancelled: 'cancelled', expired: 'expired' },
+      statuses,
 
       // Nobody is told of a draft before it is started.
       ...draftFirst({
@@ -33,7 +36,7 @@ export default defineProvider({
         issue: async (draft, _request, call) => answer(await call.http.post(...ask(call, `${pathOf(draft)}/start`), Transaction))
       }),
 
-      status: async ({ id }, call) => ({ status: (await read(id, call)).state }),
+      status: async ({ id }, call) => ({ status: wordOf(await readTransaction(id, call)) }),
 
       async document ({ id }, call) {
         const { state, documents: [document] } = await call.http.get(...ask(call, pathOf(id)), WithDocuments)
@@ -47,15 +50,13 @@ export default defineProvider({
   },
   webhooks: {
     esign: {
-      verify: { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: 'https://api.universign.com/v1/webhooks/jwks.json' },
+      verify: [
+        { ...signedBy, jwks: 'https://api.universign.com/v1/webhooks/jwks.json', sandbox: false },
+        { ...signedBy, jwks: 'https://api.alpha.universign.com/v1/webhooks/jwks.json', sandbox: true }
+      ],
       body: Event,
-      read: ({ id: eventId, type, payload: { object: { id: remoteId } } }) => ({ eventId, remoteId, type }),
-      events: {
-        'transaction.lifecycle.started': 'started',
-        'transaction.lifecycle.completed': 'completed',
-        'transaction.lifecycle.expired': 'expired',
-        'transaction.lifecycle.cancelled': 'cancelled'
-      }
+      read,
+      events
     }
   }
 })

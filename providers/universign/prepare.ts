@@ -4,27 +4,50 @@ import { ask, Created, pathOf, Transaction, type Call } from './api.ts'
 type Request = ServiceContracts['esign']['dispatch']
 type Signer = Request['esign']['signers'][number]
 
-/** The level that a signer must reach at least. Which levels are advanced and qualified, the documentation does not say. */
-const levels: Readonly<Record<string, string>> = { SIMPLE: 'level1' }
-export const signatureTypes: ['SIMPLE'] = ['SIMPLE']
+/** The level that a signer must reach at least: https://apps.universign.com/docs/guides/transactions/participants/set_signature_level/. */
+const levels = { SIMPLE: 'level1', ADVANCED: 'level2', QUALIFIED: 'level4' } as const
+const advancedWithQualifiedCertificate = 'level3'
 
 const minutesOfDay = 24 * 60
 
 /** A draft that lacks nothing but its start: https://apps.universign.com/docs/guides/transactions/quick_start/. Resolves to its id. */
-export async function prepare ({ esign, document, signatures }: Request, call: Call): Promise<string> {
-  const { signers, signatureType, expiresInDays, locale } = esign
-  const transaction = { name: `${document.filename} (${call.reference})`, language: locale, duration: expiresInDays * minutesOfDay }
+export async function prepare ({ esign, document, signatures, metadata }: Request, call: Call): Promise<string> {
+  const { signers, expiresInDays, locale } = esign
+  const transaction = { name: `${document.filename} (${call.reference})`, language: locale, duration: expiresInDays * minutesOfDay, metadata: metadataOf(metadata, call) }
   const { id } = await call.http.post(...ask(call, 'transactions', { form: transaction }), Transaction)
   const file = await call.http.post(...ask(call, 'files', { multipart: { file: document } }), Created)
   const added = await call.http.post(...ask(call, `${pathOf(id)}/documents`, { form: { document: file.id, name: document.filename } }), Created)
   for (const [index, signer] of signers.entries()) {
     const places = signatures.filter((place) => place.signer === index + 1)
     await addFields(`${pathOf(id)}/documents/${encodeURIComponent(added.id)}/fields`, places, signer, `${pathOf(id)}/signatures`, call)
-    const participant = { email: signer.email, full_name: `${signer.firstName} ${signer.lastName}`, min_signature_level: levels[signatureType] }
-    await call.http.post(...ask(call, `${pathOf(id)}/participants`, { form: participant }), Type.Unknown())
+    await call.http.post(...ask(call, `${pathOf(id)}/participants`, { form: participantOf(signer, levelOf(esign, call)) }), Type.Unknown())
   }
   for (const step of sequenceOf(signers)) await call.http.post(...ask(call, `${pathOf(id)}/sequencing`, { form: step }), Type.Unknown())
   return id
+}
+
+function levelOf ({ signatureType }: Request['esign'], { settings, requestSettings }: Call): string {
+  const { qualifiedCertificate = false } = { ...settings, ...requestSettings }
+  return signatureType === 'ADVANCED' && qualifiedCertificate ? advancedWithQualifiedCertificate : levels[signatureType]
+}
+
+/** The code goes to the number that is given; who has a certificate already may have another number there. */
+function participantOf ({ email, firstName, lastName, phoneNumber }: Signer, level: string): Record<string, string> {
+  return {
+    email,
+    full_name: `${firstName} ${lastName}`,
+    min_signature_level: level,
+    ...(phoneNumber !== undefined && { phone_number: phoneNumber, phone_number_type: 'flex_prerequisite' })
+  }
+}
+
+/** https://apps.universign.com/docs/guides/transactions/general_settings/set_metadata/ */
+const metadataLimits = { pairs: 15, key: /^[^=+_[\]]{1,20}$/, value: /^.{1,200}$/s }
+
+/** Our reference, and what of the client's metadata Universign takes. */
+function metadataOf (metadata: Request['metadata'], { reference }: Call): Record<string, string> {
+  const fitting = Object.entries(metadata).filter(([key, value]) => metadataLimits.key.test(key) && metadataLimits.value.test(value))
+  return Object.fromEntries([...fitting.slice(0, metadataLimits.pairs - 1), ['dispatch reference', reference]])
 }
 
 /** A field for each place, and the instruction to sign there. Without a place it is a single field, which is not seen on a page. */

@@ -80,7 +80,7 @@ function throughHttp ({ wire, tokens }: Network): () => Promise<unknown> {
   const { conceal } = redact
   return () => createHttp({
     wire, tokens, log, conceal, ...outside, account: 'company 1', targets: { provider: 'bench', declared: ['api.twilio.com'], chosen: [] }, errors: { map: {} }, notProcessed: [],
-    progress: createProgress({ passed: true }), ended: new AbortController().signal, limit: 60_000, now: () => new Date()
+    progress: createProgress({ passed: true }), ended: new AbortController().signal, holds: () => true, limit: 60_000, now: () => new Date()
   }).post(`https://api.twilio.com/2010-04-01/Accounts/${user}/Messages.json`, { basic: [user, password], form }, Sent)
 }
 
@@ -124,7 +124,7 @@ function installed (): Installed {
   const fit = deriveManifest(definition, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit.problems))
   const { dispatch } = definition.services.invoicing ?? {}
-  return { state: 'installed', folder: '/', code: 'bench', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch: dispatch as never } }, readers: {} }
+  return { state: 'installed', folder: '/', code: 'bench', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch: dispatch as never } }, checks: {}, readers: {} }
 }
 
 type Row = { 'median µs': number, 'CPU µs': number, 'over the first, median µs': number, 'over the first, CPU µs': number }

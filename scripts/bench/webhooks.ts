@@ -137,12 +137,12 @@ async function recordTransactions (house: House): Promise<void> {
   const database = house.get('database')
   const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
   for (let nth = 0; nth < transactions; nth++) {
-    const [dispatchId, stepId, runId, now] = [randomUUID(), randomUUID(), randomUUID(), new Date()]
+    const [dispatchId, stepId, runId] = [randomUUID(), randomUUID(), randomUUID()]
     const by = { providerCode: 'bench', providerVersion: '1.0.0', chosenBy: 'request', configuredBy: 'company' } as const
     const record = { dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'bench', services: ['esign'], metadata: {}, steps: [{ stepId, service: 'esign', by, sandbox: false, fields: {}, requestSettings: {}, price: 0 }] } as const
-    await openDispatch(database, record, { lease: { runId, until: new Date(now.getTime() + 15_000) } }, now)
-    await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'bench', version: '1.0.0' } }, now)
-    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: `tx_${String(nth)}`, status: 'sent' } }, { status: 'succeeded' }, now)
+    await openDispatch(database, record, { lease: { runId, seconds: 15 } })
+    await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'bench', version: '1.0.0' } })
+    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: `tx_${String(nth)}`, status: 'sent' } }, { status: 'succeeded' })
   }
 }
 

@@ -119,7 +119,7 @@ function schemaOf (title: string): object {
     type: 'object',
     required: ['number', 'date', 'sender', 'recipient', 'subject', 'lines'],
     properties: {
-      language: { type: 'string', maxLength: 20, pattern: '^(en|fr)(-[A-Za-z0-9]{2,8})*$', description: 'en-GB unless given.' },
+      language: { type: 'string', maxLength: 20, pattern: '^(en|fr)(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$', description: 'en-GB unless given.' },
       number: { type: 'string', minLength: 1, maxLength: 100 },
       date: { $ref: 'dispatch:invoice#/$defs/date' },
       currency: { type: 'string', pattern: '^[A-Z]{3}$', description: 'An ISO 4217 code; EUR unless given.' },

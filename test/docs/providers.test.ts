@@ -7,7 +7,8 @@ import { promisify } from 'node:util'
 import * as contract from '@dispatch/core/provider'
 import { rules, runConformance } from '@dispatch/core/testing'
 import t from 'tap'
-import { directory } from '../fixtures/providers/folders.ts'
+import { loadProvider } from '../../core/host/load.ts'
+import { directory, provide } from '../fixtures/providers/folders.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const page = await readFile(join(root, 'providers/README.md'), 'utf8')
@@ -84,8 +85,21 @@ function named (name: string): boolean {
   return new RegExp(`\`[^\`\n]*\\b${name}\\b[^\`\n]*\``).test(page) || blocks.some(({ text }) => new RegExp(`\\b${name}\\b`).test(text))
 }
 
+await t.test('what the guide shows of a service alone is taken as a part of one', async (t) => {
+  const parts = blocks.flatMap(({ info, text }) => { const [, name] = /of=(\S+)/.exec(info) ?? []; return name === undefined ? [] : [{ name, text: text.trimEnd() }] })
+  t.same(parts.map(({ name }) => name), ['postal'])
+  for (const { name, text } of parts) {
+    const head = "import { defineProvider, Type } from '@dispatch/core/provider'\n"
+    const own = `mailTypes: ['SIMPLE', 'REGISTERED'], idempotency: { kind: 'none' }, dispatch: () => ({ id: '1', status: 'sent' }),\n${text}`
+    const request = "requestSettings: Type.Object({ express: Type.Optional(Type.Boolean()) })"
+    const folder = await provide(await directory(t), 'pigeon', { 'index.js': `${head}export default defineProvider({ code: 'pigeon', name: 'Pigeon', settings: Type.Object({}), ${request}, services: { ${name}: { ${own} } } })\n` })
+    const { manifest } = await loadProvider(folder, '', 10)
+    t.equal(manifest.services.postal?.limits?.length, 2)
+  }
+})
+
 await t.test('every block of the guide is run, and every name of the contract stands in it', (t) => {
-  for (const { info } of blocks) t.ok(info === 'sh run' || /^(json|js|ts) (file|fill)=/.test(info) || info === '', info)
+  for (const { info } of blocks) t.ok(info === 'sh run' || /^(json|js|ts) (file|fill|of)=/.test(info) || info === '', info)
   t.equal(blocks.filter(({ info }) => info === '').length, 1, 'but for the picture of a folder')
   for (const name of Object.keys(contract)) t.ok(named(name), name)
   for (const [file, type] of described) for (const name of fieldsOf(file, type)) t.ok(named(name), `${type}: ${name}`)

@@ -47,7 +47,7 @@ await t.test('what the README lets a newcomer do works as it is written', async 
       answers.push(stdout)
     }
   }
-  const [dispatched, found, credits, made, chained, sheet, company, user, settings, audit, reloaded, configured, chosen] = answers.map((answer) => JSON.parse(answer))
+  const [dispatched, found, credits, made, chained, sheet, company, user, settings, audit, own, ownChoice, first, reloaded, configured, chosen] = answers.map((answer) => JSON.parse(answer))
   t.match(dispatched, { success: true, providerName: 'simulator', metadata: { orderId: 'A-1001' } })
   t.match(found, { data: [{ dispatchId: dispatched.dispatchId, status: 'succeeded', creditsCharged: 1 }] })
   t.match(credits, { balance: 99, held: 0, ledger: [{ kind: 'debit', amount: -1 }, { kind: 'grant', amount: 100 }] })
@@ -56,6 +56,7 @@ await t.test('what the README lets a newcomer do works as it is written', async 
   t.match(sheet, { success: true, generatedDocument: { filename: 'Facture n° 12.xlsx' } })
   t.match([company, user, settings], [{ name: 'Acme', balance: 500 }, { role: 'member', services: ['invoicing', 'email'] }, { id: company.id, lowCredit: 50 }])
   t.match(audit, { data: [{ action: 'settings.changed' }, { action: 'user.created', object: { id: String(user.id) } }, { action: 'company.created' }] })
+  t.same([own.valid, ownChoice.services.invoicing.providerName, first.success, first.providerName], [true, 'simulator', true, 'simulator'], 'the first invoice of a new company')
   t.match(reloaded, { data: [{ state: 'installed', code: 'acme' }, { state: 'installed', code: 'simulator' }] })
   t.match(configured, { code: 'acme', valid: true, settings: { apiKey: { set: true } } })
   t.match(chosen, { services: { invoicing: { providerName: 'acme', chosenBy: 'company' } } })

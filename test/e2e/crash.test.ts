@@ -1,8 +1,6 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { invoiceRequest, shippedProviders } from '../support/service.ts'
+import { invoiceRequest } from '../support/service.ts'
 import { dataDirectory, databasePid, gone, send, startProcess, startReady } from './support/process.ts'
 
 void t.test('what was answered is there after kill -9, and a service whose database dies ends with one sentence', async (t) => {
@@ -42,31 +40,20 @@ void t.test('what was answered is there after kill -9, and a service whose datab
 void t.test('a database that dies while the service starts is one sentence too', async (t) => {
   const folder = dataDirectory(t)
   const service = startProcess(t, { dataDirectory: folder })
-  while (!service.stdout().includes('provider installed')) await pause(2)
+  while (!service.stdout().includes('providers installed')) await pause(2)
   process.kill(Number(databasePid(folder)), 'SIGKILL')
   t.equal(await service.ended, 1)
   t.equal(service.stderr(), `Document Dispatch could not start: The embedded database server has ended; its log is ${folder}/postgres/postgres.log.\n`)
 })
 
-void t.test('an error that nobody catches ends the service with its database', async (t) => {
+void t.test('an error of the service that nobody catches ends it with its database', async (t) => {
   const folder = dataDirectory(t)
-  const providers = join(dirname(folder), 'providers')
-  const simulator = join(providers, 'simulator')
-  mkdirSync(simulator, { recursive: true })
-  cpSync(join(shippedProviders, 'simulator/package.json'), join(simulator, 'package.json'))
-  writeFileSync(join(simulator, 'index.ts'), `
-    import { defineProvider, Type } from '@dispatch/core/provider'
-    export default defineProvider({
-      code: 'simulator', name: 'Faulty', settings: Type.Object({ allowedSenders: Type.Optional(Type.Array(Type.String())) }),
-      services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, async dispatch () {
-        queueMicrotask(() => { throw new Error('a bug of the provider') })
-        return { id: '1', status: 'created' }
-      } } }
-    })`)
-  const service = await startReady(t, { dataDirectory: folder, env: { DISPATCH_PROVIDERS_DIR: providers } })
+  const fault = "process.once('SIGUSR2', () => { throw new Error('a bug of the service') })"
+  const service = await startReady(t, { dataDirectory: folder, env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` } })
   const database = databasePid(folder)
-  await t.rejects(send(service.url(), 'POST', '/api/invoicing', invoiceRequest()))
+  process.kill(service.pid, 'SIGUSR2')
   t.equal(await service.ended, 1)
-  t.match(service.stderr(), 'Error: a bug of the provider')
+  t.equal(service.stderr(), 'Document Dispatch could not go on: a bug of the service.\n')
+  t.same(service.log().filter(({ level }) => level === 50).map(({ msg }) => msg), ['an error was thrown and nobody could catch it'])
   await gone(database)
 })

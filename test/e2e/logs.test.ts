@@ -30,6 +30,9 @@ void t.test('the log tells of each request who, what and how long, and never a s
     { method: 'GET', route: '/api/v1/credits', status: 401 },
     { method: 'GET', route: '/d/:token', status: 200 }
   ])
+  const refusals = lines.filter(({ msg }) => msg === 'the provider did not accept a request')
+  t.same(refusals.map(({ level, provider, error, dispatchId }) => [level, provider, error, dispatchId]), [[40, 'simulator', 'provider_error', refused.body.dispatchId]], 'a refusal is one warning')
+  t.same(lines.filter((line) => JSON.stringify(line).includes('"stack"')), [], 'and nothing of this is a fault of the service')
   const json = lines.map((line) => JSON.stringify(line)).join('\n')
   const secrets = [
     'demo-password', 'not-the-password', token, 'forged-token', 'query-secret', 'cookie-secret', Buffer.from('demo@example.com:demo-password').toString('base64'),

@@ -89,8 +89,6 @@ void t.test('another PostgreSQL', { skip: installed === undefined ? 'this machin
     await server.run("create function public.current_setting(text) returns text language sql as $$ select case $1 when 'server_version_num' then '140011' else '14.11' end $$", 'refusing')
     await server.run('alter role refusing set search_path = public, pg_catalog')
     t.equal(await refusal(server.url('refusing', 'geheim', 'refusing')), 'Document Dispatch could not start: PostgreSQL 15 or newer is needed; this server is 14.11.\n')
-    await server.stop()
-    t.match(await refusal(server.url('refusing', 'geheim', 'refusing')), /^Document Dispatch could not start: The database of DATABASE_URL cannot be used: connect ECONNREFUSED [^\n]*\.\n$/)
   })
 })
 

@@ -70,6 +70,14 @@ void t.test('behind a proxy, as the operators\' page says', async (t) => {
   t.equal((await fetch(`${service.url()}/healthz`, { headers: { authorization } })).status, 403)
 })
 
+void t.test('production on the embedded database is told what that is good for, in one line', async (t) => {
+  const { env, folder } = await environment(t, 'proxy')
+  delete env['DATABASE_URL']
+  const service = await startReady(t, { dataDirectory: folder, env })
+  t.equal((await fetch(`${service.url()}/readyz`)).status, 204)
+  t.equal(service.log().filter(({ msg }) => /^the embedded database is good for one process on one machine, .*DATABASE_URL/.test(String(msg))).length, 1)
+})
+
 void t.test('without HTTPS production is refused, and a key that others can read', async (t) => {
   const { env, folder } = await environment(t, 'proxy')
   const without = { ...env, DISPATCH_TRUSTED_PROXIES: '' }

@@ -22,8 +22,7 @@ const production = { NODE_ENV: 'production', DISPATCH_PUBLIC_URL: 'https://dispa
 void t.test('what the environment says and cannot be followed', async (t) => {
   const environments: [Record<string, string>, string | RegExp][] = [
     [{ HOST: '0.0.0.0' }, 'HOST is "0.0.0.0", but plain HTTP is served on a loopback address only, such as 127.0.0.1, because it would carry credentials in the clear: set DISPATCH_TLS_CERT and DISPATCH_TLS_KEY, or DISPATCH_TRUSTED_PROXIES.'],
-    [{ DATABASE_URL: 'postgres://user:ge/heim@127.0.0.1/dispatch' }, 'The database of DATABASE_URL cannot be used: Invalid URL.'],
-    [{ DATABASE_URL: 'postgres://user:geheim@127.0.0.1:1/dispatch' }, 'The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:1.']
+    [{ DATABASE_URL: 'postgres://user:ge/heim@127.0.0.1/dispatch' }, 'The database of DATABASE_URL cannot be used: Invalid URL.']
   ]
   for (const [env, sentence] of environments) await refuses(t, { dataDirectory: dataDirectory(t), env }, sentence)
 })

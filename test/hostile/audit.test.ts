@@ -37,10 +37,19 @@ const changes: Record<string, Change> = {
   'POST /api/v1/dispatches/{id}/retry': { send: async (by) => on(await dispatched({ invoicing: { reference: 'reject' } }), 'retry', by, { invoicing: { documentType: 'INVOICE', reference: 'fine' } }), action: 'dispatch.retried' },
   'POST /api/v1/dispatches/{id}/cancel': { send: async (by) => on(await dispatched({}, '?async=true'), 'cancel', by), action: 'dispatch.cancelled' },
   'POST /api/v1/dispatches/{id}/resolve': { send: async (by) => on(await dispatched({ invoicing: { reference: 'uncertain' } }), 'resolve', by, { outcome: 'accepted', reason: 'Seen there.' }), action: 'dispatch.resolved' },
+  'POST /api/v1/queue/release': {
+    async send (by) {
+      const dispatchId = await dispatched({}, '?async=true')
+      await owner.updateTable('dispatches').set({ next_try_at: new Date(Date.now() + 3_600_000) }).where('dispatch_id', '=', dispatchId).execute()
+      await owner.updateTable('steps').set({ status: 'unavailable' }).where('dispatch_id', '=', dispatchId).execute()
+      return send('POST', '/api/v1/queue/release', { body: {} }, by)
+    },
+    action: 'queue.released'
+  },
   'POST /api/v1/callbacks/{id}/replay': {
     async send (by) {
       const dispatchId = await dispatched({})
-      const callback = { companyId, dispatchId, type: 'dispatch.succeeded', url: 'https://audited.test/', data: {}, now: new Date(), newId: randomUUIDv7 } as const
+      const callback = { companyId, dispatchId, type: 'dispatch.succeeded', url: 'https://audited.test/', data: {}, now: new Date(), due: house.get('database').now, newId: randomUUIDv7 } as const
       const id = await owner.transaction().execute((queries) => noteCallback(queries, callback, () => Promise.resolve()))
       return send('POST', `/api/v1/callbacks/${id}/replay`, {}, by)
     },
@@ -191,8 +200,8 @@ await t.test('entries are found by what, who, which and when, page by page, the 
 })
 
 await t.test('a session of somebody who acts for somebody else shows both', async (t) => {
-  const target = await house.get('accounts').byEmail(admin.email)
-  const account = await house.get('accounts').byEmail(operator.email)
+  const [target] = await house.get('accounts').byEmail(admin.email)
+  const [account] = await house.get('accounts').byEmail(operator.email)
   const token = await house.get('tokens').issue(target!, { impersonator: { userId: account!.userId, passwordVersion: account!.passwordVersion } })
   t.equal((await send('PUT', '/api/v1/company', { body: { lowCredit: 2 }, headers: { authorization: `Bearer ${token}` } }, null)).status, 200)
   const { data: [entry] } = (await send('GET', '/api/v1/audit?limit=1', {}, admin)).body

@@ -36,7 +36,7 @@ async function founded (name: string, templateId: number): Promise<Company> {
   const request = invoiceRequest({ number: `${name}-1`, customer: { name } }, { metadata: { note: name }, invoicing: { reference: name } })
   const { body } = await send('POST', '/api/invoicing', { body: request, headers: { 'x-idempotency-key': 'first' } }, company.admin)
   const callbackId = await owner.transaction().execute((queries) => noteCallback(queries, {
-    companyId: company.companyId, dispatchId: body.dispatchId, type: 'dispatch.succeeded', url: `https://${name}.test/`, data: { name }, now: new Date(), newId: randomUUIDv7
+    companyId: company.companyId, dispatchId: body.dispatchId, type: 'dispatch.succeeded', url: `https://${name}.test/`, data: { name }, now: new Date(), due: house.get('database').now, newId: randomUUIDv7
   }, () => Promise.resolve()))
   await send('POST', '/api/v1/company/callback-secret', {}, company.admin)
   const { userId: memberId, id: keyId } = (await send('POST', '/api/v1/keys', { body: { name, mode: 'live' } }, company.member)).body

@@ -17,7 +17,7 @@ async function founded (name: string, templateId: number): Promise<number> {
   const { body: { dispatchId } } = await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': name } }, admin)
   // By the owner and without a job: nobody sends it meanwhile.
   const callbackId = await owner.transaction().execute((queries) => noteCallback(queries, {
-    companyId, dispatchId, type: 'dispatch.succeeded', url: 'https://hooks.acme.test/', data: {}, now: new Date(), newId: randomUUIDv7
+    companyId, dispatchId, type: 'dispatch.succeeded', url: 'https://hooks.acme.test/', data: {}, now: new Date(), due: house.get('database').now, newId: randomUUIDv7
   }, () => Promise.resolve()))
   await sql`insert into callback_attempts (callback_id, number, company_id, at) values (${callbackId}, 1, ${companyId}, now())`.execute(owner)
   await send('POST', '/api/v1/company/callback-secret', {}, admin)

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
-import { readPair, watchPair } from '../../plugins/tls.ts'
+import { readPair, secureOptions, watchPair } from '../../plugins/tls.ts'
 import { transportLimits } from '../../plugins/transport-limits.ts'
 import { certificateFiles, fetchSecurely, handshake } from '../support/secure.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
@@ -43,6 +43,13 @@ await t.test('only TLS 1.2 and 1.3 are spoken, with sound ciphers', async (t) =>
   for (const ciphers of ['AES128-SHA', 'AES256-SHA256', 'ECDHE-ECDSA-AES128-SHA', 'ECDHE-ECDSA-AES256-SHA384', 'AES128-GCM-SHA256', 'NULL', 'aNULL', 'PSK', 'CAMELLIA']) {
     t.match(await handshake(port, { ca, maxVersion: 'TLSv1.2', ciphers: `${ciphers}:@SECLEVEL=0` }), /ERR_SSL|ECONNRESET/, ciphers)
   }
+})
+
+await t.test('what is offered has forward secrecy and nothing of before TLS 1.2, whatever the certificate and the library would allow', (t) => {
+  const { minVersion, ciphers = '' } = secureOptions({ cert: '', key: '' })
+  t.equal(minVersion, 'TLSv1.2')
+  for (const cipher of ciphers.split(':')) t.match(cipher, /^(TLS_|ECDHE-).*(GCM|POLY1305)/)
+  t.end()
 })
 
 await t.test('a client cannot have the session negotiated again and again', async (t) => {

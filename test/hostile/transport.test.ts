@@ -62,6 +62,8 @@ const broken: Record<string, [string | Buffer, (ErrorWord)?, number?]> = {
   'a path in Latin-1': [Buffer.from(head('GET /\xe9 HTTP/1.1'), 'latin1')],
   'a method that is none': [head('GRAB /healthz HTTP/1.1')],
   'no Host': [`GET /healthz HTTP/1.1\r\n${authorization}\r\n\r\n`],
+  'two Hosts': [head('GET /healthz HTTP/1.1', 'Host: localhost')],
+  'two Hosts, where no credentials are needed': ['GET /livez HTTP/1.1\r\nHost: a\r\nhOST: b\r\n\r\n'],
   'a header of 20 KB': [head('GET /healthz HTTP/1.1', `X-Request-ID: ${'a'.repeat(20_000)}`), 'validation_error', 431],
   'a control character in a header': [head('GET /healthz HTTP/1.1', 'X-Idempotency-Key: a\x01b')],
   'NUL in a header': [head('GET /healthz HTTP/1.1', 'X-Idempotency-Key: a\0b')],

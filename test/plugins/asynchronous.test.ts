@@ -124,9 +124,9 @@ await t.test('ten thousand dispatches of one company do not stand before the fir
   const time = new Date()
   const jobs = createJobs({ queue: opened, now: () => time })
   const add = (companyId: number, dispatchId: string, after = 0): Promise<void> =>
-    fair.house.get('database').owner.transaction().execute((queries) => jobs.dispatch({ companyId, dispatchId }, new Date(time.getTime() + after))(queries))
+    fair.house.get('database').owner.transaction().execute((queries) => jobs.dispatch({ companyId, dispatchId }, after)(queries))
   // What is tried again in two hours moves the turn of none that comes now.
-  await add(2, 'later', 7200_000)
+  await add(2, 'later', 7200)
   for (let number = 1; number <= 200; number++) await add(1, `one ${number}`)
   await add(2, 'two')
   await add(3, 'three')

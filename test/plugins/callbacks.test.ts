@@ -22,7 +22,7 @@ async function dispatched (): Promise<string> {
 async function note (dispatchId: string, url = 'https://hooks.acme.test/', companyId = demo): Promise<string> {
   const queue = house.get('queue')
   return house.get('database').owner.transaction().execute((queries) => noteCallback(queries, {
-    companyId, dispatchId, type: 'dispatch.succeeded', url, data: { dispatchId }, now: new Date(), newId: randomUUIDv7
+    companyId, dispatchId, type: 'dispatch.succeeded', url, data: { dispatchId }, now: new Date(), due: house.get('database').now, newId: randomUUIDv7
   }, enqueueCallback(queue)))
 }
 

@@ -37,7 +37,6 @@ await t.test('a company is made with its credits and an admin who runs it at onc
 await t.test('a company that cannot be made whole is not made', async (t) => {
   const count = async (): Promise<number> => (await owner.selectFrom('companies').select('company_id').execute()).length
   const before = await count()
-  isError(t, await create({ name: 'Acme', credits: 1, admin: { email: 'demo@example.com', password: 'a good password' } }), 'conflict')
   isError(t, await create({ name: 'Acme', credits: 1, admin: { email: 'same-text@example.com', password: 'same-text@example.com' } }), 'validation_failed')
   const broken = [{}, { name: '', credits: 1 }, { name: 'a\nb', credits: 1 }, { name: 'Acme', credits: -1 }, { name: 'Acme', credits: 1.5 }, { name: 'Acme', credits: 1e12 }, { name: 'Acme', credits: 1, role: 'operator' }]
   for (const more of broken) isError(t, await create({ admin: fresh(), ...more }), 'validation_error', JSON.stringify(more))

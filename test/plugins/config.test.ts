@@ -24,11 +24,11 @@ void t.test('every variable says what it says', (t) => {
     NODE_ENV: 'production', HOST: '::1', PORT: '8080', DATABASE_URL: 'postgresql://user@db/dispatch', DISPATCH_PUBLIC_URL: 'https://dispatch.example.com/base/', DISPATCH_DATA_DIR: 'elsewhere',
     DISPATCH_PROVIDERS_DIR: ['/one', '', 'two'].join(delimiter), DISPATCH_MASTER_KEY: 'key', DISPATCH_MASTER_KEY_PREVIOUS_FILE: 'before.key', DISPATCH_TLS_CERT: '/tls/cert.pem', DISPATCH_TLS_KEY: 'key.pem',
     DISPATCH_HTTP_PORT: '8081', DISPATCH_TRUSTED_PROXIES: ' 10.0.0.2, fd00::/8', DISPATCH_SECURITY_CONTACT: 'security@example.com', DISPATCH_PRICES: ' invoicing = 2,', DISPATCH_RETENTION_DAYS: '7', DISPATCH_WORKER: 'off', DISPATCH_CONCURRENCY: '4', DISPATCH_LOG_LEVEL: 'warn',
-    DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '500', DISPATCH_VALIDATION_LIMIT: '20'
+    DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '500', DISPATCH_VALIDATION_LIMIT: '20', DISPATCH_SMTP_NAME: 'mail.example.com'
   }), {
     environment: 'production', host: '::1', port: 8080, databaseUrl: 'postgresql://user@db/dispatch', publicUrl: 'https://dispatch.example.com/base', dataDirectory: resolve('elsewhere'),
     providerDirectories: ['/one', resolve('two')], masterKey: 'key', previousMasterKeyFile: resolve('before.key'), tls: { cert: '/tls/cert.pem', key: resolve('key.pem') },
-    httpPort: 8081, trustedProxies: ['10.0.0.2', 'fd00::/8'], securityContact: 'mailto:security@example.com', prices: { invoicing: 2 }, allowedNetworks: [], limits: { auth: 0, dispatch: 500, validation: 20 }, webhookAuth: {}, retentionDays: 7, works: false, concurrency: 4, logLevel: 'warn'
+    httpPort: 8081, trustedProxies: ['10.0.0.2', 'fd00::/8'], securityContact: 'mailto:security@example.com', mailName: 'mail.example.com', prices: { invoicing: 2 }, allowedNetworks: [], limits: { auth: 0, dispatch: 500, validation: 20 }, webhookAuth: {}, retentionDays: 7, works: false, concurrency: 4, logLevel: 'warn'
   })
   t.equal(readConfig({ HOST: '::1', PORT: '1' }).publicUrl, 'http://[::1]:1')
   t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'one address, of the two that the name may stand for')
@@ -40,6 +40,7 @@ for (const [name, values] of Object.entries({
   NODE_ENV: ['test', 'Production'],
   HOST: ['0.0.0.0', '::', '192.168.1.2', '127.0.0.999', '127.example.com', 'example.com'],
   DISPATCH_SECURITY_CONTACT: ['Ada', 'http://example.com/security', 'javascript:alert(1)', 'a@b\nContact: c@d', 'mailto:a b'],
+  DISPATCH_SMTP_NAME: ['localhost', 'mail_1.example.com', '10.0.0.1', '[10.0.0.1]', 'mail.example.com\r\nMAIL FROM:<>', '-a.example.com', 'a b.example.com', 'a.'.repeat(130) + 'com'],
   PORT: ['65536', '-1', '80a', '1e3', ' 80', '0x50'],
   DATABASE_URL: ['mysql://db/dispatch', 'postgres:db', 'db'],
   DISPATCH_PUBLIC_URL: ['dispatch.example.com', 'ftp://dispatch.example.com', 'https://dispatch.example.com/?a=1', 'https://dispatch.example.com/#a', 'https://ada@dispatch.example.com'],

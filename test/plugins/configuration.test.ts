@@ -6,7 +6,7 @@ import { testProviders } from './support/providers.ts'
 const providers = await testProviders(t)
 /** What the provider "vendor" was called with. */
 const seen: { settings: object, sandbox: boolean }[] = []
-await providers.add('vendor', { settings: '{ server: Host(), token: Secret(), password: Type.Optional(Secret()), region: Type.Optional(Type.String()) }' }, (_request, { settings, sandbox }) => {
+await providers.add('vendor', { more: 'sandbox: { kind: \'flag\' },', settings: '{ server: Host(), token: Secret(), password: Type.Optional(Secret()), region: Type.Optional(Type.String()) }' }, (_request, { settings, sandbox }) => {
   seen.push({ settings, sandbox })
   return Promise.resolve({ id: '1', status: 'created' })
 })
@@ -141,9 +141,10 @@ await t.test('changing where requests go drops the kept secrets', async (t) => {
   const { admin } = await service.company('moving')
   await put('/company/providers/vendor', { settings: { ...settings, password: 'pa55word' } }, admin)
   const refused = await put('/company/providers/vendor', { settings: { server: 'https://evil.example' } }, admin)
-  t.match(refused, { status: 422, body: { error: 'validation_failed', details: [{ path: '/settings/token', code: 'required' }] } })
+  t.match(refused, { status: 422, body: { error: 'validation_failed', details: [{ path: '/settings/token', code: 'required', message: /given for another destination/ }] } })
   const moved = await put('/company/providers/vendor', { settings: { server: 'https://b.example', token: 'other' } }, admin)
   t.strictSame(Object.keys(moved.body.settings).sort(), ['server', 'token'])
+  t.same(moved.body.warnings.map(({ path, code }: Record<string, string>) => `${path} ${code}`), ['/settings/password not_kept'], 'which the answer tells')
   await dispatch(admin, { providerName: 'vendor' })
   t.strictSame(seen.at(-1)?.settings, { server: 'https://b.example', token: 'other' })
 })
@@ -167,16 +168,31 @@ await t.test('a sandbox dispatch costs nothing and is marked; useSandbox is anot
     const { status, body } = await dispatch(admin, { providerName: 'vendor' })
     t.equal(status, 200)
     t.equal(seen.at(-1)?.sandbox, true)
+    t.equal(body.sandbox, true, 'the answer says so')
+    t.equal((await service.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { providerName: 'vendor' }) }, admin)).body.plan[0].sandbox, true, 'and the plan')
     t.match((await service.send('GET', `/api/v1/dispatches/${body.dispatchId}`, {}, admin)).body, { creditsCharged: 0, steps: [{ sandbox: true, creditsCharged: 0 }] })
   }
   t.match((await service.send('GET', '/api/v1/credits', {}, admin)).body, { balance: 0, held: 0, ledger: [] })
 })
 
-await t.test('the sandbox flag is kept when it is left out, and false unless ever set', async (t) => {
+await t.test('a configuration replaces the whole one before: the sandbox flag is false where it is left out', async (t) => {
   const { admin } = await service.company('flag')
   t.equal((await put('/company/providers/vendor', { settings }, admin)).body.sandbox, false)
   await put('/company/providers/vendor', { settings, sandbox: true }, admin)
-  t.equal((await put('/company/providers/vendor', { settings }, admin)).body.sandbox, true)
+  t.equal((await put('/company/providers/vendor', { settings }, admin)).body.sandbox, false)
+})
+
+await t.test('a sandbox that the provider cannot have is refused when it is configured', async (t) => {
+  const { admin } = await service.company('sandboxless')
+  const smtp = { host: 'smtp.example.com', allowedSenders: ['@example.com'] }
+  t.match(await put('/company/providers/smtp', { settings: smtp, sandbox: true }, admin), { status: 422, body: { error: 'validation_failed', details: [{ path: '/sandbox', code: 'no_sandbox', message: /"smtp" has no sandbox/ }] } })
+  t.match(await put('/company/providers/smtp', { settings: smtp }, admin), { status: 200, body: { sandbox: false } })
+  const twilio = { accountSid: `AC${'0'.repeat(32)}`, authToken: 'secret', from: '+15005550100' }
+  t.match(await put('/company/providers/twilio', { settings: twilio, sandbox: true }, admin), { status: 422, body: { details: [{ path: '/settings/testAccountSid', code: 'required' }, { path: '/settings/testAuthToken', code: 'required' }] } })
+  t.match(await put('/company/providers/stripe', { settings: { secretKey: 'sk_live_0123456789' }, sandbox: true }, admin), { status: 422, body: { details: [{ path: '/settings/secretKey', code: 'wrong_environment', message: /needs a test key/ }] } })
+  t.match(await put('/company/providers/stripe', { settings: { secretKey: 'sk_test_0123456789' } }, admin), { status: 422, body: { details: [{ path: '/settings/secretKey', code: 'wrong_environment', message: /only a sandbox/ }] } })
+  t.match(await put('/company/providers/stripe', { settings: { secretKey: 'sk_test_0123456789' }, sandbox: true }, admin), { status: 200, body: { sandbox: true, valid: true } })
+  t.match(await put('/company/providers/stripe', { settings: {}, sandbox: false }, admin), { status: 422, body: { details: [{ path: '/settings/secretKey' }] } }, 'the key that is kept is looked at')
 })
 
 await t.test('sandbox and useSandbox that say two things are a 400', async (t) => {

@@ -45,7 +45,8 @@ await t.test('a dispatch is read as it is now', async (t) => {
       sandbox: false,
       providerResponse: sent.body.providerResponse,
       generatedDocument: sent.body.generatedDocument,
-      creditsCharged: 1
+      creditsCharged: 1,
+      deliveryStatus: null
     }],
     requestId: 'request-1',
     createdAt: '2026-03-14T09:30:00.000Z',

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { seededDatabase, startService } from '../support/service.ts'
+import { withClient } from '../support/postgres-server.ts'
+import { invoiceRequest, seededDatabase, startService } from '../support/service.ts'
 import { outageOf } from './support/outage.ts'
 import { quickRenderer } from './support/parts.ts'
 
@@ -22,12 +23,31 @@ await t.test('while the database is away the service lives but is not ready, and
   await outage.begin()
   t.equal(await get('/readyz'), 503)
   t.equal(await get('/livez'), 204)
-  const { status, body } = await service.send('GET', '/api/v1/credits')
-  t.equal(status, 500)
-  t.match(body, { error: 'internal_error', message: String })
+  const { status, headers, body } = await service.send('GET', '/api/v1/credits')
+  t.match({ status, retryAfter: headers.get('retry-after'), body }, { status: 503, retryAfter: '5', body: { error: 'service_unavailable', message: String } })
   t.notMatch(JSON.stringify(body), /dispatch_test|connection/)
 
   await outage.end()
   t.equal(await get('/readyz'), 204)
   t.equal((await service.send('GET', '/api/v1/credits')).status, 200)
+})
+
+await t.test('while the database takes no changes the service reads but is not ready; what would change something is a 503', async (t) => {
+  const readOnly = (setting: 'on' | 'off'): Promise<void> => withClient(databaseUrl, async (client) => {
+    await client.query('set transaction_read_only = off; set default_transaction_read_only = off')
+    const { rows: [database] } = await client.query<{ name: string }>('select current_database() as name')
+    await client.query(`alter database ${database?.name} set default_transaction_read_only = ${setting}`)
+    // What is connected keeps what it began with.
+    if (setting === 'on') await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()')
+  })
+  await readOnly('on')
+  t.equal(await get('/readyz'), 503)
+  t.equal((await service.send('GET', '/api/v1/credits')).status, 200)
+  const { status, headers, body } = await service.send('POST', '/api/invoicing', { body: invoiceRequest() })
+  t.match({ status, retryAfter: headers.get('retry-after'), body }, { status: 503, retryAfter: '5', body: { error: 'service_unavailable' } })
+  t.notOk('dispatchId' in body, 'nothing was recorded')
+
+  await readOnly('off')
+  t.equal((await service.send('POST', '/api/invoicing', { body: invoiceRequest() })).status, 200, 'connections that took no changes are replaced')
+  t.equal(await get('/readyz'), 204)
 })

@@ -93,6 +93,7 @@ await t.test('while the first request runs, a repeat is a 409 that names its dis
   await gate.reached
   const second = await dispatch(body, 'running')
   t.match(second, { status: 409, body: { error: 'idempotency_in_progress', dispatchId: String } })
+  t.equal(second.headers.get('retry-after'), '1')
   t.match(await dispatch(invoiceRequest(), 'running'), { status: 422, body: { error: 'idempotency_key_reused' } })
   gate.open()
   const { status, body: { dispatchId } } = await first

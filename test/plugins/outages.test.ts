@@ -80,7 +80,7 @@ await t.test('a dispatch whose attempt could not be recorded has called nobody, 
   await failures(seen + 1)
   await outage.end()
   const { status, body } = await sent
-  t.match({ status, body }, { status: 500, body: { error: 'internal_error', message: /nothing was sent/, dispatchId: String } })
+  t.match({ status, body }, { status: 503, body: { error: 'service_unavailable', message: /Nothing was sent/, dispatchId: String } })
   t.strictSame(await credits(), before)
   t.strictSame(await kinds(body.dispatchId), ['planned', 'failed'])
 
@@ -107,7 +107,7 @@ await t.test('a configuration removed before the call is not replaced by another
 await t.test('an outage before a dispatch is recorded leaves nothing behind and does not use the key up', async (t) => {
   rendering = () => Promise.resolve()
   await outage.begin()
-  t.match(await dispatch('accepting', 'unopened'), { status: 500, body: { error: 'internal_error' } })
+  t.match(await dispatch('accepting', 'unopened'), { status: 503, body: { error: 'service_unavailable' } })
   await outage.end()
   const answer = await dispatch('accepting', 'unopened')
   t.equal(answer.status, 200)

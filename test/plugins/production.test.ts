@@ -32,7 +32,7 @@ await t.test('a database of its own is taken, and nothing is put into it', async
   for (const table of ['companies', 'users', 'configurations'] as const) t.same(await house.get('database').owner.selectFrom(table).selectAll().execute(), [], table)
 })
 
-const nobody = { byEmail: () => Promise.resolve(undefined) }
+const nobody = { byEmail: () => Promise.resolve([]) }
 
 await t.test('a key that lies beside the data is refused', async (t) => {
   for (const changes of [{ masterKeyFile: join(folder, 'keys/master') }, { previousMasterKeyFile: join(folder, 'old.key') }]) {

@@ -63,10 +63,16 @@ await t.test('wrong passwords by Basic: ten a minute and address, whoever is mea
   t.equal((await there.send('GET', '/healthz', from('192.0.2.22'), member)).status, 200)
 })
 
-await t.test('passwords that were right a moment ago stay right beside somebody who guesses from the same address', async (t) => {
-  await here.send('GET', '/healthz', from('192.0.2.31'))
-  await statuses(12, (index) => here.send('GET', '/healthz', from('192.0.2.31'), { ...wrong, password: `${index}` }))
-  t.equal((await here.send('GET', '/healthz', from('192.0.2.31'))).status, 200)
+await t.test('where the tries at a password are spent nothing tells that a guess is right, also while its owner is at work', async (t) => {
+  const { member, admin: colleague } = await here.company('watched')
+  const use = (service: TestService, address: string, login: Login = member): Promise<Answer> => service.send('GET', '/healthz', from(address), login)
+  const guess = (address: string) => (index: number): Promise<Answer> => use(here, address, { ...member, password: `guess ${index}` })
+  for (const login of [member, colleague]) for (const service of [here, there]) t.equal((await use(service, '192.0.2.31', login)).status, 200)
+  for (const address of ['192.0.2.32', '192.0.2.31']) {
+    t.same(await statuses(12, guess(address)), [...Array<number>(10).fill(401), 429, 429])
+    isLimited(t, await use(here, address), 'failures')
+  }
+  t.equal((await use(here, '192.0.2.31', colleague)).status, 200, 'a colleague at the same address goes on')
 })
 
 await t.test('many addresses that guess at one account are refused, and its owner is not', async (t) => {

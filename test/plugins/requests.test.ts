@@ -261,15 +261,28 @@ await t.test('settings of the request are checked by the form of the chosen prov
   t.match(JSON.stringify(answer.body.details), /did you mean \\"paymentCollectionBeneficiaryName\\"/)
 })
 
+await t.test('an unknown query parameter is a 400 with the nearest name, on every route but the public ones', async (t) => {
+  for (const [method, path] of [['POST', '/api/invoicing'], ['POST', '/api/invoicing/validate'], ['POST', '/api/invoicing/email'], ['POST', '/api/v1/dispatches/0190a5c2-0000-7000-8000-000000000000/retry']] as const) {
+    const answer = await service.send(method, `${path}?asnyc=true`, { body: invoiceRequest() })
+    t.equal(answer.status, 400, path)
+    t.same(told(answer), ['/query/asnyc unknown_field'], path)
+    t.equal(answer.body.details[0].message, 'Unknown field "asnyc" (did you mean "async"?).', path)
+  }
+  for (const path of ['/api/v1/my/config', '/api/v1/dispatches', '/healthz', '/api/v1/providers']) t.same(told(await service.send('GET', `${path}?fresh=1`)), ['/query/fresh unknown_field'], path)
+  t.equal((await service.send('GET', '/livez?at=1')).status, 204)
+  t.equal((await service.send('POST', '/api/webhooks/esign/providers/simulator/endpoint.json?utm=1', { body: {} })).status, 200)
+})
+
 await t.test('"async" is true or false: anything else is a 400 wherever it can stand, and nothing is dispatched', async (t) => {
   const before = (await service.send('GET', '/api/v1/credits')).body.balance
   for (const query of ['async', 'async=', 'async=1', 'async=yes', 'async=TRUE', 'async=true&async=false']) {
     for (const path of ['/api/invoicing', '/api/invoicing/validate', '/api/invoicing/email', '/api/invoicing/email/validate', '/api/upload']) {
       const answer = await service.send('POST', `${path}?${query}`, { body: invoiceRequest() })
       t.equal(answer.status, 400, `${path} ${query}`)
-      t.same(told(answer), ['/query/async enum'], `${path} ${query}`)
+      t.same(told(answer), ['/query/async type'], `${path} ${query}`)
     }
   }
   t.equal((await service.send('POST', '/api/invoicing?async=false', { body: invoiceRequest() })).status, 200)
+  t.match((await service.send('POST', '/api/invoicing?async=1', { body: invoiceRequest() })).body.details[0].message, /^Expected true or false/)
   t.equal((await service.send('GET', '/api/v1/credits')).body.balance, before - 1)
 })

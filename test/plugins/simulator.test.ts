@@ -140,10 +140,11 @@ const jws = { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: 
 
 const courses: [Followed, string[]][] = [
   ['esign', ['started', 'viewed', 'signed', 'completed']],
-  ['esign', ['declined']],
+  ['esign', ['declined', 'completed']],
   ['esign', ['expired']],
   ['esign', ['cancelled']],
   ['postal', ['accepted', 'printed', 'mailed', 'in_transit', 'delivered', 'returned']],
+  ['postal', ['printed', 'failed']],
   ['postal', ['cancelled']]
 ]
 for (const [name, statuses] of courses) {
@@ -199,7 +200,7 @@ await t.test('what is forged is refused', async (t) => {
   const before = intake.refusals()
 
   const completed = JSON.stringify({ id: 'forged', type: 'completed', transaction: contract.id })
-  const signed = (kid: string): Record<string, string> => signDelivery(jws, Buffer.from(completed), { key: createVendorKey(kid), settings: {}, endpoint: '' }, new Date()).headers as Record<string, string>
+  const signed = (kid: string): Record<string, string> => signDelivery([jws], Buffer.from(completed), { key: createVendorKey(kid), settings: {}, endpoint: '' }, new Date()).headers as Record<string, string>
   for (const headers of [signed('another'), signed(known?.['kid'] as string), {}]) await service.send('POST', endpoint('esign'), { body: completed, headers }, null)
   const mailed = JSON.stringify({ id: 'forged', type: 'mailed', transaction: letter.id })
   for (const headers of [basic('simulator:simulator'), basic('simulator:'), {}]) await service.send('POST', endpoint('postal'), { body: mailed, headers }, null)
@@ -208,14 +209,32 @@ await t.test('what is forged is refused', async (t) => {
   t.strictSame([await inbound('forged'), await deliveryStatus(contract.dispatchId), await deliveryStatus(letter.dispatchId)], [[], 'started', null])
 })
 
+await t.test('text messages and invoices have no events: it is asked after them, at once and each time', async (t) => {
+  const asked: [string, Answer, string[]][] = [
+    ['sms', await service.send('POST', '/api/sms', { body: { sms: { phoneNumber: '+33612345678', message: 'Hello' } } }), ['queued', 'sent', 'delivered']],
+    ['sms', await service.send('POST', '/api/sms', { body: { sms: { phoneNumber: '+33612345678', message: 'Hello' } } }), ['failed']],
+    ['invoicing', await dispatch('followed'), ['open', 'uncollectible', 'paid']]
+  ]
+  for (const [name, { body: { dispatchId } }, statuses] of asked) {
+    t.equal(await deliveryStatus(dispatchId), null)
+    for (const status of statuses) {
+      t.match(await tell(dispatchId, status), { status: 200, body: { url: undefined, event: { type: status } } })
+      await until(status, async () => await deliveryStatus(dispatchId) === status)
+    }
+    const polled = (await timeline(dispatchId)).filter(({ kind }) => kind === 'polled')
+    t.match(polled, statuses.map((status) => ({ service: name, actor: { kind: 'provider', code: 'simulator' }, facts: { type: status, status, changed: true } })))
+    t.equal((await read(dispatchId)).steps[0].providerResponse.status, statuses.at(-1))
+  }
+})
+
 await t.test('what has no event is told why', async (t) => {
   const { dispatchId } = await accepted('esign')
   const invoice = (await dispatch('unfollowed')).body.dispatchId
   const refused = (await service.send('POST', '/api/postal', { body: { template: { id: 30, data: (await service.send('GET', '/api/v1/templates/30')).body.sample }, postal: { recipient: { ...recipient, name: 'reject' } } } })).body.dispatchId
   const unfollowed = { status: 422, body: { error: 'validation_failed', details: [{ path: '/dispatchId', code: 'not_followed' }] } }
-  t.match(await tell(invoice, 'signed'), unfollowed)
+  t.match(await tell(invoice, 'signed'), { status: 422, body: { details: [{ path: '/status', code: 'not_of_service', message: /no status of invoicing, which has received/ }] } })
   t.match(await tell(refused, 'mailed'), unfollowed)
-  t.match(await tell(dispatchId, 'mailed'), { status: 422, body: { error: 'validation_failed', details: [{ path: '/status', code: 'not_of_service', message: '"mailed" is no status of esign, which has started, viewed, signed, completed, declined, expired, cancelled.' }] } })
+  t.match(await tell(dispatchId, 'mailed'), { status: 422, body: { error: 'validation_failed', details: [{ path: '/status', code: 'not_of_service', message: '"mailed" is no status of esign, which has started, viewed, signed, declined, completed, expired, cancelled.' }] } })
   t.match(await tell(dispatchId, 'singed'), { status: 400, body: { error: 'validation_error', details: [{ path: '/status', code: 'enum', message: /did you mean "signed"/ }] } })
   t.match(await tell('none', 'signed'), { status: 400, body: { details: [{ path: '/dispatchId', code: 'format' }] } })
   t.match(await tell(crypto.randomUUID(), 'signed'), { status: 404, body: { error: 'not_found' } })
@@ -235,7 +254,7 @@ await t.test('the examples of its README do what they say', async (t) => {
   const commands = [...page.matchAll(/^```sh run\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text.replaceAll('http://127.0.0.1:3000', service.url))
   t.equal(commands.length, 1)
   for (const command of commands) {
-    const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { ...process.env, dispatchId } })
+    const { stdout } = await promisify(execFile)('sh', ['-c', command])
     t.match(JSON.parse(stdout), { event: { type: 'signed' } })
   }
   await until('it is signed', async () => await deliveryStatus(dispatchId) === 'signed')

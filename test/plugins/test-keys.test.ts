@@ -76,12 +76,11 @@ await t.test('what has no sandbox goes to the simulator, with nothing of what wa
 
 await t.test('a configuration that is a sandbox is one; one that lacks what its sandbox needs is none', async (t) => {
   await configure('apart', { settings: {}, sandbox: true })
-  await configure('real', { settings: {}, sandbox: true })
+  t.match(await configure('real', { settings: {}, sandbox: true }), { status: 422, body: { details: [{ path: '/sandbox', code: 'no_sandbox' }] } })
   await configure('needy', { settings: { key: 'k', secret: 's' } })
   for (const code of ['apart', 'real', 'needy']) await invoice(company.test, code)
   t.same(calls, [{ code: 'apart', sandbox: true, requestSettings: {} }, { code: 'needy', sandbox: true, requestSettings: {} }])
   await configure('apart', { settings: {}, sandbox: false })
-  await configure('real', { settings: {}, sandbox: false })
 })
 
 await t.test('a test is checked as the real thing: settings, capabilities, the configuration', async (t) => {
@@ -129,7 +128,7 @@ await t.test('a test stays one, whoever lets it go on; what is real does not go 
   const real = (await invoice(company.live, 'flagged')).body
   refuse = false
   const retry = (key: string, dispatchId: unknown): Promise<Answer> => as(key, 'POST', `/api/v1/dispatches/${String(dispatchId)}/retry`)
-  t.match(await retry(company.test, real.dispatchId), { status: 403, body: { message: /real one/ } })
+  t.match(await retry(company.test, real.dispatchId), { status: 404, body: { error: 'not_found' } })
   t.match(await retry(company.live, failed.dispatchId), { status: 200, body: { test: true } })
   t.same(calls.map(({ sandbox }) => sandbox), [true, false, true])
   t.match(await read(failed.dispatchId), { creditsCharged: 0, test: true })
@@ -143,6 +142,28 @@ await t.test('a doubtful test that turns out accepted costs nothing', async (t) 
   const resolved = await as(company.live, 'POST', `/api/v1/dispatches/${String(body.dispatchId)}/resolve`, { outcome: 'accepted', reason: 'Seen.' })
   t.match(resolved.body, { status: 'succeeded', creditsCharged: 0, test: true })
   t.equal(await balance(), before)
+})
+
+await t.test('a test key sees tests alone: in lists, one by one, with their events, documents and callbacks', async (t) => {
+  const company = await founded(service, 'seeing')
+  await configure('flagged', { settings: {} }, company.admin)
+  const callbackUrl = 'https://hooks.example.com/'
+  const send = async (key: string): Promise<any> => (await as(key, 'POST', '/api/invoicing', invoiceRequest({}, { providerName: 'flagged', callbackUrl, metadata: { order: 'A-1' } }))).body
+  const [test, real, another] = [await send(company.test), await send(company.live), await send(company.test)]
+  const sees = async (key: string, path: string): Promise<number> => (await as(key, 'GET', path)).status
+  for (const [key, dispatch, status] of [[company.test, test, 200], [company.test, real, 404], [company.live, test, 200], [company.live, real, 200]] as const) {
+    const path = `/api/v1/dispatches/${String(dispatch.dispatchId)}`
+    for (const one of [path, `${path}/events`, `${path}/callbacks`, `/api/v1/documents/${String(dispatch.generatedDocument.id)}`]) t.equal(await sees(key, one), status, one)
+  }
+  const listed = async (query: string): Promise<string[]> => (await as(company.test, 'GET', `/api/v1/dispatches${query}`)).body.data.map(({ dispatchId }: any) => dispatchId as string)
+  t.same(await listed(''), [another.dispatchId, test.dispatchId])
+  t.same(await listed('?metadata[order]=A-1&limit=1'), [another.dispatchId])
+  t.same(await listed(`?limit=2&cursor=${String(another.dispatchId)}`), [test.dispatchId], 'what is between the pages is not there either')
+  t.same((await as(company.live, 'GET', '/api/v1/dispatches')).body.data.length, 3)
+  t.same((await as(company.live, 'GET', '/api/v1/credits')).body.ledger.map(({ kind }: any) => kind), ['debit', 'grant'])
+  t.same((await as(company.test, 'GET', '/api/v1/credits')).body.ledger.map(({ kind }: any) => kind), ['grant'])
+  const { body: { data: [callback] } } = await as(company.live, 'GET', `/api/v1/dispatches/${String(real.dispatchId)}/callbacks`)
+  if (callback !== undefined) t.equal((await as(company.test, 'POST', `/api/v1/callbacks/${String(callback.id)}/replay`)).status, 403)
 })
 
 await t.test('an idempotency key of a test is no proof that the real thing was sent', async (t) => {

@@ -49,16 +49,33 @@ await t.test('the list has the users of the company, page by page', async (t) =>
   t.equal(second.nextCursor, null)
 })
 
-await t.test('an e-mail address is one person\'s on the whole platform, and the refusal tells no more', async (t) => {
-  const [{ admin }, other] = [await founded('first-come'), await founded('second-come')]
-  const body = { email: other.admin.email.toUpperCase(), password: 'a good password', role: 'member', services: [] }
-  const foreign = await send('POST', '/api/v1/users', { body }, admin)
-  isError(t, foreign, 'conflict')
-  const own = await send('POST', '/api/v1/users', { body: { ...body, email: admin.email } }, admin)
-  t.equal(foreign.body.message, own.body.message)
+await t.test('an e-mail address is one user\'s of a company; nothing tells whether it is one\'s of another', async (t) => {
+  const [{ companyId, admin }, other] = [await founded('first-come'), await founded('second-come')]
+  const create = (email: string): Promise<Answer> => send('POST', '/api/v1/users', { body: { email, password: 'quite another one', role: 'member', services: [] } }, admin)
+  const plain = ({ status, body: { id, email, createdAt, ...body } }: Answer): unknown => ({ status, body, types: [typeof id, typeof email, typeof createdAt] })
+  const [taken, free] = [await create(other.admin.email.toUpperCase()), await create('nobody-has-it@example.com')]
+  t.strictSame(plain(taken), plain(free))
+  for (const email of [other.admin.email, 'nobody-has-it@example.com']) {
+    isError(t, await create(email), 'conflict', 'a second time')
+    t.match(await send('POST', '/auth', { body: { username: email, password: 'quite another one' } }, null), { status: 200, body: { data: { companyId } } }, 'whoever it is given to logs in')
+    isError(t, await send('POST', '/auth', { body: { username: email, password: 'not it at all' } }, null), 'forbidden')
+  }
+  t.match(await send('POST', '/auth', { body: { username: other.admin.email, password: other.admin.password } }, null), { status: 200, body: { data: { companyId: other.companyId } } }, 'and so does who had it before')
   const { id } = await made(admin)
-  isError(t, await change(admin, id, { email: other.admin.email }), 'conflict')
-  isError(t, await send('POST', '/api/v1/companies', { body: { name: 'third', credits: 0, admin: { email: other.admin.email, password: 'a good password' } } }, platform), 'conflict')
+  t.match(await change(admin, id, { email: other.admin.email }), { status: 409 }, 'own users only')
+  t.match(await change(admin, id, { email: 'operator@example.com' }), { status: 200, body: { email: 'operator@example.com' } })
+  t.match(await change(admin, id, { email: 'third-come@example.com' }), { status: 200 })
+  t.equal((await send('POST', '/api/v1/companies', { body: { name: 'third', credits: 0, admin: { email: other.admin.email, password: 'a third password' } } }, platform)).status, 201)
+  t.equal(await health(other.admin), 200)
+})
+
+await t.test('who gives somebody else\'s address a password learns nothing of theirs', async (t) => {
+  const [attacker, { admin: victim }] = [await founded('attackers'), await founded('victims')]
+  const { body: { id } } = await send('POST', '/api/v1/users', { body: { email: victim.email, password: 'the first guess', role: 'member', services: [] } }, attacker.admin)
+  for (const password of ['another wrong guess', victim.password]) {
+    t.equal((await change(attacker.admin, id as number, { password })).status, 200)
+    t.match((await send('POST', '/auth', { body: { username: victim.email, password } }, null)).body.data, { companyId: attacker.companyId }, 'right or wrong')
+  }
 })
 
 await t.test('two who take the same address at once: one gets it', async (t) => {
@@ -123,7 +140,7 @@ await t.test('the last enabled admin stays one', async (t) => {
   await made(admin)
   t.equal((await change(admin, second.id, { disabled: true })).status, 200)
   for (const body of [{ disabled: true }, { role: 'member' }]) isError(t, await change(admin, id, body), 'conflict', 'one who is disabled does not count')
-  t.equal((await change(admin, id, { services: [], email: admin.email })).status, 200, 'all else may change')
+  t.equal((await change(admin, id, { services: [], email: admin.email, current: admin.password })).status, 200, 'all else may change')
   t.equal((await change(admin, second.id, { disabled: false })).status, 200)
   t.equal((await change(admin, id, { role: 'member' })).status, 200)
   isError(t, await change(second.login, second.id, { disabled: true }), 'conflict')
@@ -169,6 +186,46 @@ await t.test('everybody changes their own password, with the current one', async
   isError(t, await put({ current: login.password, password: 'short' }), 'validation_error')
   t.equal((await put({ current: login.password, password: 'another good one' })).status, 204)
   t.strictSame([await health(login), (await send('GET', '/healthz', bearer(token), null)).status, await health({ ...login, password: 'another good one' })], [401, 401, 200])
+})
+
+await t.test('one\'s own e-mail address and password need the current password on every way', async (t) => {
+  const { admin } = await founded('own-way')
+  const { data: [{ id }] } = (await send('GET', '/api/v1/users', {}, admin)).body
+  const second = await made(admin, { role: 'admin' })
+  const token = await tokenOf(admin)
+  const acting = (await send('POST', '/auth/impersonate', { body: { userId: second.id } }, admin)).body.data.token as string
+  const put = (bearerToken: string, of: number, body: unknown): Promise<Answer> => send('PUT', `/api/v1/users/${of}`, { body, ...bearer(bearerToken) }, null)
+  for (const body of [{ password: 'another good one' }, { email: 'moved@own-way.example.com' }]) {
+    for (const wrong of [{}, { current: 'not it at all' }]) {
+      isError(t, await put(token, id, { ...body, ...wrong }), 'forbidden', 'a stolen token does not suffice')
+      isError(t, await put(acting, id, { ...body, ...wrong }), 'forbidden', 'nor does one that acts as somebody else')
+      isError(t, await put(acting, second.id, { ...body, ...wrong }), 'forbidden', 'nor for whom it acts as')
+    }
+  }
+  t.equal((await put(token, id, { services: ['*'] })).status, 200, 'the rest needs none')
+  t.equal((await put(token, second.id, { password: 'another good one' })).status, 200, 'nor does somebody else\'s')
+  t.match(await put(token, id, { email: 'moved@own-way.example.com', current: admin.password }), { status: 200, body: { email: 'moved@own-way.example.com' } })
+  const moved = { ...admin, email: 'moved@own-way.example.com' }
+  t.equal((await put(await tokenOf(moved), id, { password: 'another good one', current: admin.password })).status, 200)
+  t.equal(await health({ ...moved, password: 'another good one' }), 200)
+})
+
+await t.test('nobody hands on services that they do not have, nor comes to them by somebody else', async (t) => {
+  const { admin } = await founded('services')
+  const limited = await made(admin, { role: 'admin', services: ['email', 'sms'] })
+  const [equal, above] = [await made(limited.login, { services: ['email'] }), await made(admin, { services: ['postal', 'email'] })]
+  for (const services of [['*'], ['postal'], ['email', 'postal']]) {
+    isError(t, await send('POST', '/api/v1/users', { body: { email: 'more@services.example.com', password: 'a good password', role: 'member', services } }, limited.login), 'forbidden', services.join())
+    for (const { id } of [equal, limited]) isError(t, await change(limited.login, id, { services }), 'forbidden', services.join())
+  }
+  t.match(await change(limited.login, above.id, { services: ['postal', 'sms'] }), { status: 200, body: { services: ['postal', 'sms'] } }, 'what they have already stays')
+  for (const body of [{ password: 'another good one' }, { email: 'mine@services.example.com' }]) isError(t, await change(limited.login, above.id, body), 'forbidden')
+  isError(t, await send('POST', '/auth/impersonate', { body: { userId: above.id } }, limited.login), 'forbidden')
+  isError(t, await send('POST', '/api/v1/keys', { body: { name: 'theirs', mode: 'live', userId: above.id } }, limited.login), 'forbidden')
+  t.equal((await send('POST', '/auth/impersonate', { body: { userId: equal.id } }, limited.login)).status, 200)
+  t.equal((await change(limited.login, equal.id, { password: 'another good one' })).status, 200)
+  t.equal((await change(admin, limited.id, { services: ['*'] })).status, 200, 'who has them gives them')
+  t.equal((await send('POST', '/auth/impersonate', { body: { userId: above.id } }, limited.login)).status, 200)
 })
 
 await t.test('a change changes what it names and nothing else; one that names nothing is refused', async (t) => {

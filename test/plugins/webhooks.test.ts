@@ -253,6 +253,17 @@ await t.test('an address that leads nowhere, and what cannot be read, are 200 to
   t.equal((await service.send('GET', `/api/webhooks/${paths.seal}`)).status, 404)
 })
 
+await t.test('names of any length, and such as cannot be decoded, are 200 too', async (t) => {
+  const names = ['', 'x'.repeat(101), 'x'.repeat(10_000), '%zz', '%ff%fe', '%00', '%2F..%2F', '%F0%9F%98%80', '..%5c', ':provider', '*']
+  for (const name of names) {
+    for (const path of [`/api/webhooks/esign/providers/${name}/endpoint.json`, `/api/webhooks/${name}/providers/universign/endpoint.json?account=x`]) {
+      const { status, body } = await service.send('POST', path, { body: '{}' }, null)
+      t.strictSame([status, body], [200, {}], path.slice(0, 80))
+    }
+  }
+  t.equal((await service.send('POST', '/api/v1/providers/%zz', { body: '{}' })).status, 404, 'elsewhere they are not found')
+})
+
 await t.test('the type that a body says to be of does not matter', async (t) => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'nonsense', 'application/vnd.acme+json; charset=iso-8859-1']) {
     const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: `tx_${type}` })

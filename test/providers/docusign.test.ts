@@ -1,8 +1,10 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { jwtVerify } from 'jose'
 import t, { type Test } from 'tap'
 import { checkSettings } from '../../core/host/settings.ts'
+import { judgeDelivery } from '../../core/host/verdict.ts'
+import { verifiersOf } from '../../core/host/webhook.ts'
 import { readEvent, statusOf } from '../../core/host/webhook-read.ts'
 import type { EsignDispatch } from '../../core/services/esign.ts'
 import type { Script } from '../../core/testing/vendor.ts'
@@ -181,16 +183,34 @@ await t.test('it is asked after, fetched and cancelled', async (t) => {
   t.match(bodyOf(stage, last), { status: 'voided', voidedReason: String })
 })
 
-await t.test('Connect\'s events sign in with Basic, and are told apart without an id', async (t) => {
+await t.test('Connect\'s events sign in with Basic, are signed with its key, and are told apart without an id', async (t) => {
   const { provider } = await docusign(t)
   const webhook = provider.manifest.webhooks?.esign
-  t.match(webhook?.verify, { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' })
+  t.same(webhook?.verify, [
+    { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
+    { kind: 'hmac', header: 'X-DocuSign-Signature-*', algorithm: 'sha256', encoding: 'base64', secret: 'webhookSecret' }
+  ])
   const read = (more: object) => readEvent(provider, 'esign', Buffer.from(JSON.stringify({ event: 'recipient-completed', generatedDateTime: '2026-03-14T09:30:00Z', retryCount: 0, data: { envelopeId: 'env-1', recipientId: '1' }, ...more })))
   t.strictSame(await read({}), { ok: true, reading: { remoteId: 'env-1', type: 'recipient-completed', eventId: 'recipient-completed env-1 1 2026-03-14T09:30:00Z' } })
   t.strictSame(await read({ retryCount: 3 }), await read({}), 'the same event, sent again')
   t.strictNotSame(await read({ data: { envelopeId: 'env-1', recipientId: '2' } }), await read({}))
-  const words = { 'envelope-sent': 'started', 'envelope-delivered': 'viewed', 'recipient-completed': 'signed', 'envelope-completed': 'completed', 'envelope-declined': 'declined', 'envelope-voided': 'cancelled' }
+  const words = { 'envelope-sent': 'started', 'recipient-delivered': 'viewed', 'envelope-delivered': 'viewed', 'recipient-completed': 'signed', 'envelope-completed': 'completed', 'recipient-declined': 'declined', 'envelope-declined': 'declined', 'envelope-voided': 'cancelled' }
   t.same(webhook?.events, words)
+})
+
+await t.test('an event that Connect has signed with several keys is its own, whichever of them is known here', async (t) => {
+  const { provider: { manifest } } = await docusign(t)
+  const body = Buffer.from('{"event":"envelope-completed"}')
+  const macOf = (key: string): string => createHmac('sha256', key).update(body).digest('base64')
+  const verdictOf = async (headers: Record<string, string>, more: Record<string, string> = {}): Promise<string> => {
+    const judged = await judgeDelivery(verifiersOf(manifest.webhooks!.esign!), { headers, body }, { settings: () => ({ webhookSecret: 'the new key', ...more }), keys: { of: () => t.fail('No keys are read.') as never } }, new Date())
+    return judged.verdict
+  }
+  const rotating = { 'x-docusign-signature-1': macOf('the old key'), 'x-docusign-signature-2': macOf('the new key') }
+  t.equal(await verdictOf(rotating), 'verified')
+  t.equal(await verdictOf({ 'x-docusign-signature-1': macOf('the old key') }), 'wrong_signature')
+  t.equal(await verdictOf({}), 'no_signature')
+  t.equal(await verdictOf(rotating, { webhookUser: 'connect', webhookPassword: 'a password' }), 'no_signature', 'a password that is set is asked for too')
 })
 
 await t.test('its settings are a form; its README names every one of them', async (t) => {

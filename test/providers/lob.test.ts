@@ -4,6 +4,7 @@ import t from 'tap'
 import { statusOf, readEvent } from '../../core/host/webhook-read.ts'
 import { checkSettings } from '../../core/host/settings.ts'
 import { verifyHmac } from '../../core/host/signature.ts'
+import { verifiersOf } from '../../core/host/webhook.ts'
 import type { PostalDispatch } from '../../core/services/postal.ts'
 import type { Script } from '../../core/testing/vendor.ts'
 import { stateOf } from '../../providers/lob/states.ts'
@@ -77,12 +78,51 @@ await t.test('colour, duplex, mail and settings have their fields', async (t) =>
   t.match(await partsOf({}, { useType: 'marketing', addressPlacement: 'top_first_page' }), { use_type: 'marketing', address_placement: 'top_first_page' })
 })
 
+await t.test('a request may ask for a return receipt, a return envelope, and an address that is kept at Lob', async (t) => {
+  const { vendor, dispatch, provider } = await stageOf(t, 'lob', settings)
+  const { manifest } = provider
+  vendor.on('POST /v1/letters', created)
+  const sentWith = async (requestSettings: Record<string, string | number | boolean>, postal: Partial<PostalDispatch['postal']> = {}): Promise<Record<string, string>> => {
+    t.same(checkSettings(manifest.requestSettings, requestSettings), [])
+    t.match(await dispatch('postal', letter(postal), { requestSettings }), { outcome: 'accepted' })
+    return Object.fromEntries(vendor.requests.at(-1)?.parts?.map(({ name, body }) => [name, body.toString()]) ?? [])
+  }
+  t.match(await sentWith({ returnReceipt: true }, { mailType: 'REGISTERED' }), { extra_service: 'certified_return_receipt' })
+  t.match(await sentWith({ returnReceipt: false }, { mailType: 'REGISTERED' }), { extra_service: 'certified' })
+  t.match(await sentWith({ returnEnvelope: true }), { return_envelope: 'true', perforated_page: '1' })
+  t.match(await sentWith({ returnEnvelope: true, perforatedPage: 3 }), { return_envelope: 'true', perforated_page: '3' })
+  t.notOk('return_envelope' in await sentWith({ perforatedPage: 3 }))
+  const kept = await sentWith({ addressId: 'adr_bae820679f3f536b' })
+  t.equal(kept['to'], 'adr_bae820679f3f536b')
+  t.same(Object.keys(kept).filter((name) => name.startsWith('to[')), [])
+  const before = vendor.requests.length
+  for (const postal of [{}, { mailType: 'REGISTERED' as const, recipient: paris }]) t.match(await dispatch('postal', letter(postal), { requestSettings: { returnReceipt: true } }), { outcome: 'rejected', error: { code: 'no_return_receipt' } })
+  t.equal(vendor.requests.length, before)
+  t.throws(() => provider.checks.postal?.(letter(), { settings, requestSettings: { returnReceipt: true }, sandbox: false, now: new Date() }), { message: /return receipts/ }, 'a validation says it too')
+  for (const wrong of [{ addressId: 'env_1' }, { perforatedPage: 0 }, { returnEnvelope: 'env_1' }]) t.equal(checkSettings(manifest.requestSettings, wrong).length, 1, JSON.stringify(wrong))
+})
+
+await t.test('what the account lacks is no fault of the key', async (t) => {
+  const { vendor, dispatch } = await stageOf(t, 'lob', settings)
+  for (const [status, code, word] of [
+    [403, 'billing_address_required', 'provider_error'], [401, 'payment_method_unverified', 'provider_error'], [401, 'email_required', 'provider_error'], [403, 'feature_limit_reached', 'provider_error'],
+    [401, 'invalid_api_key', 'authentication_error'], [403, 'publishable_key_not_allowed', 'authentication_error'], [401, 'unauthorized', 'authentication_error']
+  ] as const) {
+    vendor.on('POST /v1/letters', { status, json: { error: { code, message: code, status_code: status } } })
+    t.match(await dispatch('postal', letter()), { outcome: 'rejected', error: { word, code } }, code)
+  }
+})
+
 await t.test('an address as Lob takes it', async (t) => {
   const { vendor, dispatch, provider } = await stageOf(t, 'lob', settings)
   vendor.on('POST /v1/letters', created)
   const addresses: [string, PostalDispatch['postal']['recipient'], object][] = [
     ['the state stands after the city', { ...ada, city: 'Kansas City, KS' }, { address_city: 'Kansas City', address_state: 'KS' }],
-    ['with or without a comma', { ...ada, city: 'Kansas City KS' }, { address_city: 'Kansas City', address_state: 'KS' }],
+    ['without a comma, if the ZIP code agrees', { ...ada, city: 'Kansas City KS', postalCode: '66101' }, { address_city: 'Kansas City', address_state: 'KS' }],
+    ['two letters of a city are none', { ...ada, city: 'Playa de LA', postalCode: '94107' }, { address_city: 'Playa de LA', address_state: 'CA' }],
+    ['a state that is given counts', { ...ada, city: 'Portland', state: 'ME', postalCode: '97201' }, { address_city: 'Portland', address_state: 'ME', address_zip: '97201' }],
+    ['and is not said twice', { ...ada, city: 'Portland, ME', state: 'ME', postalCode: '04101' }, { address_city: 'Portland', address_state: 'ME' }],
+    ['abroad it is printed as it is', { ...paris, city: 'Toronto', state: 'ON', postalCode: 'M5V 2T6', country: 'CA' }, { address_city: 'Toronto', address_state: 'ON', address_zip: 'M5V 2T6', address_country: 'CA' }],
     ['or follows from the ZIP code', { ...ada, city: 'Kansas City', postalCode: '64106-2818' }, { address_city: 'Kansas City', address_state: 'MO', address_zip: '64106-2818' }],
     ['what is no state belongs to the city', { ...ada, city: 'Truth or Consequences XX', postalCode: '87901' }, { address_city: 'Truth or Consequences XX', address_state: 'NM' }],
     ['a territory is a state to the USPS', { ...ada, city: 'San Juan', postalCode: '00901', country: 'PR' }, { address_state: 'PR', address_country: 'US' }],
@@ -126,7 +166,7 @@ await t.test('the key belongs to the environment: nothing real from a sandbox, n
   const { vendor, dispatch } = await stageOf(t, 'lob', settings)
   vendor.on('POST /v1/letters', created)
   t.match(await dispatch('postal', letter(), sandbox), { outcome: 'accepted' })
-  t.match(await dispatch('postal', letter(), { sandbox: true }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /sandbox configuration needs a test key/ } })
+  t.match(await dispatch('postal', letter(), { sandbox: true }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /sandbox needs a test key/ } })
   t.match(await dispatch('postal', letter(), { ...sandbox, sandbox: false }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /not real/ } })
   t.equal(vendor.requests.length, 1)
 })
@@ -175,7 +215,7 @@ await t.test('a letter is asked after, and its words are known', async (t) => {
     [{}, 'processed', 'accepted'],
     [{ status: 'rendered' }, 'rendered', 'accepted'],
     [{ status: undefined, tracking_events: null }, 'processed', 'accepted'],
-    [{ status: 'failed' }, 'failed', null],
+    [{ status: 'failed', failure_reason: null }, 'failed', 'failed'],
     [{ deleted: true, tracking_events: [{ name: 'Mailed' }] }, 'deleted', 'cancelled'],
     ...([['Mailed', 'mailed', 'mailed'], ['In Transit', 'in_transit', 'in_transit'], ['In Local Area', 'in_local_area', 'in_transit'], ['Processed for Delivery', 'processed_for_delivery', 'in_transit'],
       ['Pickup Available', 'pickup_available', 'in_transit'], ['Re-Routed', 're-routed', 'in_transit'], ['International Exit', 'international_exit', 'in_transit'], ['Delivered', 'delivered', 'delivered'],
@@ -187,6 +227,8 @@ await t.test('a letter is asked after, and its words are known', async (t) => {
     t.strictSame(await ask('postal', 'status', { id: made.id }), { expectedDeliveryDate: '2026-03-21', status: word })
     t.equal(statusOf(statuses, word), status, word)
   }
+  vendor.on(`GET /v1/letters/${made.id}`, { json: { ...made, status: 'failed', failure_reason: { failure_reason: 'The file could not be rendered.', remediation: 'Send another.', errors: [] } } })
+  t.match(await ask('postal', 'status', { id: made.id }), { status: 'failed', reason: 'The file could not be rendered. Send another.' })
   vendor.on(`GET /v1/letters/${made.id}`, { json: { ...made, tracking_number: '92071902358909000011275538' } })
   t.match(await ask('postal', 'status', { id: made.id }), { trackingNumber: '92071902358909000011275538' })
 })
@@ -209,24 +251,26 @@ await t.test('its events', async (t) => {
   const body = (type: string): Buffer => Buffer.from(JSON.stringify({ id: 'evt_1', object: 'event', reference_id: made.id, event_type: { id: type, resource: 'letters', object: 'event_type' }, body: made }))
 
   await t.test('are read, each known word as a status', async (t) => {
-    const words = ['created', 'rendered_pdf', 'deleted', ...['', 'certified.'].flatMap((kind) => ['mailed', 'in_transit', 'in_local_area', 'processed_for_delivery', 'pickup_available', 're-routed', 'international_exit', 'delivered', 'returned_to_sender'].map((word) => `${kind}${word}`))]
+    const words = ['created', 'rendered_pdf', 'rendered_thumbnails', 'rejected', 'failed', 'deleted', ...['', 'certified.'].flatMap((kind) => ['mailed', 'in_transit', 'in_local_area', 'processed_for_delivery', 'pickup_available', 're-routed', 'international_exit', 'delivered', 'returned_to_sender'].map((word) => `${kind}${word}`))]
     t.same(Object.keys(webhook?.events ?? {}).sort(), words.map((word) => `letter.${word}`).sort())
-    for (const type of [...Object.keys(webhook?.events ?? {}), 'letter.failed', 'letter.certified.issue']) {
+    for (const type of [...Object.keys(webhook?.events ?? {}), 'letter.certified.issue', 'letter.return_envelope.returned_to_sender', 'letter.viewed']) {
       t.strictSame(await readEvent(provider, 'postal', body(type)), { ok: true, reading: { eventId: 'evt_1', remoteId: made.id, type } })
     }
-    t.equal(statusOf(webhook?.events ?? {}, 'letter.certified.issue'), null)
+    for (const word of ['letter.failed', 'letter.rejected']) t.equal(statusOf(webhook?.events ?? {}, word), 'failed', word)
+    for (const word of ['letter.certified.issue', 'letter.return_envelope.returned_to_sender', 'letter.viewed']) t.equal(statusOf(webhook?.events ?? {}, word), null, word)
     t.match(await readEvent(provider, 'postal', Buffer.from('{"id":"evt_1"}')), { ok: false })
   })
 
   await t.test('are signed over time and body with the secret of the configuration', (t) => {
-    if (webhook?.verify.kind !== 'hmac') throw new Error('Lob signs with HMAC.')
+    const [verify] = webhook === undefined ? [] : verifiersOf(webhook)
+    if (verify?.kind !== 'hmac') throw new Error('Lob signs with HMAC.')
     const at = new Date('2026-03-14T09:30:00Z')
     const sign = (secret: string, time: number): Record<string, string> => ({
       'lob-signature': createHmac('sha256', secret).update(`${time}.`).update(body('letter.mailed')).digest('hex'),
       'lob-signature-timestamp': String(time)
     })
-    const verdict = (headers: Record<string, string>): string => verifyHmac(webhook.verify as never, settings.webhookSecret, { headers, body: body('letter.mailed') }, at)
-    t.equal(webhook.verify.secret, 'webhookSecret')
+    const verdict = (headers: Record<string, string>): string => verifyHmac(verify, settings.webhookSecret, { headers, body: body('letter.mailed') }, at)
+    t.equal(verify.secret, 'webhookSecret')
     t.equal(verdict(sign(settings.webhookSecret, at.getTime())), 'verified')
     t.equal(verdict(sign('another', at.getTime())), 'wrong_signature')
     t.equal(verdict(sign(settings.webhookSecret, at.getTime() - 301_000)), 'wrong_time')

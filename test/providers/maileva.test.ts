@@ -218,7 +218,7 @@ await t.test('it is asked after, whether or not events come', async (t) => {
   const stage = await maileva(t, { [read]: sending('PROCESSED') })
   const { statuses = {}, poll } = stage.provider.manifest.services.postal ?? {}
   t.strictSame(await stage.ask('postal', 'status', { id: 'snd-1' }), { status: 'PROCESSED' })
-  t.strictSame(['PENDING', 'ACCEPTED', 'PROCESSED', 'DELETED', 'PROCESSED_WITH_ERRORS'].map((word) => statusOf(statuses, word)), ['accepted', 'accepted', 'printed', 'cancelled', null])
+  t.strictSame(['PENDING', 'ACCEPTED', 'PROCESSED', 'DELETED', 'REJECTED', 'PROCESSED_WITH_ERRORS', 'PAYMENT_REQUIRED'].map((word) => statusOf(statuses, word)), ['accepted', 'accepted', 'printed', 'cancelled', 'failed', 'failed', null])
   t.strictSame(poll, { after: 6 * 3600, every: 12 * 3600, until: 30 * 24 * 3600 })
   const gone = await maileva(t, { [read]: missing })
   t.match(await gone.ask('postal', 'status', { id: 'snd-1' }), { outcome: 'rejected', error: { code: 'NOT_FOUND' } })
@@ -244,7 +244,7 @@ await t.test('its events sign in with Basic, and lead to the sending', async (t)
   t.match(await event({ resource_location: null }), { reading: { remoteId: 'snd-1' } })
   t.match(await event({ resource_type: 'invoices/v1/invoices' }), { ok: false })
   t.same(webhook?.events, {
-    ON_STATUS_ACCEPTED: 'accepted', ON_STATUS_PROCESSED: 'printed', ON_DEPOSIT_PROOF_RECEIVED: 'mailed', ON_GLOBAL_DEPOSIT_PROOF_RECEIVED: 'mailed',
+    ON_STATUS_ACCEPTED: 'accepted', ON_STATUS_PROCESSED: 'printed', ON_STATUS_REJECTED: 'failed', ON_STATUS_PROCESSED_WITH_ERRORS: 'failed', ON_DEPOSIT_PROOF_RECEIVED: 'mailed', ON_GLOBAL_DEPOSIT_PROOF_RECEIVED: 'mailed',
     ON_MAIN_DELIVERY_STATUS_FIRST_PRESENTATION: 'in_transit', ON_MAIN_DELIVERY_STATUS_DELIVERED: 'delivered', ON_MAIN_DELIVERY_STATUS_UNDELIVERED: 'returned', ON_UNDELIVERED_MAIL_RECEIVED: 'returned'
   })
 })

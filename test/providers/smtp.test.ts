@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { SMTPServerOptions } from 'smtp-server'
@@ -134,6 +135,16 @@ await t.test('a sandbox dispatch sends nothing', async (t) => {
   t.equal(server.connections(), 0)
 })
 
+await t.test('an e-mail has the headers of the client and ours, and is signed where there is a key', async (t) => {
+  const { server, send } = await begin(t)
+  const dkim = { dkimDomain: 'acme.test', dkimSelector: 'k1', dkimPrivateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) }
+  const address = `https://acme.test/unsubscribe/${'a'.repeat(300)}`
+  const headers = { 'List-Unsubscribe': `<${address}>, <mailto:leave@acme.test>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click', 'X-Campaign': 'é' }
+  t.match(await send({ settings: { ...settings, ...dkim }, reference: 'step-7', email: { headers } }), { outcome: 'accepted' })
+  const source = (server.mails[0]?.source ?? '').replaceAll(/\r\n[ \t]+/g, ' ').replaceAll('\r', '')
+  for (const line of [`List-Unsubscribe: <${address}>, <mailto:leave@acme.test>`, 'List-Unsubscribe-Post: List-Unsubscribe=One-Click', 'X-Campaign: =?UTF-8?B?w6k=?=', 'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=acme.test; q=dns/txt; s=k1;', 'X-Dispatch-Reference: step-7']) t.match(source, `\n${line}`.slice(line.startsWith('DKIM') ? 1 : 0))
+})
+
 await t.test('its settings are a form, and what cannot work is refused', (t) => {
   const { settings: form } = provider.manifest
   for (const [name, field] of Object.entries(form.properties)) t.match(field, { title: String, description: String }, name)
@@ -146,5 +157,15 @@ await t.test('its settings are a form, and what cannot work is refused', (t) => 
   const { host, user, password, allowedSenders } = settings
   for (const half of [{ user }, { password }]) t.equal(checkSettings(form, { host, allowedSenders, ...half }).length, 1, JSON.stringify(half))
   t.equal(checkSettings(form, { host }).length, 1, 'somebody must be allowed to send')
+
+  const key = (type: 'rsa' | 'ec', more: object = {}): string => generateKeyPairSync(type as 'rsa', { modulusLength: 2048, namedCurve: 'P-256', ...more }).privateKey.export({ type: 'pkcs8', format: 'pem', ...more })
+  const dkim = { dkimDomain: 'acme.test', dkimSelector: 'k1', dkimPrivateKey: key('rsa') }
+  t.same(checkSettings(form, { ...settings, ...dkim }), [])
+  t.match(form.properties['dkimPrivateKey'], { 'x-secret': true })
+  for (const dkimPrivateKey of ['not a key', key('ec'), key('rsa', { modulusLength: 512 }), key('rsa', { cipher: 'aes-256-cbc', passphrase: 'secret' }), dkim.dkimPrivateKey.slice(0, -100)]) {
+    t.match(checkSettings(form, { ...settings, ...dkim, dkimPrivateKey }), [{ path: '/dkimPrivateKey', code: 'format', message: 'Not a valid private RSA key in PEM (of 1024 bits or more, without a passphrase).' }])
+  }
+  for (const more of [{ dkimDomain: 'a; d=b.test' }, { dkimDomain: 'acme' }, { dkimSelector: 'a=b' }, { dkimSelector: '' }]) t.equal(checkSettings(form, { ...settings, ...dkim, ...more }).length, 1, JSON.stringify(more))
+  for (const name of ['dkimDomain', 'dkimSelector', 'dkimPrivateKey'] as const) t.ok(checkSettings(form, { ...settings, [name]: dkim[name] }).length > 0, name)
   t.end()
 })

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
+import type { Problem } from '../../core/contract/errors.ts'
 import type { JsonObject } from '../../core/contract/json.ts'
-import { checkSettings } from '../../core/host/settings.ts'
+import { foresee } from '../../core/host/foresee.ts'
+import { checkSettings, splitSecrets } from '../../core/host/settings.ts'
 import type { InvoicingDispatch, InvoicingFields } from '../../core/services/invoicing.ts'
 import type { Script } from '../../core/testing/vendor.ts'
 import { invoice } from '../fixtures/providers/call.ts'
@@ -58,6 +60,10 @@ async function stripe (t: Test, changes: Record<string, Script | [Script, ...Scr
   return stage
 }
 
+/** What is known to be refused before anything is sent. */
+const foreseen = ({ provider }: Stage, { invoicing, data, metadata }: InvoicingDispatch, { requestSettings = {}, settings: own = settings }: { requestSettings?: JsonObject, settings?: JsonObject } = {}): Problem[] =>
+  foresee(provider, 'invoicing', { invoicing, data, metadata }, { settings: splitSecrets(provider.manifest.settings, own).plain, requestSettings, sandbox: false, now: new Date('2026-03-14T09:30:00.000Z') })
+
 const sentBy = ({ vendor }: Stage): string[] => vendor.requests.map(({ method, path }) => `${method} ${path.slice(4)}`)
 const formOf = ({ vendor }: Stage, path: string): Record<string, string> | undefined => vendor.requests.findLast((request) => request.method === 'POST' && request.path === `/v1/${path}`)?.form
 
@@ -76,7 +82,7 @@ await t.test('an invoice is a draft with its lines, checked, then finalized', as
     auto_advance: 'false',
     pending_invoice_items_behavior: 'exclude',
     effective_at: '1773446400',
-    due_date: '1776038400',
+    due_date: '1776124799',
     'custom_fields[0][name]': 'Number',
     'custom_fields[0][value]': 'F-1',
     'custom_fields[1][name]': 'VAT ID',
@@ -101,9 +107,9 @@ await t.test('an invoice is a draft with its lines, checked, then finalized', as
 await t.test('what the request says comes before the data', async (t) => {
   const stage = await stripe(t)
   await stage.dispatch('invoicing', request('INVOICE', { invoicing: { customerId: 'cus_9', dueDate: '2026-05-01', paymentTerms: 'at once' } }))
-  t.match(formOf(stage, 'invoices'), { customer: 'cus_9', due_date: '1777593600', footer: 'at once\nNo discount' })
+  t.match(formOf(stage, 'invoices'), { customer: 'cus_9', due_date: '1777679999', footer: 'at once\nNo discount' })
   t.notOk(sentBy(stage).includes('POST customers'))
-  await stage.dispatch('invoicing', invoice({ data: { number: 1, currency: 'EUR', total: 2858.4, lines: [{ quantity: 1, unitPrice: 1 }] } }))
+  await stage.dispatch('invoicing', invoice({ data: { number: 1, currency: 'EUR', total: 2858.4, lines: [{ quantity: 1, unitPrice: 2858.4 }] } }))
   t.match(formOf(stage, 'invoices'), { days_until_due: '30', due_date: undefined, description: undefined, footer: undefined, 'custom_fields[0][value]': '1', 'custom_fields[1][name]': undefined })
 })
 
@@ -193,8 +199,9 @@ await t.test('settings of the payment', async (t) => {
   t.match(checkSettings(form, { paymentCollectionBeneficiaryName: 'Ada' }), [{ path: '/paymentCollectionBeneficiaryName', message: /Stripe names the business of the account/ }])
   for (const type of ['QUOTE', 'CREDIT'] as const) {
     for (const requestSettings of [{ includePaymentCollectionLink: true }, { paymentCollectionLabel: 'Rent' }] as JsonObject[]) {
-      t.match(await stage.dispatch('invoicing', request(type), { requestSettings }), { outcome: 'rejected', error: { code: 'no_payment_page' } })
+      t.match(foreseen(stage, request(type), { requestSettings }), [{ path: `/settings/${Object.keys(requestSettings)[0] ?? ''}`, message: /a page to pay on for invoices alone/ }])
     }
+    t.same(foreseen(stage, request(type), { requestSettings: { includePaymentCollectionLink: false } }), [])
     t.match(await stage.dispatch('invoicing', request(type, { invoicing: { reference: 'in_1' } }), { requestSettings: { includePaymentCollectionLink: false } }), { outcome: 'accepted' })
   }
 })
@@ -219,17 +226,177 @@ await t.test('nothing is issued that Stripe and the data do not agree about, or 
   }
 })
 
-await t.test('amounts are exact in every currency', async (t) => {
-  const priceOf = async (currency: string, unitPrice: string | number): Promise<string | undefined> => {
+await t.test('what Stripe has no room for is refused by validation, at its place, with nothing sent', async (t) => {
+  const long = (length: number): string => 'x'.repeat(length)
+  const cases: [string, InvoicingDispatch, string, string, JsonObject?][] = [
+    ['a number of 31 characters', request('INVOICE', { data: { number: long(31) } }), '/data/number', 'not_supported_by_provider'],
+    ['a VAT ID of 31 characters', request('INVOICE', { data: { customer: { name: 'Ada', email: 'a@b.example', vatId: long(31) } } }), '/data/customer/vatId', 'not_supported_by_provider'],
+    ['a quote\'s number of 51 characters', request('QUOTE', { data: { number: long(51) } }), '/data/number', 'not_supported_by_provider'],
+    ['a memo of 1501 characters', request('INVOICE', { data: { notes: long(1501) } }), '/data/notes', 'too_long'],
+    ['a footer of 5001 characters', request('INVOICE', { data: { conditions: long(4995) } }), '/data/conditions', 'too_long'],
+    ['lines of a quote of 501 characters', request('QUOTE', { data: { lines: [{ description: long(501), quantity: 1, unitPrice: '2382.00' }] } }), '/data/lines', 'too_long'],
+    ['a tax rate that the settings do not have', request('INVOICE', { data: { taxRate: 19, total: '2838.80' } }), '/data/lines/0', 'unknown_tax_rate'],
+    ['a total that the lines do not come to', request('INVOICE', { data: { total: '2858.50' } }), '/data/total', 'total_differs'],
+    ['a total of less than a cent', request('INVOICE', { data: { total: '2858.405' } }), '/data/total', 'total_differs'],
+    ['more paid than is due', request('INVOICE', { data: { prepaidAmount: '3000.00' } }), '/data/prepaidAmount', 'nothing_due'],
+    ['a prepayment of a quote', request('QUOTE', { data: { prepaidAmount: '100.00' } }), '/data/prepaidAmount', 'not_for_invoices'],
+    ['a due date that has passed', request('INVOICE', { data: { dueDate: '2026-03-13' } }), '/data/dueDate', 'due_date_in_the_past'],
+    ['the same in the request', request('INVOICE', { invoicing: { dueDate: '2026-03-13' } }), '/invoicing/dueDate', 'due_date_in_the_past'],
+    ['a credit note of no invoice', request('CREDIT', { data: { invoiceNumber: '' } }), '/invoicing/reference', 'no_invoice'],
+    ['a quote without a product', request('QUOTE'), '', 'no_product', { secretKey: settings.secretKey, taxRates: settings.taxRates }],
+    ['an allowance larger than what it is taken off', request('QUOTE', { data: { allowances: [{ amount: '2000.00', taxRate: 20, reason: 'Gift' }], total: '458.40' } }), '/data/allowances', 'no_line_to_reduce']
+  ]
+  const stage = await stripe(t)
+  for (const [name, asked, path, code, own] of cases) t.match(foreseen(stage, asked, own === undefined ? {} : { settings: own }), [{ path, code }], name)
+  for (const type of ['INVOICE', 'QUOTE', 'CREDIT'] as const) t.same(foreseen(stage, request(type, { data: { number: long(30) } })), [], type)
+  t.same(foreseen(stage, request('INVOICE', { data: { total: '2858.42' } })), [], 'what rounding can do is Stripe\'s to say')
+})
+
+await t.test('what is due is asked for, and why; tax is due on the whole', async (t) => {
+  const due = (sum: number): Record<string, Script> => ({ 'GET /v1/invoices/in_1': { json: { ...draft, total: sum, amount_due: sum } } })
+  const itemsOf = ({ vendor }: Stage): unknown[] => vendor.requests.filter(({ path }) => path.endsWith('invoiceitems')).slice(2).map(({ form }) => form && [form['description'], form['unit_amount_decimal'], form['tax_rates[0]']])
+  const cases: [JsonObject, number, unknown[]][] = [
+    [{ prepaidAmount: '858.40' }, 200000, [['Already paid (2858.40 EUR)', '-85840', undefined]]],
+    [{ amountDue: 2000 }, 200000, [['Already paid (2858.40 EUR)', '-85840', undefined]]],
+    [{ prepaidAmount: '858.42', roundingAmount: '0.02', amountDue: '2000.00' }, 200000, [['Already paid (2858.40 EUR)', '-85842', undefined], ['Rounding (2858.40 EUR)', '2', undefined]]],
+    [{ prepaidAmount: '2858.40' }, 0, [['Already paid (2858.40 EUR)', '-285840', undefined]]],
+    [{ prepaidAmount: 0, amountDue: '2858.40' }, 285840, []]
+  ]
+  for (const [more, sum, items] of cases) {
+    const stage = await stripe(t, due(sum))
+    t.match(await stage.dispatch('invoicing', request('INVOICE', { data: more })), { outcome: 'accepted' }, JSON.stringify(more))
+    t.strictSame(itemsOf(stage), items)
+  }
+  const named = await stripe(t, due(200000))
+  await named.dispatch('invoicing', request('INVOICE', { data: { amountDue: 2000 } }), { settings: { ...settings, prepaidText: 'Anzahlung' } })
+  t.match(itemsOf(named), [['Anzahlung (2858.40 EUR)']])
+})
+
+await t.test('a customer\'s balance at Stripe changes no sum unseen', async (t) => {
+  const stage = await stripe(t, { 'GET /v1/invoices/in_1': { json: { ...draft, amount_due: 285740 } } })
+  t.match(await stage.dispatch('invoicing', request('INVOICE', { invoicing: { customerId: 'cus_9' } })), { outcome: 'rejected', error: { code: 'amount_due_differs', message: /has a balance at Stripe/ } })
+  t.same(sentBy(stage).at(-1), 'DELETE invoices/in_1')
+})
+
+await t.test('allowances and charges are lines with the rates that they have', async (t) => {
+  const discounted = {
+    lines: [
+      { description: 'Workshop', quantity: 2, unitPrice: '980.00', allowances: [{ percent: 10, reason: 'Early booking' }], total: '1764.00' },
+      { description: 'Migration', quantity: 12.5, unitPrice: '38.40', taxRate: 5.5, total: '480.00' },
+      { description: 'Paper', quantity: 200, unitPrice: '9.00', priceQuantity: 100, total: '18.00' }
+    ],
+    allowances: [{ amount: '82.00', reason: 'Loyalty' }, { percent: 50, base: 100, reasonCode: '95', taxRate: 5.5 }],
+    charges: [{ amount: '30.00', reason: 'Freight' }],
+    // 1764 + 18 - 82 + 30 at 20 %, 480 - 50 at 5.5 %.
+    total: '2529.65'
+  }
+  const made = { ...draft, total: 252965, amount_due: 252965 }
+  const stage = await stripe(t, { 'GET /v1/invoices/in_1': { json: made } })
+  t.match(await stage.dispatch('invoicing', request('INVOICE', { data: discounted })), { outcome: 'accepted' })
+  const sent = stage.vendor.requests.filter(({ path }) => path.endsWith('invoiceitems')).map(({ form = {} }) => [form['description'], form['quantity'], form['unit_amount_decimal'], form['tax_rates[0]']])
+  t.strictSame(sent, [
+    ['Workshop (2 × 980, with its allowances and charges)', '1', '176400', 'txr_20'],
+    ['Migration (12.5 × 38.4)', '1', '48000', 'txr_055'],
+    ['Paper (200 × 9, with its allowances and charges)', '1', '1800', 'txr_20'],
+    ['Loyalty', '1', '-8200', 'txr_20'],
+    ['95 (50 %)', '1', '-5000', 'txr_055'],
+    ['Freight', '1', '3000', 'txr_20']
+  ])
+
+  await t.test('a quote and a credit note take no negative line: it is taken off the largest of its rate', async (t) => {
+    const stage = await stripe(t, { 'POST /v1/quotes': { json: { ...quote, amount_total: 252965 } } })
+    t.match(await stage.dispatch('invoicing', request('QUOTE', { data: discounted })), { outcome: 'accepted' })
+    t.match(formOf(stage, 'quotes'), { 'line_items[0][price_data][unit_amount_decimal]': '168200', 'line_items[1][price_data][unit_amount_decimal]': '43000', 'line_items[2][price_data][unit_amount_decimal]': '1800', 'line_items[3][price_data][unit_amount_decimal]': '3000' })
+    t.match(formOf(stage, 'quotes')?.['description'], /^1 × Workshop \(2 × 980, with its allowances and charges\) \(Loyalty: -82\.00\)\n/)
+    const credit = await stripe(t)
+    t.match(await credit.dispatch('invoicing', request('CREDIT', { data: discounted })), { outcome: 'accepted' })
+    t.match(formOf(credit, 'credit_notes'), { 'lines[0][unit_amount_decimal]': '168200', 'lines[1][unit_amount_decimal]': '43000', 'lines[4][unit_amount_decimal]': undefined })
+  })
+})
+
+await t.test('an invoice can be paid until the end of its day, in the time zone of the account', async (t) => {
+  const dueAt = async (dueDate: string, timezone?: string): Promise<string | undefined> => {
     const stage = await stripe(t)
-    await stage.dispatch('invoicing', request('INVOICE', { data: { currency, taxRate: 0, total: '0', lines: [{ description: 'x', quantity: 1, unitPrice }] } }))
+    await stage.dispatch('invoicing', request('INVOICE', { data: { dueDate } }), { settings: { ...settings, ...(timezone !== undefined && { timezone }) } })
+    return formOf(stage, 'invoices')?.['due_date']
+  }
+  t.equal(await dueAt('2026-03-14'), '1773532799', 'due today')
+  t.equal(await dueAt('2026-03-14', 'Europe/Paris'), '1773529199')
+  t.equal(await dueAt('2026-03-14', 'America/Los_Angeles'), '1773557999')
+  t.equal(await dueAt('2026-03-29', 'Europe/Paris'), '1774821599', 'a day of 23 hours')
+  t.equal(await dueAt('2026-03-14T18:00:00Z'), '1773511200', 'a time is a time')
+  const stage = await stripe(t)
+  await stage.dispatch('invoicing', request('INVOICE'), { settings: { ...settings, timezone: 'America/Los_Angeles' } })
+  t.equal(formOf(stage, 'invoices')?.['effective_at'], '1773471600', 'it is issued when its day begins there')
+  t.match(foreseen(stage, request('INVOICE', { data: { dueDate: '2026-03-14' } }), { settings: { ...settings, timezone: 'Pacific/Kiritimati' } }), [], 'still today there')
+  const { settings: form } = stage.provider.manifest
+  t.same(checkSettings(form, { ...settings, timezone: 'Europe/Berlin' }), [])
+  for (const timezone of ['Europe/Atlantis', '+01:00', '']) t.match(checkSettings(form, { ...settings, timezone }), [{ path: '/timezone', code: 'format' }], timezone)
+})
+
+await t.test('what was made for a dispatch that Stripe refuses is taken back', async (t) => {
+  const no = error(400, { type: 'invalid_request_error', code: 'parameter_invalid_empty', message: 'No' })
+  const gone = (changes: Record<string, Script>): Record<string, Script> => ({ 'DELETE /v1/invoices/in_1': { json: { id: 'in_1', deleted: true } }, 'DELETE /v1/customers/cus_1': { json: { id: 'cus_1', deleted: true } }, 'POST /v1/quotes/qt_1/cancel': { json: { id: 'qt_1' } }, ...changes })
+  const takenBack = (stage: Stage): string[] => sentBy(stage).filter((what) => /^DELETE|cancel$/.test(what))
+  const cases: [InvoicingFields['documentType'], string, string[]][] = [
+    ['INVOICE', 'POST /v1/customers', []],
+    ['INVOICE', 'POST /v1/invoices', ['DELETE customers/cus_1']],
+    ['INVOICE', 'POST /v1/invoiceitems', ['DELETE invoices/in_1', 'DELETE customers/cus_1']],
+    ['INVOICE', 'POST /v1/invoices/in_1/finalize', ['DELETE invoices/in_1', 'DELETE customers/cus_1']],
+    ['QUOTE', 'POST /v1/quotes', ['DELETE customers/cus_1']],
+    ['QUOTE', 'POST /v1/quotes/qt_1/finalize', ['POST quotes/qt_1/cancel', 'DELETE customers/cus_1']]
+  ]
+  for (const [type, refusing, expected] of cases) {
+    const stage = await stripe(t, gone({ [refusing]: no }))
+    t.match(await stage.dispatch('invoicing', request(type)), { outcome: 'rejected', error: { code: 'parameter_invalid_empty' } }, refusing)
+    t.strictSame(takenBack(stage), expected, refusing)
+  }
+  const own = await stripe(t, gone({ 'POST /v1/invoiceitems': no }))
+  await own.dispatch('invoicing', request('INVOICE', { invoicing: { customerId: 'cus_9' } }))
+  t.strictSame(takenBack(own), ['DELETE invoices/in_1'], 'a customer of the client\'s stays')
+  const resumed = await stripe(t, gone({ 'POST /v1/invoices/in_1/finalize': no }))
+  await resumed.dispatch('invoicing', request('INVOICE'), { checkpointed: 'in_1' })
+  t.strictSame(takenBack(resumed), ['DELETE invoices/in_1'], 'the draft of an earlier attempt')
+  const left = await stripe(t, gone({ 'POST /v1/invoiceitems': no, 'DELETE /v1/invoices/in_1': { status: 500 }, 'DELETE /v1/customers/cus_1': { cut: 'after-body' } }))
+  t.match(await left.dispatch('invoicing', request('INVOICE')), { outcome: 'rejected', error: { code: 'parameter_invalid_empty' } }, 'a refusal stays one where that fails')
+  for (const script of [{ status: 500 }, error(429, { code: 'lock_timeout' })] as Script[]) {
+    const again = await stripe(t, gone({ 'POST /v1/invoiceitems': script }))
+    t.match(await again.dispatch('invoicing', request('INVOICE')), { outcome: 'unavailable' })
+    t.strictSame(takenBack(again), [], 'the next attempt goes on with what there is, under the same keys')
+  }
+})
+
+await t.test('what becomes of it is asked after', async (t) => {
+  const { provider } = await stripe(t)
+  const { statuses } = provider.manifest.services.invoicing ?? {}
+  for (const [word, status] of Object.entries({ open: 'open', paid: 'paid', void: 'void', uncollectible: 'uncollectible' })) {
+    const stage = await stripe(t, { 'GET /v1/invoices/in_1': { json: { ...open, status: word } } })
+    t.same(await stage.ask('invoicing', 'status', { id: 'in_1' }), { status: word })
+    t.equal(statuses?.[word], status)
+  }
+  t.match(statuses, { accepted: 'accepted', canceled: 'void', issued: 'accepted' })
+})
+
+await t.test('an object that is locked is tried again: nothing was done', async (t) => {
+  for (const status of [400, 409, 429]) {
+    for (const step of ['POST /v1/customers', 'POST /v1/invoices/in_1/finalize']) {
+      const stage = await stripe(t, { [step]: error(status, { type: 'invalid_request_error', code: 'lock_timeout', message: 'Locked' }) })
+      t.match(await stage.dispatch('invoicing', request('INVOICE')), { outcome: 'unavailable' }, `${status} ${step}`)
+    }
+  }
+})
+
+await t.test('amounts are exact in every currency', async (t) => {
+  const priceOf = async (currency: string, unitPrice: string | number, total: string | number): Promise<string | undefined> => {
+    const stage = await stripe(t)
+    await stage.dispatch('invoicing', request('INVOICE', { data: { currency, taxRate: 0, total, lines: [{ description: 'x', quantity: 1, unitPrice }] } }))
     return formOf(stage, 'invoiceitems')?.['unit_amount_decimal']
   }
-  const prices: [string, string | number, string][] = [
-    ['EUR', 0.1, '10'], ['EUR', '19.99', '1999'], ['EUR', 1.005, '100.5'], ['EUR', '0.0000000001', '0.00000001'], ['EUR', '999999999999999.99', '99999999999999999'], ['EUR', -3, '-300'],
-    ['JPY', 500, '500'], ['JPY', '0.5', '0.5'], ['KWD', '5.124', '5124'], ['ISK', 5, '500'], ['UGX', '5', '500']
+  const prices: [string, string | number, string, total?: string][] = [
+    ['EUR', 0.1, '10'], ['EUR', '19.99', '1999'], ['EUR', 1.005, '100.5', '1.01'], ['EUR', '0.0000000001', '0.00000001', '0.00'], ['EUR', '999999999999999.99', '99999999999999999'],
+    ['JPY', 500, '500'], ['JPY', '0.5', '0.5', '1'], ['KWD', '5.124', '5124'], ['ISK', 5, '500'], ['UGX', '5', '500']
   ]
-  for (const [currency, price, expected] of prices) t.equal(await priceOf(currency, price), expected, `${price} ${currency}`)
+  for (const [currency, price, expected, total = price] of prices) t.equal(await priceOf(currency, price, total), expected, `${price} ${currency}`)
 })
 
 const word = (outcome: string): { outcome: string } => ({ outcome })
@@ -335,7 +502,7 @@ await t.test('the key belongs to the mode: nothing real from a sandbox, nothing 
   const stage = await stripe(t)
   t.match(await stage.dispatch('invoicing', request('INVOICE'), { sandbox: true, settings: test }), { outcome: 'accepted' })
   const before = stage.vendor.requests.length
-  t.match(await stage.dispatch('invoicing', request('INVOICE'), { sandbox: true }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /sandbox configuration needs a test key/ } })
+  t.match(await stage.dispatch('invoicing', request('INVOICE'), { sandbox: true }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /sandbox needs a test key/ } })
   t.match(await stage.dispatch('invoicing', request('INVOICE'), { settings: test }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /not real/ } })
   t.equal(stage.vendor.requests.length, before)
 })
@@ -350,7 +517,7 @@ await t.test('the document is Stripe\'s own', async (t) => {
     'GET /credit_notes/acct_1/a/pdf': file,
     'GET /v1/quotes/qt_1/pdf': file
   })
-  t.match(stage.provider.manifest.services.invoicing, { capabilities: { document: 'theirs' }, verbs: ['dispatch', 'lookup', 'document'] })
+  t.match(stage.provider.manifest.services.invoicing, { capabilities: { document: 'theirs' }, verbs: ['dispatch', 'lookup', 'status', 'document'] })
   for (const [id, filename] of [['in_1', '0759376C-0001.pdf'], ['cn_1', '0759376C-0001-CN-01.pdf'], ['qt_1', 'qt_1.pdf']] as const) {
     t.match(await stage.ask('invoicing', 'document', { id }), { filename, contentType: 'application/pdf', size: pdf.length })
   }

@@ -50,12 +50,44 @@ await t.test('a transaction is a draft, complete, then started', async (t) => {
   t.strictSame(await stage.dispatch('esign', contract({ locale: 'en', expiresInDays: 14 })), { outcome: 'accepted', response: { id: 'tx_1', status: 'started' } })
   t.strictSame(sentBy(stage), [...before, last])
   t.strictSame(stage.checkpoints, ['tx_1'])
-  t.strictSame(formsOf(stage, 'POST /v1/transactions'), [{ name: 'contract.pdf (step-1)', language: 'en', duration: '20160' }], '14 days are 20160 minutes')
+  t.strictSame(formsOf(stage, 'POST /v1/transactions'), [{ name: 'contract.pdf (step-1)', language: 'en', duration: '20160', 'metadata[dispatch reference]': 'step-1' }], '14 days are 20160 minutes')
   t.match(stage.vendor.requests[1]?.parts, [{ name: 'file', filename: 'contract.pdf', contentType: 'application/pdf', body: content }])
   t.strictSame(formsOf(stage, `POST ${path}/documents`), [{ document: 'file_1', name: 'contract.pdf' }])
   t.strictSame(formsOf(stage, `POST ${path}/participants`), [{ email: 'ada@example.com', full_name: 'Ada Lovelace', min_signature_level: 'level1' }])
   t.equal(stage.vendor.requests.at(-1)?.body.length, 0)
   for (const { host, headers } of stage.vendor.requests) t.match({ host, ...headers }, { host: 'api.universign.com', authorization: 'Bearer a-key-of-universign' })
+})
+
+await t.test('each type of signature has its level, and a number is where the code goes', async (t) => {
+  const participantOf = async (signatureType: EsignDispatch['esign']['signatureType'], more: object = {}, signer: Signer = ada): Promise<unknown> => {
+    const stage = await universign(t)
+    t.match(await stage.dispatch('esign', contract({ signatureType, signers: [signer] }), more), { outcome: 'accepted' })
+    const [participant] = formsOf(stage, `POST ${path}/participants`)
+    return participant
+  }
+  const whole = { email: 'ada@example.com', full_name: 'Ada Lovelace' }
+  const phoned = { ...whole, phone_number: '+33612345678', phone_number_type: 'flex_prerequisite' }
+  t.strictSame(await participantOf('SIMPLE'), { ...whole, min_signature_level: 'level1' }, 'without a number Universign asks for one')
+  t.strictSame(await participantOf('SIMPLE', {}, { ...ada, phoneNumber: '+33612345678' }), { ...phoned, min_signature_level: 'level1' })
+  t.strictSame(await participantOf('ADVANCED', {}, { ...ada, phoneNumber: '+33612345678' }), { ...phoned, min_signature_level: 'level2' })
+  t.match(await participantOf('ADVANCED', { settings: { ...settings, qualifiedCertificate: true } }), { min_signature_level: 'level3' })
+  t.match(await participantOf('ADVANCED', { settings: { ...settings, qualifiedCertificate: true }, requestSettings: { qualifiedCertificate: false } }), { min_signature_level: 'level2' }, 'the request says the last word')
+  t.match(await participantOf('QUALIFIED', { requestSettings: { qualifiedCertificate: true } }), { min_signature_level: 'level4' })
+})
+
+await t.test('the client\'s metadata goes along as far as Universign takes it, our reference always', async (t) => {
+  const sentWith = async (metadata: Record<string, string>): Promise<unknown> => {
+    const stage = await universign(t)
+    await stage.dispatch('esign', { ...contract(), metadata })
+    const [transaction] = formsOf(stage, 'POST /v1/transactions') as [Record<string, string>]
+    return Object.fromEntries(Object.entries(transaction).filter(([name]) => name.startsWith('metadata')))
+  }
+  const reference = { 'metadata[dispatch reference]': 'step-1' }
+  t.strictSame(await sentWith({ customer: 'C-1001', 'contract type': 'NDA' }), { 'metadata[customer]': 'C-1001', 'metadata[contract type]': 'NDA', ...reference })
+  t.strictSame(await sentWith({ 'a_b': '1', 'a=b': '1', 'a+b': '1', 'a[b': '1', ['k'.repeat(21)]: '1', long: 'v'.repeat(201), empty: '' }), reference, 'what it does not take stays here')
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`key ${String(index)}`, 'v']))
+  t.equal(Object.keys(await sentWith(many) as object).length, 15)
+  t.match(await sentWith({ 'dispatch reference': 'another' }), reference)
 })
 
 await t.test('a sandbox goes to the test environment alone', async (t) => {
@@ -171,17 +203,57 @@ await t.test('it is asked after, fetched once all have signed, and cancelled', a
   t.strictSame(await stage.ask('esign', 'cancel', { id: 'tx_1' }), { status: 'cancelled' })
 })
 
-await t.test('its events are signed with keys of its own, and those of transactions are read', async (t) => {
+await t.test('its events are signed with keys of each environment, and those of transactions are read', async (t) => {
   const { provider } = await universign(t)
   const webhook = provider.manifest.webhooks?.esign
-  t.strictSame(webhook?.verify, { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: 'https://api.universign.com/v1/webhooks/jwks.json' })
+  const signedBy = { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256' }
+  t.strictSame(webhook?.verify, [
+    { ...signedBy, jwks: 'https://api.universign.com/v1/webhooks/jwks.json', sandbox: false },
+    { ...signedBy, jwks: 'https://api.alpha.universign.com/v1/webhooks/jwks.json', sandbox: true }
+  ])
   const read = (type: string, id: string) => readEvent(provider, 'esign', Buffer.from(JSON.stringify({ object: 'event', id: 'evt_1', type, createdAt: 1773480600, payload: { object: { object: 'transaction', id, state: 'completed' } } })))
   for (const [word, status] of [['started', 'started'], ['completed', 'completed'], ['expired', 'expired'], ['cancelled', 'cancelled'], ['paused', null]] as const) {
     const type = `transaction.lifecycle.${word}`
     t.strictSame(await read(type, 'tx_1'), { ok: true, reading: { eventId: 'evt_1', remoteId: 'tx_1', type } })
     t.equal(statusOf(webhook?.events ?? {}, type), status, word)
   }
-  t.match(await read('action.closed', 'act_1'), { ok: false })
+  t.match(await read('apikey.created', 'key_1'), { ok: false })
+})
+
+await t.test('what a participant does is an event of the transaction: a signature, or a refusal', async (t) => {
+  const { provider } = await universign(t)
+  const { events = {} } = provider.manifest.webhooks?.esign ?? {}
+  const told = async (type: string, more: object = {}): Promise<unknown> => {
+    const object = { participant_email: 'ada@example.com', action_id: 'act_1', transaction_id: 'tx_1', ...more }
+    const read = await readEvent(provider, 'esign', Buffer.from(JSON.stringify({ object: 'event', id: 'evt_1', type, payload: { object } })))
+    if (!read.ok) return t.fail(read.reason)
+    t.match(read.reading, { eventId: 'evt_1', remoteId: 'tx_1', participant: 'ada@example.com' })
+    return statusOf(events, read.reading.type)
+  }
+  t.equal(await told('action.closed'), 'signed')
+  t.equal(await told('action.closed', { id: 'act_1', stalled_reason: null }), 'signed', 'an action may carry an id of its own')
+  for (const reason of ['action_refusal', 'signature_refusal', 'consultation_refusal', 'review_refusal']) t.equal(await told('action.stalled', { stalled_reason: reason }), 'declined', reason)
+  t.equal(await told('action.stalled', { stalled_reason: 'inactivity' }), null, 'who lets time pass has refused nothing')
+  t.equal(await told('action.stalled'), null)
+  t.equal(await told('action.opened'), null)
+})
+
+await t.test('a refusal shows when it is asked after, and what the vendor says of an error is told', async (t) => {
+  const stage = await universign(t, { [`GET ${path}`]: [
+    { json: { id: 'tx_1', state: 'started', stalled: true, stalled_reason: 'signature_refusal' } },
+    { json: { id: 'tx_1', state: 'started', stalled: true, stalled_reason: 'inactivity' } },
+    { json: { id: 'tx_1', state: 'completed', stalled_reason: 'signature_refusal' } }
+  ] })
+  const { statuses = {} } = stage.provider.manifest.services.esign ?? {}
+  t.strictSame(await stage.ask('esign', 'status', { id: 'tx_1' }), { status: 'signature_refusal' })
+  t.equal(statusOf(statuses, 'signature_refusal'), 'declined')
+  t.strictSame(await stage.ask('esign', 'status', { id: 'tx_1' }), { status: 'started' })
+  t.strictSame(await stage.ask('esign', 'status', { id: 'tx_1' }), { status: 'completed' }, 'they have signed after all')
+  for (const [json, error] of [
+    [{ error: { code: 'invalid', message: 'No such field.' } }, { code: 'invalid', message: 'No such field.' }],
+    [{ error: 'invalid_request', error_description: 'No such field.' }, { message: 'No such field.' }],
+    [{ reasons: ['No such field.'] }, { message: '"api.universign.com" answered 400: {"reasons":["No such field."]}.' }]
+  ] as const) t.match(await (await universign(t, { 'POST /v1/transactions': { status: 400, json } })).dispatch('esign', contract()), { outcome: 'rejected', error: { word: 'provider_error', ...error } })
 })
 
 await t.test('its settings are a form; its README names every one of them', async (t) => {

@@ -61,12 +61,14 @@ const noRenderer: Parts['renderer'] = { render: () => Promise.reject(new Error('
 /** Tests come in a hurry, all from one address. */
 const hurried: Parts['fairness'] = { ...fairness, refusals: { ...fairness.refusals, burst: 1_000_000 } }
 
-/** Starts a service; it is closed when the test ends. `config` and `parts` stand in for the usual ones. */
-export async function startService (t: Test, { databaseUrl, config = {}, parts = {} }: { databaseUrl?: string, config?: Partial<Config>, parts?: Partial<Parts> } = {}): Promise<TestService> {
+type Starting = { databaseUrl?: string, config?: Partial<Config>, parts?: Partial<Parts>, time?: (() => Date) | undefined }
+
+/** Starts a service; it is closed when the test ends. `config` and `parts` stand in for the usual ones; a clock among them is the database's too, unless `time` is another. */
+export async function startService (t: Test, { databaseUrl, config = {}, parts = {}, time = parts.now }: Starting = {}): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-service-'))
   const log: string[] = []
   const logger = createLogger(config.logLevel ?? 'debug', { write: (line) => log.push(line) })
-  const house = await compose(testConfig(folder, config), { databaseUrl: databaseUrl ?? await seededDatabase(t), log: logger, fairness: hurried, ...parts })
+  const house = await compose(testConfig(folder, config), { databaseUrl: databaseUrl ?? await seededDatabase(t), log: logger, fairness: hurried, time, ...parts })
   const server = await createServer(house, logger)
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(async () => {

@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { JsonObject } from '../../core/contract/json.ts'
 import type { Received } from '../../core/testing/requests.ts'
+import { leftOut } from './vendor-apis.ts'
 
 /** A vendor's own description of its API (OpenAPI 3.1); `problems` says what in a request does not fit it. */
 export type VendorApi = { problems: (request: Received) => string[] }
@@ -26,7 +27,13 @@ export const absent = `There is no description of the vendor's API in ${process.
  */
 export async function vendorApi (vendor: string, hosts: readonly string[] = []): Promise<VendorApi | undefined> {
   const file = join(folder, `${vendor}.json`)
-  return existsSync(file) ? describe(JSON.parse(await readFile(file, 'utf8')) as Document, hosts) : undefined
+  return existsSync(file) ? describe(completed(JSON.parse(await readFile(file, 'utf8')) as Document, leftOut[vendor] as Document['paths'] | undefined), hosts) : undefined
+}
+
+/** The description with the operations that its copy leaves out. */
+function completed ({ paths, ...document }: Document, more: Document['paths'] = {}): Document {
+  const added = Object.entries(more).map(([path, item]) => [path, { ...paths[path], ...item }] as const)
+  return { ...document, paths: { ...paths, ...Object.fromEntries(added) } }
 }
 
 /** An operation with bodies that the vendor takes and refuses; each refused one breaks the rule that it is called by. */
@@ -46,7 +53,7 @@ export async function examplesOf (vendor: string): Promise<Example[]> {
 
 function describe (document: Document, hosts: readonly string[]): VendorApi {
   // A form or a multipart body is text on the wire: it becomes what the schema asks for.
-  const [typed, texts] = [createAjv(document), createAjv(document, { coerceTypes: true })]
+  const [typed, texts] = [createAjv(document), createAjv(ofTexts(document), { coerceTypes: true })]
   const check = (ajv: Ajv2020, schema: object, value: unknown, what: string): string[] => {
     const validate = ajv.compile(referring(schema))
     return validate(value) ? [] : (validate.errors ?? []).map(({ instancePath, message = '', params }) => `${what}${instancePath} ${message} ${JSON.stringify(params)}`)
@@ -121,6 +128,17 @@ function listed (value: unknown): unknown {
   const entries = Object.entries(value).map(([key, field]) => [key, listed(field)] as const)
   const isList = entries.length > 0 && entries.every(([key], index) => key === String(index))
   return isList ? entries.map(([, field]) => field) : Object.fromEntries(entries)
+}
+
+/** Where a value may be one of several plain types, a text on the wire is more than one of them: one is enough. */
+function ofTexts (document: Document): Document {
+  const isPlain = (schema: unknown): boolean => typeof schema === 'object' && schema !== null && Object.keys(schema).join('') === 'type'
+  const changed = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(changed)
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key === 'oneOf' && Array.isArray(inner) && inner.every(isPlain) ? 'anyOf' : key, changed(inner)]))
+  }
+  return changed(document) as Document
 }
 
 const documentId = 'https://vendor.invalid/openapi.json'

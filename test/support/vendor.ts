@@ -31,6 +31,7 @@ export function httpOf ({ wire, tokens }: Pick<Network, 'wire' | 'tokens'>, more
     notProcessed: [],
     progress: createProgress({ passed: true }),
     ended: new AbortController().signal,
+    holds: () => true,
     limit: 10_000,
     log,
     conceal: () => undefined,

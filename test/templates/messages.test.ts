@@ -75,7 +75,7 @@ void t.test('email-reminder: the level chooses the tone', async (t) => {
   t.match(shown[0]?.text, /^You may have overlooked/m)
   t.match(shown[1]?.text, /^We have already reminded/m)
   t.match(shown[2]?.text, /^Despite our earlier reminders/m)
-  t.match(shown[2]?.title, /^Final reminder/)
+  t.match(shown[2]?.html, /<title>Final reminder/)
   t.equal(shown[3]?.text, shown[0]?.text)
 })
 

@@ -28,13 +28,6 @@ export function labelledFormat (words: string, format: string): string | undefin
   return /["\n]/.test(words) || labelled.length > longest ? undefined : labelled
 }
 
-/** Decimals that a currency has at least: 2 for EUR, 0 for JPY. */
-export function leastDecimals (locale: string, currency: string): number {
-  return Number(minorUnits(locale, currency))
-}
-
-const minorUnits = remembered((locale = '', currency = '') => String(new Intl.NumberFormat(locale, { style: 'currency', currency }).resolvedOptions().maximumFractionDigits))
-
 /** The digits, with what stands before and behind them in the locale; whoever shows the sheet has separators of his own. */
 function patternOf (format: Intl.NumberFormat, decimals: number): string {
   const parts = format.formatToParts(1)

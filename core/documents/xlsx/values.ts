@@ -1,7 +1,8 @@
 import { Decimal as Exact } from 'decimal.js'
+import { minorDigits } from '../../contract/currencies.ts'
 import type { Cell, Decimal } from '../document.ts'
 import { dateFormat } from './date-format.ts'
-import { leastDecimals, moneyFormat, numberFormat, percentFormat } from './number-format.ts'
+import { moneyFormat, numberFormat, percentFormat } from './number-format.ts'
 
 /** A number as a sheet holds it, and the format in which it is shown. */
 export type Typed = { number: string, format: string }
@@ -13,7 +14,7 @@ export function typed (cell: Cell, locale: string): Typed | undefined {
     case 'text': return undefined
     case 'date': return dated(cell.value, locale)
     case 'number': return numbered(exactly(cell.value), (decimals) => numberFormat(Math.min(decimals, cell.digits ?? 3)))
-    case 'money': return numbered(exactly(cell.value), (decimals) => moneyFormat(locale, cell.currency, moneyDecimals(decimals, leastDecimals(locale, cell.currency), cell.digits)))
+    case 'money': return numbered(exactly(cell.value), (decimals) => moneyFormat(locale, cell.currency, moneyDecimals(decimals, minorDigits(cell.currency), cell.digits)))
     case 'percent': return numbered(exactly(cell.value), (decimals) => percentFormat(locale, Math.min(decimals, cell.digits ?? 3)), 100)
   }
 }

@@ -1,12 +1,12 @@
-import type { DeliveryService } from '../../contract/delivery.ts'
-import { deliveryServices } from '../../contract/delivery.ts'
+import type { EventService } from '../../contract/delivery.ts'
+import { eventServices } from '../../contract/delivery.ts'
 import type { Json, JsonObject } from '../../contract/json.ts'
 import { mapTexts } from '../../host/redact.ts'
 import type { Delivery } from '../../host/signature.ts'
-import { judgeDelivery } from '../../host/verdict.ts'
+import { isConfigured, judgeDelivery } from '../../host/verdict.ts'
 import { createKeySources } from '../../host/webhook-keys.ts'
 import { readEvent, statusOf, type ReadEvent } from '../../host/webhook-read.ts'
-import type { WebhookManifest } from '../../host/webhook.ts'
+import { verifiersOf, type Verifier, type WebhookManifest } from '../../host/webhook.ts'
 import { differs } from '../compare.ts'
 import type { Event } from '../fixture.ts'
 import { prepareSettings } from '../prepare.ts'
@@ -17,7 +17,7 @@ import { inTurn } from './replay.ts'
 import { attempted, type Subject } from './subject.ts'
 
 /** One webhook of the provider, with keys of the kit's in place of the vendor's, and the events that can be sent to it. */
-type Hook = { subject: Subject, service: DeliveryService, webhook: WebhookManifest, events: { name: string, fixture: Event, signed: SignWith, body: Buffer }[] }
+type Hook = { subject: Subject, service: EventService, webhook: WebhookManifest, verifiers: readonly Verifier[], events: { name: string, fixture: Event, signed: SignWith, body: Buffer }[] }
 
 const endpoint = 'kit-endpoint:kit-password-of-the-endpoint'
 const strange = 'kit-endpoint:another-password'
@@ -25,22 +25,37 @@ const strange = 'kit-endpoint:another-password'
 /** Each webhook with the events of its fixtures, true and forged. */
 export async function webhookCases (subject: Subject): Promise<Case[]> {
   const { installed: { manifest }, fixtures } = subject
-  const declared = deliveryServices.flatMap((service) => manifest.webhooks?.[service] === undefined ? [] : [{ service, webhook: manifest.webhooks[service] }])
+  const declared = eventServices.flatMap((service) => manifest.webhooks?.[service] === undefined ? [] : [{ service, webhook: manifest.webhooks[service] }])
   const strays = fixtures.events.filter(({ fixture: { service } }) => manifest.webhooks?.[service] === undefined).map(({ name, fixture }) => judged('webhook', name, [`The provider has no webhook for "${fixture.service}".`]))
   const cases = await inTurn(declared, async ({ service, webhook }) => {
     const { hook, unfit } = hookOf(subject, service, webhook)
     if (hook.events.length === 0) return [...unfit, judged('webhook', `the webhook of "${service}"`, ['There is no event to send: write fixtures/webhook.….json.'])]
-    return [...unfit, ...await trueCases(hook), ...await wordCases(hook), ...await forgedCases(hook), ...await repeatedCases(hook), ...await malformedCases(hook)]
+    const verified = await inTurn(waysOf(hook), async ({ way, missing }) => [...missing, ...await trueCases(way), ...await forgedCases(way)])
+    return [...unfit, ...verified.flat(), ...await partlyCases(hook), ...await wordCases(hook), ...await repeatedCases(hook), ...await malformedCases(hook)]
   })
   return [...strays, ...cases.flat()]
 }
 
-function hookOf (subject: Subject, service: DeliveryService, { verify, ...webhook }: WebhookManifest): { hook: Hook, unfit: Case[] } {
+/** The webhook with each of its verifiers by itself, and the events whose settings have the secret of that. */
+function waysOf (hook: Hook): { way: Hook, missing: Case[] }[] {
+  const { verifiers, events, service } = hook
+  if (verifiers.length === 1) return [{ way: hook, missing: [] }]
+  return verifiers.map((verify, index) => {
+    const own = events.filter(({ signed: { settings } }) => verify.kind !== 'hmac' || isConfigured(verify, settings))
+    const name = `verifier ${index}, ${verify.kind}`
+    return {
+      way: { ...hook, verifiers: [verify], events: own.map((event) => ({ ...event, name: `${event.name} (${name})` })) },
+      missing: own.length > 0 ? [] : [judged('webhook', `the webhook of "${service}" (${name})`, ['No event has its secret: write a fixtures/webhook.….json whose settings have it.'])]
+    }
+  })
+}
+
+function hookOf (subject: Subject, service: EventService, webhook: WebhookManifest): { hook: Hook, unfit: Case[] } {
   const key = createSigningKey('kit-1')
-  const own: WebhookManifest = { ...webhook, verify: verify.kind === 'jws' ? { ...verify, jwks: key.jwks } : verify }
+  const verifiers = verifiersOf(webhook).map((verify) => verify.kind === 'jws' ? { ...verify, jwks: key.jwks } : verify)
   const found = subject.fixtures.events.filter(({ fixture }) => fixture.service === service).map((named) => ({ named, settings: attempted(() => prepareSettings(subject.installed, named.fixture, 1)) }))
   return {
-    hook: { subject, service, webhook: own, events: found.flatMap(({ named: { name, fixture }, settings }) => settings.ok ? [{ name, fixture, body: bytesOf(fixture.body), signed: { key, settings: settings.value, endpoint } }] : []) },
+    hook: { subject, service, webhook, verifiers, events: found.flatMap(({ named: { name, fixture }, settings }) => settings.ok ? [{ name, fixture, body: bytesOf(fixture.body), signed: { key, settings: settings.value, endpoint } }] : []) },
     unfit: found.flatMap(({ named: { name }, settings }) => settings.ok ? [] : [judged('fixtures', name, [settings.why])])
   }
 }
@@ -51,7 +66,7 @@ function bytesOf (body: Event['body']): Buffer {
 
 async function trueCases (hook: Hook): Promise<Case[]> {
   return await inTurn(hook.events, async ({ name, fixture: { expect }, signed, body }) => {
-    const verdict = await deliver(hook, signDelivery(hook.webhook.verify, body, signed, now()), signed)
+    const verdict = await deliver(hook, signDelivery(hook.verifiers, body, signed, now()), signed)
     const read = await readEvent(hook.subject.installed, hook.service, body)
     return judged('webhook', name, [...differs('verdict', 'verified', verdict), ...readingFaults(hook, read, expect)])
   })
@@ -69,9 +84,9 @@ function readingFaults ({ webhook }: Hook, read: ReadEvent, { remoteId, type, ev
 }
 
 /** What the host makes of an event for the configuration that it is addressed to. */
-async function deliver ({ webhook: { verify } }: Hook, delivery: Delivery, { settings, endpoint: expected }: Pick<SignWith, 'settings' | 'endpoint'>): Promise<string> {
+async function deliver ({ verifiers }: Hook, delivery: Delivery, { settings, endpoint: expected }: Pick<SignWith, 'settings' | 'endpoint'>): Promise<string> {
   const keys = createKeySources({ fetchJson: () => Promise.reject(new Error('The kit has the keys.')), now, onError: () => undefined })
-  return await judgeDelivery(verify, delivery, { settings: () => settings, endpoint: expected, keys }, now())
+  return (await judgeDelivery(verifiers, delivery, { settings: () => settings, endpoint: expected, keys }, now())).verdict
 }
 
 const unknownWord = 'kit.a-word-that-nobody-knows'
@@ -106,12 +121,25 @@ function changed (body: Buffer, from: string, to: string): Buffer | undefined {
   return other.includes(to) ? other : undefined
 }
 
+/** An event for a configuration that has the secrets of several verifiers, without what one of them looks for. */
+async function partlyCases (hook: Hook): Promise<Case[]> {
+  const cases = await inTurn(hook.events, async ({ name, signed, body }) => {
+    const own = hook.verifiers.filter((verify) => isConfigured(verify, signed.settings))
+    return own.length < 2 ? [] : await inTurn(own, async (left) => {
+      const verdict = await deliver(hook, signDelivery(own.filter((verify) => verify !== left), body, signed, now()), signed)
+      return judged('forged', `${name}: without its ${left.kind}, though there is a secret for it`, verdict === 'verified' ? ['It is taken for the vendor\'s.'] : [])
+    })
+  })
+  return cases.flat()
+}
+
 async function forgedCases (hook: Hook): Promise<Case[]> {
-  const { webhook: { verify }, subject: { installed } } = hook
+  const { verifiers, subject: { installed } } = hook
+  const [verify] = verifiers
   const [event] = hook.events
-  if (event === undefined) return []
+  if (event === undefined || verify === undefined) return []
   const { name, fixture, signed, body } = event
-  const good = signDelivery(verify, body, signed, now())
+  const good = signDelivery(verifiers, body, signed, now())
   const refused = async (what: string, delivery: Delivery, to: Pick<SignWith, 'settings' | 'endpoint'> = signed): Promise<Case> => {
     const verdict = await deliver(hook, delivery, to)
     return judged('forged', `${name}: ${what}`, verdict === 'verified' ? ['It is taken for the vendor\'s.'] : [])
@@ -125,13 +153,13 @@ async function forgedCases (hook: Hook): Promise<Case[]> {
   return [
     await refused('unsigned', { body, headers: {} }),
     await refused('signed with nothing', { body, headers: Object.fromEntries(headers.map(([header]) => [header, ''])) }),
-    await refused('signed with another secret', signDelivery(verify, body, stranger, now())),
+    await refused('signed with another secret', signDelivery(verifiers, body, stranger, now())),
     await refused('with one byte of its signature altered', { body, headers: Object.fromEntries(headers.map(([header, value = '']) => [header, alteredText(value)])) }),
     verify.kind === 'basic' ? skipped('forged', `${name}: with one byte of its body altered`, 'Basic credentials do not cover the body.') : await refused('with one byte of its body altered', { ...good, body: altered }),
     await refused('while no secret is configured', good, { settings: verify.kind === 'jws' ? signed.settings : {}, endpoint: '' }).then((one) => verify.kind === 'jws' ? skipped('forged', one.name, 'A jws needs no secret.') : one),
-    verify.kind === 'jws' ? skipped('forged', `${name}: while the secret is empty`, 'A jws needs no secret.') : await refused('while the secret is empty', signDelivery(verify, body, { ...signed, settings: emptied, endpoint: ':' }, now()), { settings: emptied, endpoint: ':' }),
+    verify.kind === 'jws' ? skipped('forged', `${name}: while the secret is empty`, 'A jws needs no secret.') : await refused('while the secret is empty', signDelivery(verifiers, body, { ...signed, settings: emptied, endpoint: ':' }, now()), { settings: emptied, endpoint: ':' }),
     verify.kind === 'jws' || JSON.stringify(others) === JSON.stringify(signed.settings) ? skipped('forged', `${name}: for another company`, 'All companies share the vendor\'s keys; the event is matched by the vendor\'s id.') : await refused('for another company', good, { settings: others, endpoint: strange }),
-    verify.kind === 'hmac' && verify.timestamp !== undefined ? await refused('an hour old', signDelivery(verify, body, signed, new Date(now().getTime() - 2 * 3600_000))) : skipped('forged', `${name}: an hour old`, 'What is signed has no time.')
+    verify.kind === 'hmac' && verify.timestamp !== undefined ? await refused('an hour old', signDelivery(verifiers, body, signed, new Date(now().getTime() - 2 * 3600_000))) : skipped('forged', `${name}: an hour old`, 'What is signed has no time.')
   ]
 }
 

@@ -14,7 +14,7 @@ type User = { email: string, password: string }
 export type HouseOptions = { databaseUrl: string, folder: string, documents: 'rendered' | 'unrendered', vendor?: string | undefined, users?: number, log: Logger }
 
 /** A PDF at once, of no bytes. */
-const empty: Rendered<'pdf'> = { bytes: new Uint8Array(), contentType: 'application/pdf', pages: 1, title: '', signatures: [] }
+const empty: Rendered<'pdf'> = { bytes: new Uint8Array(), contentType: 'application/pdf', pages: 1, signatures: [] }
 
 const unrendered: Parts['renderer'] = {
   // An invoice asks for no other format.

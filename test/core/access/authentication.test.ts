@@ -5,7 +5,7 @@ import { accountWith, basic, createAccess } from './fixtures/access.ts'
 const unauthorized = { word: 'unauthorized', status: 401 }
 const invalidPassword = { ...unauthorized, message: 'Invalid e-mail or password.' }
 const revoked = { ...unauthorized, message: /no longer valid/ }
-const disabled = { word: 'forbidden', status: 403, message: 'This user is disabled.' }
+const disabled = { word: 'forbidden', status: 403, message: 'This user, or their company, is disabled: ask an administrator of the company, or the operator.' }
 const invalidLogin = { word: 'forbidden', status: 403, message: 'Invalid credentials.' }
 const ada = accountWith()
 const hours = 3600

@@ -49,6 +49,15 @@ await t.test('a right password is checked once a minute, a wrong one every time'
   t.equal(checks.count, 4)
 })
 
+await t.test('a password is right where it was verified: elsewhere it is verified again', async (t) => {
+  const { verify, checks } = setUp(accountWith())
+  await verify('ada@example.com', 'correct horse', '2001:db8::1')
+  await verify('ada@example.com', 'correct horse', '2001:db8::2')
+  t.equal(checks.count, 1, 'the same network')
+  await verify('ada@example.com', 'correct horse', '2001:db8:0:1::1')
+  t.equal(checks.count, 2)
+})
+
 await t.test('a changed password ends the old one at once, remembered or not', async (t) => {
   const { verify, accounts } = setUp(accountWith())
   await verify('ada@example.com', 'correct horse')
@@ -94,7 +103,7 @@ await t.test('an unknown e-mail costs a check like a known one, alone and togeth
 
 await t.test('an address that cannot exist never reaches the accounts', async (t) => {
   const asked: string[] = []
-  const accounts = { byEmail: (email: string) => { asked.push(email); return Promise.resolve(undefined) }, byId: () => Promise.resolve(undefined) }
+  const accounts = { byEmail: (email: string) => { asked.push(email); return Promise.resolve([]) }, byId: () => Promise.resolve(undefined) }
   const { verify } = createCredentials({ accounts, now: createClock().now })
   for (const email of ['a\0@example.com', 'a\n@example.com', 'a'.repeat(255)]) await verify(email, 'any', somewhere)
   t.same(asked, [])
@@ -102,11 +111,29 @@ await t.test('an address that cannot exist never reaches the accounts', async (t
   t.equal(asked.length, 1)
 })
 
-await t.test('a flood of logins runs two checks at a time', async (t) => {
-  const { verify, checks } = setUp(accountWith())
-  await Promise.all(Array.from({ length: 30 }, (_, guess) => verify('ada@example.com', `guess ${guess}`)))
-  t.equal(checks.count, 30)
-  t.equal(checks.most, 2)
+await t.test('a flood of logins runs two checks at a time, of strangers one', async (t) => {
+  const { verify, checks } = setUp(accountWith(), accountWith({ userId: 8, email: 'bob@example.com' }))
+  const guesses = (email: string, address: string): Promise<unknown> => Promise.all(Array.from({ length: 30 }, (_, guess) => verify(email, `guess ${guess}`, address)))
+  await Promise.all([guesses('ada@example.com', '192.0.2.1'), guesses('bob@example.com', '192.0.2.2')])
+  t.same([checks.count, checks.most], [60, 1])
+  await verify('ada@example.com', 'correct horse', '192.0.2.1')
+  await Promise.all([guesses('ada@example.com', '192.0.2.1'), guesses('ada@example.com', '192.0.2.2')])
+  t.same([checks.count, checks.most], [121, 2])
+})
+
+await t.test('who was right from there before waits for no stranger, and strangers take turns', async (t) => {
+  const { verify, clock } = setUp(accountWith(), accountWith({ userId: 8, email: 'bob@example.com' }))
+  await verify('ada@example.com', 'correct horse', '192.0.2.1')
+  clock.advance(61)
+  const order: string[] = []
+  const flood = Array.from({ length: 90 }, (_, guess) => verify('bob@example.com', `guess ${guess}`, '192.0.2.9').then(() => order.push('flood')))
+  await Promise.all([
+    ...flood,
+    verify('ada@example.com', 'correct horse', '192.0.2.1').then(() => order.push('proven')),
+    verify('bob@example.com', 'correct horse', '192.0.2.8').then(() => order.push('another stranger'))
+  ])
+  t.ok(order.indexOf('proven') < 5, `proven: ${order.indexOf('proven')}`)
+  t.ok(order.indexOf('another stranger') < 5, `another stranger: ${order.indexOf('another stranger')}`)
 })
 
 await t.test('a check that fails is not remembered and does not stop the next', async (t) => {
@@ -114,6 +141,26 @@ await t.test('a check that fails is not remembered and does not stop the next', 
   await t.rejects(verify('ada@example.com', 'correct horse'))
   accounts.change(7, accountWith())
   t.match(await verify('ada@example.com', 'correct horse'), { userId: 7 })
+})
+
+await t.test('users of several companies who have one address are told apart by their passwords', async (t) => {
+  const { verify, accounts, checks } = setUp(
+    accountWith({ userId: 8, companyId: 4, passwordHash: await hashPassword('another') }),
+    accountWith({ userId: 7, companyId: 3 })
+  )
+  for (const [password, userId] of [['correct horse', 7], ['another', 8], ['correct horse', 7], ['neither', undefined]] as const) t.equal((await verify('ada@example.com', password))?.userId, userId, password)
+  t.equal(checks.count, 6, 'each of both, unless it was right a moment ago')
+  accounts.change(7, { passwordHash: await hashPassword('another'), passwordVersion: 2 })
+  t.equal((await verify('ada@example.com', 'another'))?.userId, 8, 'of the same password, whose comes first')
+  t.equal(await verify('ada@example.com', 'correct horse'), undefined)
+})
+
+await t.test('the password of another account of the same address is not that of this one', async (t) => {
+  const accounts = createAccounts(accountWith(), accountWith({ userId: 8, companyId: 4, passwordHash: await hashPassword('another') }))
+  const { verify } = createCredentials({ accounts, now: createClock().now })
+  t.equal((await verify('ada@example.com', 'another', somewhere))?.userId, 8)
+  t.equal(await verify('ada@example.com', 'another', somewhere, 7), undefined)
+  t.equal((await verify('ada@example.com', 'correct horse', somewhere, 7))?.userId, 7)
 })
 
 await t.test('what is remembered has one reading: the same characters divided otherwise are another account', async (t) => {

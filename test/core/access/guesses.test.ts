@@ -1,17 +1,19 @@
 import t from 'tap'
-import { createCredentials, createGuesses, DispatchError, type Guesses, type KnownClients } from '@dispatch/core'
+import { createCredentials, createGuesses, DispatchError, type Budget, type Guesses, type KnownClients } from '@dispatch/core'
 import { accountWith, createAccounts, createClock } from './fixtures/access.ts'
 
 /** A limiter in memory that never forgets. */
 function counter (quota: number) {
   const taken = new Map<string, number>()
+  const budget = (count: number): Budget => ({ policy: 'test', quota, window: 60, remaining: Math.max(0, quota - count), reset: 60 })
   return {
     taken,
     take (client: string) {
       const count = (taken.get(client) ?? 0) + 1
       taken.set(client, count)
-      return Promise.resolve({ policy: 'test', quota, window: 60, remaining: Math.max(0, quota - count), reset: 60, exceeded: count > quota })
+      return Promise.resolve({ ...budget(count), exceeded: count > quota })
     },
+    spent: (client: string) => (taken.get(client) ?? 0) > quota ? budget(quota) : undefined,
     giveBack (client: string) {
       taken.set(client, (taken.get(client) ?? 0) - 1)
       return Promise.resolve()
@@ -23,7 +25,7 @@ function setUp () {
   const [addresses, accounts] = [counter(5), counter(12)]
   const remembered = new Set<string>()
   const known: KnownClients = {
-    isKnown: (userId, client) => Promise.resolve(remembered.has(`${userId} ${client}`)),
+    amongKnown: (users, client) => Promise.resolve(users.filter((userId) => remembered.has(`${userId} ${client}`))),
     remember: (userId, client) => { remembered.add(`${userId} ${client}`); return Promise.resolve() }
   }
   const checks = { count: 0 }
@@ -90,6 +92,60 @@ await t.test('strangers cannot lock out who comes from where they always come fr
   t.equal(checks.count, before + 1, 'it is verified')
 })
 
+await t.test('where the tries are spent a right password is refused like a wrong one, also one that was right a moment ago', async (t) => {
+  const { guess, attempt } = setUp()
+  t.equal(await attempt('correct horse', '192.0.2.1'), 7)
+  for (let index = 0; index < 5; index++) t.equal(await guess('192.0.2.1'), 401)
+  t.equal(await guess('192.0.2.1'), 429)
+  t.equal(await attempt('correct horse', '192.0.2.1'), 429, 'from where it was right')
+  for (let index = 0; index < 6; index++) await guess('198.51.100.1')
+  t.equal(await attempt('correct horse', '198.51.100.1'), 429, 'from elsewhere')
+})
+
+await t.test('guesses at the same moment as a right password are counted before it is believed', async (t) => {
+  const { guess, attempt } = setUp()
+  await attempt('correct horse', '192.0.2.1')
+  const wrong = Array.from({ length: 20 }, () => guess('192.0.2.1'))
+  t.equal(await attempt('correct horse', '192.0.2.1'), 429)
+  t.equal((await Promise.all(wrong)).filter((status) => status === 401).length, 5)
+})
+
+await t.test('who is known at an address is not locked out by guesses there at the accounts of others', async (t) => {
+  const { guess, attempt } = setUp()
+  await attempt('correct horse', '192.0.2.1')
+  for (let index = 0; index < 20; index++) await guess('192.0.2.1', 'bob@example.com')
+  t.equal(await attempt('correct horse', '192.0.2.1', 'bob@example.com'), 429, 'who is not known there')
+  t.equal(await attempt('correct horse', '192.0.2.1'), 7)
+  t.equal(await guess('192.0.2.1'), 401, 'and has tries of their own')
+})
+
+await t.test('who has an account has no more guesses at another of the same address than a stranger, and keeps their own', async (t) => {
+  const [addresses, accounts] = [counter(5), counter(12)]
+  const remembered = new Set<string>()
+  const tried = new Map<string, number>()
+  const { verify } = createCredentials({
+    accounts: createAccounts(accountWith({ passwordHash: 'hers' }), accountWith({ userId: 9, companyId: 4, passwordHash: 'theirs' })),
+    guesses: createGuesses({ addresses, accounts, known: {
+      amongKnown: (users, client) => Promise.resolve(users.filter((userId) => remembered.has(`${userId} ${client}`))),
+      remember: (userId, client) => { remembered.add(`${userId} ${client}`); return Promise.resolve() }
+    } }),
+    now: createClock().now,
+    matches (hash, password) {
+      tried.set(hash, (tried.get(hash) ?? 0) + 1)
+      return Promise.resolve(hash === password)
+    }
+  })
+  const attempt = (password: string, address: string): Promise<number | undefined> => verify('ada@example.com', password, address).then((account) => account?.userId, (error: unknown) => error instanceof DispatchError ? error.status : Promise.reject(error as Error))
+  for (let machine = 0; machine < 20; machine++) {
+    const address = `198.51.100.${machine}`
+    t.equal(await attempt('theirs', address), machine < 4 ? 9 : 429, 'who comes from many addresses')
+    for (let guess = 0; guess < 3; guess++) await attempt(`guess ${guess}`, address)
+  }
+  t.equal(tried.get('hers'), 4 + 12, 'at hers: those that were right for theirs, and the one share of all strangers')
+  t.equal(await attempt('hers', '203.0.113.1'), 429, 'nor has a stranger the right one')
+  t.equal(await attempt('theirs', '198.51.100.0'), 9, 'a known address goes on')
+})
+
 await t.test('an account that does not exist is refused as one that does', async (t) => {
   const { guess } = setUp()
   const answers: unknown[] = []
@@ -101,7 +157,7 @@ await t.test('what is refused says when to come again', async (t) => {
   const { guess, guesses } = setUp()
   for (let index = 0; index < 5; index++) await guess('192.0.2.1')
   const refused = { word: 'rate_limited', retryAfter: 60, budget: { quota: 5, remaining: 0 } }
-  t.match(await guesses.begin({ userId: 7, email: 'ada@example.com', address: '192.0.2.1' }).catch((error: unknown) => error), refused)
+  t.match(await guesses.begin({ users: [7], email: 'ada@example.com', address: '192.0.2.1' }).catch((error: unknown) => error), refused)
   t.match(await guesses.wrongKey('192.0.2.1').catch((error: unknown) => error), refused)
 })
 
@@ -109,11 +165,11 @@ await t.test('more logins than can wait are refused at once, and the next one is
   const gate = Promise.withResolvers<boolean>()
   let checks = 0
   const { verify } = createCredentials({ accounts: createAccounts(accountWith()), now: createClock().now, matches: () => { checks++; return gate.promise } })
-  const waiting = Array.from({ length: 102 }, (_, index) => verify('ada@example.com', `guess ${index}`, '192.0.2.1'))
+  const waiting = Array.from({ length: 101 }, (_, index) => verify('ada@example.com', `guess ${index}`, '192.0.2.1'))
   await new Promise(setImmediate)
-  t.equal(checks, 2)
+  t.equal(checks, 1)
   t.match(await verify('ada@example.com', 'one more', '192.0.2.1').catch((error: unknown) => error), { word: 'rate_limited', retryAfter: 1 })
   gate.resolve(false)
-  t.same(await Promise.all(waiting), Array(102).fill(undefined))
+  t.same(await Promise.all(waiting), Array(101).fill(undefined))
   t.equal(await verify('ada@example.com', 'one more', '192.0.2.1'), undefined)
 })

@@ -22,7 +22,7 @@ await t.test('a role that is not listed is forbidden, an operator too', (t) => {
 })
 
 await t.test('operators act as anybody, admins as users of their company, nobody above their own role', (t) => {
-  const user = (role: Role, companyId: number) => ({ userId: 1, role, companyId })
+  const user = (role: Role, companyId: number, services = ['*']) => ({ userId: 1, role, companyId, services })
   t.equal(mayImpersonate(user('operator', 1), user('admin', 2)), true)
   t.equal(mayImpersonate(user('operator', 1), user('operator', 1)), true)
   t.equal(mayImpersonate(user('admin', 2), user('member', 2)), true)
@@ -30,6 +30,10 @@ await t.test('operators act as anybody, admins as users of their company, nobody
   t.equal(mayImpersonate(user('admin', 2), user('member', 3)), false)
   t.equal(mayImpersonate(user('admin', 1), user('operator', 1)), false)
   t.equal(mayImpersonate(user('member', 2), user('member', 2)), false)
+  t.equal(mayImpersonate(user('admin', 2, ['sms', 'email']), user('member', 2, ['email'])), true)
+  t.equal(mayImpersonate(user('admin', 2, ['sms', 'email']), user('member', 2, ['email', 'postal'])), false, 'nor with services that they do not have')
+  t.equal(mayImpersonate(user('admin', 2, ['sms', 'email']), user('member', 2)), false)
+  t.equal(mayImpersonate(user('operator', 1, []), user('member', 2)), true)
   t.end()
 })
 

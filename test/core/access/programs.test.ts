@@ -80,7 +80,8 @@ await t.test('a key is no login, no refresh and no way to be somebody else', asy
 
 await t.test('keys that do not exist count as wrong passwords do', async (t) => {
   const asked: string[] = []
-  const guesses = { begin: () => Promise.reject(new Error('There is no password here.')), wrongKey: (address: string) => { asked.push(address); return Promise.resolve() } }
+  const noPassword = new Error('There is no password here.')
+  const guesses = { isSpent: () => { throw noPassword }, begin: () => Promise.reject(noPassword), wrongKey: (address: string) => { asked.push(address); return Promise.resolve() } }
   const { authentication } = await createGuardedAccess({ guesses }, accountWith())
   await t.rejects(authentication.authenticate(`Bearer ${makeKey('test').secret}`), refused)
   await t.rejects(authentication.authenticate('Bearer dk_test_x'), { name: 'DispatchError', word: 'unauthorized' })

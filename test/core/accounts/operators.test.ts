@@ -36,5 +36,5 @@ await t.test('operators that are made at once on a new database are of one platf
 })
 
 await t.test('an e-mail address that somebody has is refused', async (t) => {
-  await t.rejects(createOperator(database, { email: 'ADA@example.com', password }, now), { word: 'conflict', message: 'There is a user with the e-mail address ada@example.com already.' })
+  await t.rejects(createOperator(database, { email: 'ADA@example.com', password }, now), { word: 'conflict', message: 'There is a user of the platform with the e-mail address ada@example.com already.' })
 })

@@ -35,6 +35,15 @@ await t.test('who chooses, and whose configuration holds', async (t) => {
   t.match(told(both, undefined, all, invalid), 'is not valid (/settings/token Missing.): correct it with PUT /api/v1/my/providers/two', 'an own one that is invalid is not passed over')
 })
 
+await t.test('a provider that needs a disk is chosen where the operator gives one', async (t) => {
+  const folder = await directory(t)
+  await provide(folder, 'one', { 'index.js': 'import { defineProvider, Type } from \'@dispatch/core/provider\'\nexport default defineProvider({ code: \'one\', name: \'One\', needs: [\'disk\'], settings: Type.Object({}), services: { upload: { idempotency: { kind: \'none\' }, dispatch () {} } } })' })
+  const host = await createHost({ directories: [folder], log: memoryLog() })
+  const chosen = (disk: boolean): ReturnType<typeof chooseProvider> => chooseProvider({ host, disk, company: { choices: [], configurations: [stored('one', null)] }, problemsOf: () => [] }, actor, 'upload', 'one')
+  t.match(chosen(true), { chosen: true })
+  t.match(chosen(false), { chosen: false, problem: { path: '/providerName', code: 'configuration_missing', message: 'The provider "one" writes to a disk, and the operator gives providers none: DISPATCH_DISK_ROOT is not set.' } })
+})
+
 await t.test('an own configuration stands before the company\'s, wherever it stands in the list', (t) => {
   for (const configurations of [[stored('one', null), stored('one', 7)], [stored('one', 7), stored('one', null)]]) {
     t.equal(configurationOf({ choices: [], configurations }, actor, 'one')?.userId, 7)

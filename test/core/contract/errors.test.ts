@@ -21,8 +21,8 @@ await t.test('the words and statuses are those of the specification and the cont
     422: ['authentication_error', 'configuration_missing', 'idempotency_key_reused', 'partially_dispatched', 'provider_error', 'validation_failed'],
     429: ['rate_limited'],
     500: ['distant_service_error', 'internal_error'],
-    503: ['provider_unavailable'],
-    504: ['outcome_unknown', 'timeout']
+    503: ['provider_unavailable', 'service_unavailable'],
+    504: ['outcome_unknown', 'recording_unknown', 'timeout']
   })
   t.end()
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { comparable, isMailbox, readMailbox } from '../../../core/contract/mailbox.ts'
+import { asciiDomain, comparable, isMailbox, isPlainAddress, readMailbox } from '../../../core/contract/mailbox.ts'
 
 await t.test('a mailbox is an address, or a name and an address in angle brackets', (t) => {
   const ada = { name: 'Ada Lovelace', address: 'ada@example.com' }
@@ -11,11 +11,13 @@ await t.test('a mailbox is an address, or a name and an address in angle bracket
   t.same(readMailbox('Zoë O\'Brien Jr. <ada@example.com>'), { name: 'Zoë O\'Brien Jr.', address: 'ada@example.com' })
   t.same(readMailbox('<ada@example.com>'), { address: 'ada@example.com' })
   t.same(readMailbox('ada@bücher.example'), { address: 'ada@bücher.example' })
+  t.same(readMailbox('Zoë <zoë@bücher.example>'), { name: 'Zoë', address: 'zoë@bücher.example' })
   t.end()
 })
 
 const refused = [
-  '', ' ', 'ada', 'ada@', '@example.com', 'ada@example', 'ada @example.com', 'ada@example.com ', 'ada@example..com', 'zoë@example.com', '"a b"@example.com',
+  '', ' ', 'ada', 'ada@', '@example.com', 'ada@example', 'ada @example.com', 'ada@example.com ', 'ada@example..com', '"a b"@example.com',
+  'ada\u2028b@example.com', 'ada\u202eb@example.com', 'ada\u00a0b@example.com', 'ada\u200bb@example.com', 'ada\u0085b@example.com',
   'ada@xn--ü.com', 'ada@exam\u200fple.com',
   'ada@example.com, grace@example.com', 'ada@example.com;grace@example.com', 'Lovelace, Ada <ada@example.com>', 'grace@example.com <ada@example.com>',
   'Ada <ada@example.com> <grace@example.com>', 'Ada <ada@example.com', 'Ada ada@example.com', '"Ada" Lovelace <ada@example.com>', 'Friends: <ada@example.com>',
@@ -23,7 +25,7 @@ const refused = [
 ]
 
 await t.test('anything else, more than one of them, and whatever could begin another header is none', (t) => {
-  for (const text of refused) t.equal(isMailbox(text), false, JSON.stringify(text))
+  for (const text of refused) t.equal(isMailbox(text), false, encodeURI(text))
   t.end()
 })
 
@@ -51,8 +53,16 @@ await t.test('a text of a million characters is judged like any other', (t) => {
   t.end()
 })
 
+await t.test('a plain address is one without a name, and goes to those who know no other domains in ASCII', (t) => {
+  for (const text of ['ada@example.com', 'ada@bücher.example', 'zoë@example.com']) t.equal(isPlainAddress(text), true, text)
+  for (const text of ['Ada <ada@example.com>', '<ada@example.com>', 'ada', 'ada@example.com, grace@example.com']) t.equal(isPlainAddress(text), false, text)
+  t.equal(asciiDomain('ada@bücher.example'), 'ada@xn--bcher-kva.example')
+  t.end()
+})
+
 await t.test('addresses are compared without their names, and their domains in ASCII and lower case', (t) => {
   t.equal(comparable('Ada <Ada@Example.COM>'), 'Ada@example.com')
   t.equal(comparable('ada@BÜCHER.example'), 'ada@xn--bcher-kva.example')
+  t.equal(comparable('zoe\u0308@example.com'), comparable('zoë@example.com'), 'and composed')
   t.end()
 })

@@ -27,6 +27,8 @@ const prose: [rule: string, text: string, data: object, expected: unknown][] = [
   ['a line that comes out empty is left out', 'a\n{{ b }}\n{% if c %}x{% endif %}\nd', { b: '', c: false }, [{ text: 'a\nd' }]],
   ['empty lines of the data stay', 'a\n{{ b }}', { b: 'x\n\ny' }, [{ text: 'a\nx\n\ny' }]],
   ['a missing field has a default', '{{ a.b | default: "none" }}', {}, [{ text: 'none' }]],
+  ['what a default falls back to is read only where it is needed', '{{ a.b | default: a.c }}{% if a %} {{ a.b | default: a.c }}{% endif %}', { a: { b: 'x' } }, [{ text: 'x x' }]],
+  ['what a default falls back to may be missing where another default follows', '{{ a.b | default: a.c | default: "-" }}{% for i in l %} {{ i.b | default: i.c | default: "-" }}{% endfor %}', { l: [{}, { c: 1 }] }, [{ text: '- - 1' }]],
   ['a missing field is false in a condition', '{% if a.b %}x{% else %}y{% endif %}', {}, [{ text: 'y' }]],
   ['loops in text', '{% for a in list %}{{ a.n }};{% endfor %}', { list: [{ n: 1 }, { n: 2 }] }, [{ text: '1;2;' }]],
   ['money in the document\'s currency', '{{ a | money }}', { a: '1234.5' }, [{ text: '€1,234.50' }]],
@@ -94,6 +96,8 @@ void t.test('loops repeat blocks, inside each other too; a missing list is empty
 const wrongData: [rule: string, body: TemplateSource['body'], data: object, path: string, code: string, message: RegExp][] = [
   ['a missing field', [{ paragraph: 'x {{ customer.name }}' }], { customer: {} }, '/customer/name', 'missing_value', /"customer.name" \(at \/body\/0\/paragraph\)/],
   ['a missing field with a filter', [{ paragraph: '{{ a.b | upcase }}' }], { a: {} }, '/a/b', 'missing_value', /"a.b"/],
+  ['a missing field that a default falls back to', [{ paragraph: '{{ a.b | default: a.c }}' }], { a: {} }, '/a/c', 'missing_value', /"a.c"/],
+  ['a missing field of an item in a loop of text', [{ paragraph: '{{ n }}{% for i in a.l %}{{ i.b }}{% endfor %}' }], { n: 1, a: { l: [{}] } }, '/a/l', 'missing_value', /"i.b"/],
   ['a missing field of an item', [{ each: 'l', as: 'i', do: [{ paragraph: '{{ i.a }}' }] }], { l: [{ a: 1 }, {}] }, '/l/1/a', 'missing_value', /"i.a"/],
   ['a text where a number belongs', [{ keyValues: { entries: [{ label: 'k', value: 'a', type: 'money' }] } }], { a: 'much' }, '/a', 'not_a_number', /"12.50"/],
   ['a number beyond all decimals', [{ keyValues: { entries: [{ label: 'k', value: 'a', type: 'number' }] } }], { a: '9'.repeat(40) }, '/a', 'not_a_number', /decimal/],

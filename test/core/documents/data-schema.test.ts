@@ -38,7 +38,7 @@ const refused: [rule: string, schema: object, path: string, message: RegExp][] =
   ['an unknown format', { properties: { a: { type: 'string', format: 'datum' } } }, '/schema/properties/a/format', /did you mean "date"/],
   ['a pattern that is none', { patternProperties: { '(': {} } }, '/schema/patternProperties/(', /Unterminated group/],
   ['a definition that is not there', { properties: { a: { $ref: '#/$defs/lime' } }, $defs: { line: {} } }, '/schema/properties/a/$ref', /did you mean "#\/\$defs\/line"/],
-  ['fields that are no schemas', { properties: { a: 5 } }, '/schema/properties/a', /Expected object or boolean/]
+  ['fields that are no schemas', { properties: { a: 5 } }, '/schema/properties/a', /Expected object or true or false/]
 ]
 
 for (const [rule, schema, path, message] of refused) {

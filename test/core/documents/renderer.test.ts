@@ -28,7 +28,7 @@ async function rejection (promise: Promise<unknown>): Promise<unknown> {
 void t.test('documents are made in a thread, and come with their facts', async (t) => {
   const renderer = start(t, {})
   const rendered = await renderer.render(job('a', [{ paragraph: 'No. {{ n }}' }], { n: 5 }))
-  t.match(rendered, { contentType: 'application/pdf', pages: 1, title: 'T 5' })
+  t.match(rendered, { contentType: 'application/pdf', pages: 1 })
   t.equal(rendered.bytes.byteLength, rendered.bytes.buffer.byteLength, 'the bytes own their memory')
   t.equal(await wordsOf(rendered), 'No. 5')
   const again = await renderer.render(job('a', [{ paragraph: 'No. {{ n }}' }], { n: 5 }))
@@ -40,9 +40,9 @@ void t.test('every format is made in a thread, and answers in its own shape', as
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC'
   const { template, data, now } = job('a', [{ paragraph: 'चालान {{ n }}' }, { image: { value: 'logo' } }, { signature: { signer: 1 } }], { n: 5, logo: `data:image/png;base64,${png}` })
   const mail = await renderer.render({ template, data, now, format: 'html', signers: ['Ada'] })
-  t.match(mail, { title: 'T 5', html: /<p [^>]*>चालान 5<\/p>[^]*Ada/, text: `चालान 5\n\n${'_'.repeat(40)}\nAda\n`, inline: [{ contentType: 'image/png' }] })
+  t.match(mail, { html: /<p [^>]*>चालान 5<\/p>[^]*Ada/, text: `चालान 5\n\n${'_'.repeat(40)}\nAda\n`, inline: [{ contentType: 'image/png' }] })
   t.same(Buffer.from(mail.inline[0]?.bytes ?? []), Buffer.from(png, 'base64'))
-  t.same(await renderer.render({ template, data, now, format: 'text' }), { title: 'T 5', text: 'चालान 5' })
+  t.same(await renderer.render({ template, data, now, format: 'text' }), { text: 'चालान 5' })
   const latin = job('b', [{ signature: { signer: 1 } }])
   t.match(await renderer.render({ ...latin, signers: ['Ada', 'Bob'] }), { pages: 2, signatures: [{ signer: 1, page: 1 }, { signer: 2, page: 2 }] })
   t.match(await rejection(renderer.render({ template, data, now, format: 'pdf' })), { problems: [{ code: 'unsupported_characters' }] }, 'only the PDF depends on fonts')

@@ -45,8 +45,10 @@ type Fields = Record<string, unknown>
 
 /** An amount or a percent; an amount beside a percent would have to be right. */
 function adjustment (codes: readonly string[]): fc.Arbitrary<Fields> {
-  const reasons = { reason: maybe(word), reasonCode: fc.constantFrom(...codes) }
-  return fc.oneof(object({ amount: cents, ...reasons }), object({ percent: fc.integer({ min: 0, max: 100 }), ...reasons }))
+  const [reason, reasonCode] = [fc.string({ minLength: 1, maxLength: 12 }).map((text) => `r${text}`), fc.constantFrom(...codes)]
+  const why = fc.oneof(fc.record({ reason }), fc.record({ reasonCode }), fc.record({ reason, reasonCode }))
+  const much = fc.oneof(object({ amount: cents }), object({ percent: fc.integer({ min: 0, max: 100 }) }))
+  return fc.tuple(much, why).map(([sum, said]) => ({ ...sum, ...said }))
 }
 const allowance = adjustment(['95', '100', '41'])
 const charge = adjustment(['FC', 'ADR', 'ZZZ'])

@@ -175,7 +175,7 @@ await t.test('what changed is told once: installed, removed; what is refused is 
   const log = memoryLog()
   const host = await hostOf([root], { log })
   const told = (): unknown[] => log.lines.splice(0).map(({ level, message }) => `${level}: ${message}`).sort()
-  t.same(told(), ['error: provider refused', 'info: provider installed'])
+  t.same(told(), ['error: provider refused', 'info: providers installed'])
   await host.reload()
   t.same(told(), ['error: provider refused'])
   await rename(folder, join(root, '.acme'))

@@ -20,7 +20,7 @@ async function begin (t: Test, more: Partial<FilesOptions> = {}): Promise<{ root
 
 function filesOf (root: string, more: Partial<FilesOptions> = {}): Files {
   const documents = { read: () => Promise.resolve(Readable.from([bytes.subarray(0, 3), bytes.subarray(3)])) }
-  return createFiles({ provider: 'disk', disk: { root, folder: '7' }, documents, progress: createProgress({ passed: true }), ended: new AbortController().signal, ...more })
+  return createFiles({ provider: 'disk', disk: { root, folder: '7' }, documents, progress: createProgress({ passed: true }), ended: new AbortController().signal, holds: () => true, ...more })
 }
 
 const failed = (writing: Promise<unknown>): Promise<Failure | undefined> => writing.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
@@ -89,7 +89,7 @@ await t.test('a call that is given up on the way leaves nothing behind', async (
 })
 
 await t.test('without a disk nothing is written: one that is not set, or not mounted', async (t) => {
-  t.match(await failed(createFiles({ provider: 'disk', documents: { read: () => Promise.reject(new Error()) }, progress: createProgress({ passed: true }), ended: new AbortController().signal }).put('F-1.pdf', pdf)), { word: 'provider_unavailable', ours: true, message: /DISPATCH_DISK_ROOT/ })
+  t.match(await failed(createFiles({ provider: 'disk', documents: { read: () => Promise.reject(new Error()) }, progress: createProgress({ passed: true }), ended: new AbortController().signal, holds: () => true }).put('F-1.pdf', pdf)), { word: 'provider_unavailable', ours: true, message: /DISPATCH_DISK_ROOT/ })
   const root = await directory(t)
   t.strictSame(await failed(filesOf(join(root, 'missing')).put('F-1.pdf', pdf)), { word: 'provider_unavailable', message: 'The file could not be written (ENOENT).' })
   t.same(await readdir(root), [])

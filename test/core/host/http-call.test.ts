@@ -30,7 +30,7 @@ function installed (dispatch: Dispatch, more: object = {}): Installed {
     services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 0 }, dispatch, lookup: dispatch, ...more } }
   }, '1.0.0')
   if (!fit.ok || !isVerb(dispatch)) throw new Error(JSON.stringify(fit))
-  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch, lookup: dispatch, cancel: dispatch } }, readers: {} }
+  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch, lookup: dispatch, cancel: dispatch } }, checks: {}, readers: {} }
 }
 
 const contextOf = (context: Partial<CallContext> = {}, ways: Partial<Outside> = {}): CallContext => callContext({ outside: outside({ network, ...ways }), ...context })

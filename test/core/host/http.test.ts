@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
@@ -156,13 +156,20 @@ const statuses: [what: string, answer: Answer, failure: Failure][] = [
   ['400 with its code elsewhere', { status: 400, json: { error: { code: 'E1', message: 'Bad.' } } }, { word: 'provider_error', code: 'E1', status: 400, message: 'Bad.' }],
   ['400 with a code of the map', { status: 400, json: { code: 20003, message: 'Authenticate' } }, { word: 'authentication_error', code: '20003', status: 400, message: 'Authenticate' }],
   ['400 with a code that means a pause', { status: 400, json: { code: 'busy', message: 'Later.' } }, { word: 'provider_unavailable', code: 'busy', status: 400, message: 'Later.' }],
-  ['400 with a code that every object has', { status: 400, json: { code: 'constructor' } }, { word: 'provider_error', code: 'constructor', status: 400, message: '"api.acme.test" answered 400.' }],
+  ['400 with a code that every object has', { status: 400, json: { code: 'constructor' } }, { word: 'provider_error', code: 'constructor', status: 400, message: '"api.acme.test" answered 400: {"code":"constructor"}.' }],
+  ['400 with words at no place that is known', { status: 400, json: { reason: 'No such person.' } }, { word: 'provider_error', status: 400, message: '"api.acme.test" answered 400: {"reason":"No such person."}.' }],
+  ['400 with a text', { status: 400, text: ` ${'No such person. '.repeat(100)}` }, { word: 'provider_error', status: 400, message: `"api.acme.test" answered 400: ${'No such person. '.repeat(100).slice(0, 500)}.` }],
   ['400 that is not JSON', { status: 400, text: '<html>' }, { word: 'provider_error', status: 400, message: '"api.acme.test" answered 400.' }],
   ['401', { status: 401 }, { word: 'authentication_error', status: 401, message: '"api.acme.test" answered 401.' }],
   ['403', { status: 403 }, { word: 'authentication_error', status: 403, message: '"api.acme.test" answered 403.' }],
   ['404', { status: 404 }, { word: 'provider_error', status: 404, message: '"api.acme.test" answered 404.' }],
   ['409', { status: 409 }, { word: 'provider_error', status: 409, message: '"api.acme.test" answered 409.' }],
-  ['429', { status: 429, json: { code: 20003 } }, { word: 'provider_unavailable', code: '20003', status: 429, message: '"api.acme.test" answered 429.' }],
+  ['429', { status: 429, json: { code: 20003 } }, { word: 'provider_unavailable', code: '20003', status: 429, message: '"api.acme.test" answered 429: {"code":20003}.' }],
+  ['429 that says in how many seconds', { status: 429, headers: { 'retry-after': '7' } }, { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 7 }],
+  ['429 that says when', { status: 429, headers: { 'retry-after': 'Sat, 14 Mar 2026 09:31:00 GMT' } }, { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 60 }],
+  ['429 that says a time that is over', { status: 429, headers: { 'retry-after': 'Sat, 14 Mar 2026 09:00:00 GMT' } }, { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 1 }],
+  ['429 that asks for more than a day', { status: 429, headers: { 'retry-after': '9999999' } }, { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 86400 }],
+  ['429 that says nothing that could be read', { status: 429, headers: { 'retry-after': 'soon' } }, { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.' }],
   ['a status that the service declares as not processed', { status: 503 }, { word: 'provider_unavailable', status: 503, message: '"api.acme.test" answered 503.' }],
   ['500', { status: 500 }, { word: 'outcome_unknown', status: 500, message: '"api.acme.test" answered 500.' }],
   ['502', { status: 502 }, { word: 'outcome_unknown', status: 502, message: '"api.acme.test" answered 502.' }]
@@ -204,7 +211,7 @@ await t.test('nothing is sent', async (t) => {
   })
 
   await t.test('to a host that has no address', async (t) => {
-    t.match(await missing({ resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }), { word: 'provider_unavailable', message: '"api.acme.test" cannot be found.' })
+    t.match(await missing({ resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }), { word: 'provider_unavailable', message: '"api.acme.test" cannot be found, or has no address that may be reached from here.' })
   })
 
   await t.test('to a host whose certificate is not trusted, or of another name', async (t) => {
@@ -229,7 +236,9 @@ await t.test('nothing is sent', async (t) => {
     const chosen = ['127.0.0.1', '[::1]', 'api.acme.test', '169.254.169.254']
     const http = httpOf(guarded, { targets: { provider: 'acme', declared: [], chosen } })
     for (const host of [...chosen, '2130706433', '0x7f000001', '0177.1', '１２７.0.0.1']) {
-      t.match(await failed(http.post(`https://${host}:${vendor.port}/`, {}, Sent)), { word: 'provider_unavailable', message: /may not be reached: its address is not public/, ours: true }, host)
+      const literal = { word: 'provider_unavailable', message: /may not be reached: its address is not public/, ours: true }
+      const name = { word: 'provider_unavailable', message: '"api.acme.test" cannot be found, or has no address that may be reached from here.', ours: undefined }
+      t.match(await failed(http.post(`https://${host}:${vendor.port}/`, {}, Sent)), host === 'api.acme.test' ? name : literal, host)
     }
     t.equal(vendor.requests.length, before)
   })
@@ -248,6 +257,50 @@ await t.test('nothing is sent', async (t) => {
     const before = vendor.requests.length
     t.match(await failed(httpOf(network, { ended: AbortSignal.abort() }).post(url, {}, Sent)), { word: 'provider_unavailable', message: 'The provider "acme" sent a request after its call had ended.' })
     t.equal(vendor.requests.length, before)
+  })
+})
+
+await t.test('nothing leaves for a caller that has lost what it calls for', async (t) => {
+  const lost = { word: 'provider_unavailable', ours: true, message: /stood still/ }
+  const before = vendor.requests.length
+
+  await t.test('when it begins', async (t) => {
+    t.match(await failed(httpOf(network, { holds: () => false }).post(url, { json: {} }, Sent)), lost)
+    t.equal(vendor.requests.length, before)
+  })
+
+  await t.test('when it loses that during the handshake', async (t) => {
+    const [handshake, goOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()]
+    const slow = createServer((client) => {
+      handshake.resolve(undefined)
+      void goOn.promise.then(() => {
+        const behind = connect(vendor.route('api.acme.test', 443)?.port ?? 0, '127.0.0.1')
+        client.pipe(behind).pipe(client)
+        for (const socket of [client, behind]) socket.on('error', () => undefined)
+      })
+    }).listen(0, '127.0.0.1')
+    await once(slow, 'listening')
+    t.teardown(() => slow.close())
+    const network = createNetwork({ ca: [vendor.ca], loopback: 'allowed', route: () => ({ host: '127.0.0.1', port: (slow.address() as AddressInfo).port }) })
+    t.teardown(() => network.close())
+    let holds = true
+    const sent = failed(httpOf(network, { holds: () => holds }).post(url, { json: {} }, Sent))
+    await handshake.promise
+    holds = false
+    goOn.resolve(undefined)
+    t.match(await sent, lost)
+    t.equal(vendor.requests.length, before, 'the vendor was reached and got no request')
+    holds = true
+    vendor.answer({ json: { id: '1' } })
+    t.strictSame(await httpOf(network, { holds: () => holds }).post(url, { json: {} }, Sent), { id: '1' }, 'the connection is still good')
+  })
+
+  await t.test('when it loses that in the middle of a document', async (t) => {
+    const requests = vendor.requests.length
+    let pieces = 0
+    const read = (): Promise<Readable> => Promise.resolve(Readable.from([Buffer.from('%PDF'), Buffer.from('-2.0')]))
+    t.match(await failed(httpOf(network, { documents: { ...documents, read }, holds: () => pieces++ < 2 }).post(url, { document: pdf }, Sent)), lost)
+    t.equal(vendor.requests.length, requests)
   })
 })
 

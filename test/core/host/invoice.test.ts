@@ -1,6 +1,5 @@
 import t from 'tap'
 import type { JsonObject } from '../../../core/contract/json.ts'
-import { keyFor } from '../../../core/host/environment.ts'
 import { failureOf } from '../../../core/host/failure.ts'
 import { invoiceOf, minorUnits } from '../../../core/host/invoice.ts'
 import { Money } from '../../../core/services/amounts.ts'
@@ -16,9 +15,10 @@ const refusal = (act: () => unknown): unknown => {
 }
 
 await t.test('an invoice is read as its vocabulary has it: texts as they are, amounts exact', (t) => {
-  const { lines, total, ...texts } = invoiceOf({ number: 7, currency: 'EUR', notes: 'Thank you', customer: { name: 'Ada', vatId: 'DE1', age: 36 }, lines: [line], total: '1960.20', colour: 'red' })
+  const { lines, total, adjustments, prepaid, rounding, due, ...texts } = invoiceOf({ number: 7, currency: 'EUR', notes: 'Thank you', customer: { name: 'Ada', vatId: 'DE1', age: 36 }, lines: [line], total: '1960.20', colour: 'red' })
   t.strictSame(texts, { number: '7', currency: 'EUR', notes: 'Thank you', customer: { name: 'Ada', vatId: 'DE1' } })
-  t.equal(total.toFixed(), '1960.2')
+  t.strictSame([total, prepaid, rounding, due].map((amount) => amount.toFixed()), ['1960.2', '0', '0', '1960.2'])
+  t.strictSame(adjustments, [])
   t.match(lines, [{ description: 'Workshop' }])
   t.strictSame(lines.map(({ quantity, unitPrice, total }) => [quantity, unitPrice, total].map((amount) => amount.toFixed())), [['2', '980.1', '1960.2']])
   t.strictSame(invoiceOf({ total: 0 }).lines, [])
@@ -30,6 +30,34 @@ await t.test('a line\'s own rate comes before the invoice\'s, and there need not
   const ratesOf = (data: JsonObject): string[] => invoiceOf({ total: 1, ...data }).lines.map(({ taxRate }) => taxRate.toFixed())
   t.strictSame(ratesOf({ taxRate: 20, lines: [line, { ...line, taxRate: '5.5' }, { ...line, taxRate: 0 }] }), ['20', '5.5', '0'])
   t.strictSame(ratesOf({ lines: [line] }), ['0'])
+  t.end()
+})
+
+await t.test('what is due and what is prepaid follow from each other', (t) => {
+  const sums = (data: JsonObject): string[] => {
+    const { prepaid, rounding, due } = invoiceOf({ total: '120.02', ...data })
+    return [prepaid, rounding, due].map((amount) => amount.toFixed())
+  }
+  t.strictSame(sums({ prepaidAmount: 20 }), ['20', '0', '100.02'])
+  t.strictSame(sums({ amountDue: 100 }), ['20.02', '0', '100'])
+  t.strictSame(sums({ amountDue: 100, roundingAmount: '-0.02' }), ['20', '-0.02', '100'])
+  t.strictSame(sums({ prepaidAmount: 20, roundingAmount: '-0.02' }), ['20', '-0.02', '100'])
+  t.end()
+})
+
+await t.test('allowances are negative charges; what has a percent alone is computed of its base, or of the whole', (t) => {
+  const adjusted = invoiceOf({
+    currency: 'EUR', total: 1, taxRate: 20,
+    lines: [{ ...line, allowances: [{ percent: '2.5', reason: 'Early' }], charges: [{ amount: 3, reasonCode: 'FC' }] }, { description: 'Paper', quantity: 250, unitPrice: '9.00', priceQuantity: 100 }],
+    allowances: [{ percent: 10, reason: 'Loyalty', taxRate: '5.5' }, { percent: 10, base: 50 }],
+    charges: [{ amount: '12.50', reason: 'Freight' }]
+  })
+  // 1960.20 less 2.5 % (49.005, rounded) and 3 more; 250 of 9.00 a hundred.
+  t.strictSame(adjusted.lines.map(({ total, isPlain }) => [total.toFixed(), isPlain]), [['1914.19', false], ['22.5', false]])
+  t.strictSame(adjusted.adjustments.map(({ reason, amount, taxRate }) => [reason, amount.toFixed(), taxRate.toFixed()]), [
+    ['Loyalty (10 %)', '-193.67', '5.5'], ['Allowance (10 %)', '-5', '20'], ['Freight', '12.5', '20']
+  ])
+  t.match(refusal(() => invoiceOf({ total: 1, charges: [{ reason: 'Freight' }] })), { code: 'invalid_amount', at: '/data/charges/0/amount' })
   t.end()
 })
 
@@ -51,13 +79,5 @@ await t.test('minor units are those of ISO 4217, unless the vendor counts otherw
   const cases: [string, string | undefined, string][] = [['19.99', 'EUR', '1999'], ['0.001', 'EUR', '0.1'], ['500', 'JPY', '500'], ['5.124', 'KWD', '5124'], ['5', 'ISK', '500'], ['5', 'XXY', '500'], ['5', undefined, '500']]
   for (const [amount, currency, minor] of cases) t.equal(minorUnits(new Money(amount), currency, { ISK: 2 }).toFixed(), minor, `${amount} ${currency ?? ''}`)
   t.equal(minorUnits(new Money(5), 'ISK').toFixed(), '5')
-  t.end()
-})
-
-await t.test('a key goes out in its own environment alone', (t) => {
-  t.equal(keyFor({ sandbox: true }, 'test_1', /^test_/), 'test_1')
-  t.equal(keyFor({ sandbox: false }, 'live_1', /^test_/), 'live_1')
-  t.match(refusal(() => keyFor({ sandbox: true }, 'live_1', /^test_/)), { code: 'wrong_environment', message: /needs a test key/ })
-  t.match(refusal(() => keyFor({ sandbox: false }, 'test_1', /^test_/)), { code: 'wrong_environment', message: /only a sandbox/ })
   t.end()
 })

@@ -1,10 +1,13 @@
+import { createHash, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { createServer as createTlsServer } from 'node:tls'
 import type { SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
 import type { DocumentHandle } from '../../../core/contract/common.ts'
 import { failureOf, type Failure } from '../../../core/host/failure.ts'
+import type { Route } from '../../../core/host/http.ts'
 import { createNetwork, type Network, type NetworkOptions } from '../../../core/host/network.ts'
 import { createProgress } from '../../../core/host/outcome.ts'
 import { createSmtp, type SmtpOptions } from '../../../core/host/smtp.ts'
@@ -32,6 +35,7 @@ function smtpOf ({ mailers }: Network, more: Partial<SmtpOptions> = {}): Smtp {
     documents,
     progress: createProgress({ passed: true }),
     ended: new AbortController().signal,
+    holds: () => true,
     log: memoryLog(),
     ...more
   })
@@ -42,6 +46,52 @@ async function begin (t: Test, options: (cut: () => void) => SMTPServerOptions =
   const server = await mailServer(t, options)
   const network = networkOf(t, { ca: [server.ca], route: server.route })
   return { server, network, smtp: smtpOf(network, more) }
+}
+
+/** A server that answers one command, or the message, with a refusal, and hangs up with it. */
+async function abruptServer (t: Test, at: string, extensions: readonly string[]): Promise<{ ca: string, route: Route }> {
+  const authority = await createAuthority()
+  const server = createTlsServer(await authority.issue('mail.acme.test'), (socket) => {
+    const say = (line: string): boolean => socket.write(`${line}\r\n`)
+    let received = ''
+    socket.on('error', () => undefined)
+    say('220 mail.acme.test')
+    socket.on('data', (data: Buffer) => {
+      received += data.toString()
+      const lines = received.split('\r\n')
+      received = lines.pop() ?? ''
+      for (const line of lines) {
+        const [verb = ''] = line.split(' ')
+        if (verb === at) {
+          socket.end('550 5.7.1 Go away\r\n')
+          return
+        }
+        if (verb === 'EHLO') say(['250-mail.acme.test', ...extensions.map((name) => `250-${name}`), '250 8BITMIME'].join('\r\n'))
+        else if (verb === 'DATA') say('354 Go on')
+        else if (['AUTH', 'MAIL', 'RCPT', 'RSET', 'QUIT', '.'].includes(verb)) say(verb === 'AUTH' ? '235 Yes' : '250 Yes')
+      }
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  return { ca: authority.ca, route: () => ({ host: '127.0.0.1', port }) }
+}
+
+/** The DKIM signature of a message (RFC 6376, relaxed/relaxed), and whether it is one of a message. */
+function signatureIn (source: string, key: KeyObject): { tags: Partial<Record<'h' | 'bh' | 'b', string>>, valid: (message: string) => boolean } {
+  const [, field = ''] = /^DKIM-Signature: ((?:.*\r\n)(?:[ \t].*\r\n)*)/m.exec(source) ?? []
+  const tags: Partial<Record<'h' | 'bh' | 'b', string>> = Object.fromEntries(field.split(';').map((tag) => tag.trim().split(/=(.*)/s, 2).map((part) => part.replaceAll(/\s/g, ''))))
+  const relaxed = (text: string): string => text.replaceAll('\r\n', '').replaceAll(/[ \t]+/g, ' ').trim()
+  const valid = (message: string): boolean => {
+    const [, head = '', body = ''] = /^(.*?\r\n)\r\n(.*)$/s.exec(message) ?? []
+    const fields = head.split(/\r\n(?![ \t])/).map((line) => line.split(/:(.*)/s, 2))
+    const valueOf = (name: string): string => relaxed(fields.findLast(([other = '']) => other.toLowerCase() === name)?.[1] ?? '')
+    const canonical = `${body.replaceAll(/[ \t]+/g, ' ').replaceAll(' \r\n', '\r\n').replace(/(\r\n)+$/, '')}\r\n`
+    const signed = [...(tags.h ?? '').split(':').map((name) => `${name}:${valueOf(name)}`), `dkim-signature:${relaxed(field.replace(/b=[^;=]+=*\s*$/, 'b='))}`].join('\r\n')
+    return createHash('sha256').update(canonical).digest('base64') === tags.bh && createVerify('RSA-SHA256').update(signed).verify(key, tags.b ?? '', 'base64')
+  }
+  return { tags, valid }
 }
 
 const failed = (sending: Promise<unknown>): Promise<Failure | undefined> => sending.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
@@ -119,6 +169,57 @@ await t.test('a recipient that is refused beside an accepted one is told, and is
   t.match(server.mails, [{ to: ['ada@example.com'] }])
 })
 
+await t.test('this service tells its name', async (t) => {
+  const names: string[] = []
+  const server = await mailServer(t, () => ({ onMailFrom (_address, { hostNameAppearsAs }, callback) { names.push(hostNameAppearsAs); callback() } }))
+  await smtpOf(networkOf(t, { ca: [server.ca], route: server.route, mailName: 'dispatch.acme.test' })).send(message(), transport)
+  t.same(names, ['dispatch.acme.test'])
+})
+
+await t.test('the Message-ID is in ASCII, whatever the domain of the sender, and its own where it is given', async (t) => {
+  const { server, smtp } = await begin(t)
+  t.match(await smtp.send(message({ from: 'Bücher <post@bücher.test>' }), transport), { messageId: /^<[0-9a-f-]{36}@xn--bcher-kva\.test>$/ })
+  t.match(await smtp.send(message({ id: 'step-7' }), transport), { messageId: '<step-7@acme.test>' })
+  t.match(server.mails.map(({ from, source }) => [from, /^Message-ID: (.*)\r$/m.exec(source)?.[1]]), [['post@bücher.test', /^<[!-~]+@xn--bcher-kva\.test>$/], ['billing@acme.test', '<step-7@acme.test>']])
+})
+
+await t.test('addresses beyond ASCII go to a server that offers to take them, and to no other', async (t) => {
+  const beyond = message({ from: 'Zoë <zoë@acme.test>', to: ['Ada <ada@example.com>', 'jürgen@bücher.example'] })
+  const { server, smtp } = await begin(t)
+  t.match(await smtp.send(beyond, transport), { accepted: ['ada@example.com', 'jürgen@bücher.example'] })
+  await smtp.send(beyond, transport)
+  t.equal(server.connections(), 2, 'it is asked once')
+  t.match(server.mails, [{ from: 'zoë@acme.test', to: ['ada@example.com', 'jürgen@bücher.example'] }, {}])
+  const { server: other, smtp: unwilling } = await begin(t, () => ({ hideSMTPUTF8: true }))
+  t.match(await failed(unwilling.send(beyond, transport)), { word: 'distant_service_error', code: 'smtputf8', message: '"mail.acme.test" takes no address beyond ASCII, such as zoë@acme.test: it does not offer SMTPUTF8.' })
+  t.same(other.mails, [])
+  await unwilling.send(message({ to: ['ada@bücher.example'] }), transport)
+  t.match(other.mails, [{ source: /^To: ada@xn--bcher-kva\.example\r$/m }], 'a domain is written in ASCII')
+})
+
+await t.test('a server that refuses and hangs up is understood: its words count', async (t) => {
+  for (const at of ['MAIL', 'RCPT', 'DATA', '.']) {
+    for (const extensions of [[], ['PIPELINING']]) {
+      const { ca, route } = await abruptServer(t, at, extensions)
+      const network = networkOf(t, { ca: [ca], route })
+      t.match(await failed(smtpOf(network).send(message(), { ...transport, security: 'tls' })), { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 5.7.1 Go away' }, [at, ...extensions].join(' '))
+    }
+  }
+})
+
+await t.test('messages are signed where there is a key, with the headers that a click needs', async (t) => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const dkim = { domain: 'acme.test', selector: 'k1', privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) }
+  const { server, smtp } = await begin(t)
+  await smtp.send(message({ html: '<p>Bonjour é</p>', attachments: [pdf], headers: { 'List-Unsubscribe': '<https://acme.test/u>', 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }), { ...transport, dkim })
+  const source = server.mails[0]?.source ?? ''
+  const { tags, valid } = signatureIn(source, publicKey)
+  t.match(tags, { d: 'acme.test', s: 'k1', a: 'rsa-sha256', h: /from:.*subject:.*list-unsubscribe:list-unsubscribe-post/ })
+  t.equal(valid(source), true)
+  t.equal(valid(source.replace('Subject: Your', 'Subject: My')), false)
+  t.equal(valid(source.replace('Bonjour', 'Bonsoir')), false)
+})
+
 await t.test('cuts', async (t) => {
   const before: [string, (cut: () => void) => SMTPServerOptions][] = [
     ['at the greeting', (cut) => ({ onConnect: cut })],
@@ -138,6 +239,14 @@ await t.test('cuts', async (t) => {
       documents: { read: () => Promise.resolve(Readable.from((function * () { for (let piece = 0; piece < 64; piece++) yield Buffer.alloc(1024 * 1024) })())) }
     })
     t.match(await failed(smtp.send(message({ attachments: [{ ...pdf, size: 64 * 1024 * 1024 }] }), transport)), { word: 'provider_unavailable' })
+  })
+
+  await t.test('in the middle of a signed message: nothing was accepted', async (t) => {
+    const dkim = { domain: 'acme.test', selector: 'k1', privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) }
+    const { smtp } = await begin(t, (cut) => ({ onData (stream) { stream.once('data', cut) } }), {
+      documents: { read: () => Promise.resolve(Readable.from((function * () { for (let piece = 0; piece < 8; piece++) yield Buffer.alloc(1024 * 1024) })())) }
+    })
+    t.match(await failed(smtp.send(message({ attachments: [{ ...pdf, size: 8 * 1024 * 1024 }] }), { ...transport, dkim })), { word: 'provider_unavailable' })
   })
 
   await t.test('after the message: it may have been accepted', async (t) => {
@@ -163,6 +272,18 @@ await t.test('a call that is given up while the server decides leaves a doubt', 
   const call = new AbortController()
   const { smtp } = await begin(t, () => ({ onData (stream) { stream.resume().once('end', () => call.abort()) } }), { progress, ended: call.signal })
   t.match(await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
+})
+
+await t.test('the end of a message, with which it is taken, is not told for a caller that has lost what it sends for', async (t) => {
+  const lost = { word: 'provider_unavailable', ours: true, message: /stood still/ }
+  for (const asked of [0, 1, 2]) {
+    let times = 0
+    const { server, network } = await begin(t)
+    t.match(await failed(smtpOf(network, { holds: () => times++ < asked }).send(message({ attachments: [pdf] }), transport)), lost, `lost after ${asked} times`)
+    t.strictSame(server.mails, [])
+    await smtpOf(network).send(message(), transport)
+    t.equal(server.mails.length, 1, 'the next one goes out')
+  }
 })
 
 await t.test('an attachment that cannot be read, or is not as long as it says, sends nothing', async (t) => {
@@ -201,11 +322,14 @@ await t.test('nobody is connected to', async (t) => {
   })
 
   await t.test('who has no public address', async (t) => {
-    const hosts = ['127.0.0.1', '::1', '2130706433', '0x7f.1', 'mail.acme.test', '169.254.169.254']
+    const hosts = ['127.0.0.1', '::1', '2130706433', '0x7f.1', '169.254.169.254']
     const network = createNetwork({ resolve: () => Promise.resolve(['93.184.215.14', '10.0.0.1']) })
     t.teardown(() => network.close())
     const smtp = smtpOf(network, { targets: { provider: 'mail', declared: [], chosen: ['127.0.0.1', '[::1]', 'mail.acme.test', '169.254.169.254'] } })
     for (const host of hosts) t.match(await failed(smtp.send(message(), { ...transport, host })), { word: 'provider_unavailable', message: /may not be reached: its address is not public/, ours: true }, host)
+    const inside = await failed(smtp.send(message(), { ...transport, host: 'mail.acme.test' }))
+    const unknown = smtpOf(networkOf(t, { resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }))
+    t.strictSame(await failed(unknown.send(message(), { ...transport, host: 'mail.acme.test' })), inside, 'a name inside is not told from one that there is not')
   })
 
   await t.test('whom the configuration does not name, or who is no host', async (t) => {

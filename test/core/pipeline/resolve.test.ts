@@ -45,7 +45,9 @@ await t.test('a template is found by its name, the company\'s own before a share
 })
 
 await t.test('a name that nobody has given, or another company, is not found', async (t) => {
-  for (const name of ['Unheard', 'Secret', 'invoice']) await t.rejects(resolved('file', named(name)), { word: 'template_not_found', message: `There is no template "${name}": GET /api/v1/templates lists those that you may use.` }, name)
+  for (const [name, hint] of [['Unheard', ''], ['Secret', ''], ['invoice', ' (did you mean "Invoice"?)']] as const) {
+    await t.rejects(resolved('file', named(name)), { word: 'template_not_found', message: `There is no template "${name}"${hint}: GET /api/v1/templates lists those that you may use.` }, name)
+  }
   t.equal((await templateOf('file', named('Secret'), platform))?.id, 1002)
 })
 

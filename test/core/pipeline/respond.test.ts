@@ -8,11 +8,11 @@ const addresses = { document: ({ id }: { id: string }) => `https://dispatch.exam
 const document = { id: 'document', filename: 'a.pdf', contentType: 'application/pdf', size: 5, sha256: '0'.repeat(64), pages: 1, expiresAt: new Date('2026-04-13T09:30:00Z') }
 const shownDocument = { ...document, url: 'https://dispatch.example.com/d/document', expiresAt: '2026-04-13T09:30:00.000Z' }
 
-const file: StepResult = { service: 'file', providerName: null, status: 'accepted', response: null, document, error: null, charged: 0 }
-const invoicing: StepResult = { service: 'invoicing', providerName: 'acme', status: 'accepted', response: { id: 'I-1', status: 'sent' }, document, error: null, charged: 1 }
-const planned: StepResult = { service: 'upload', providerName: 'acme', status: 'planned', response: null, document: null, error: null, charged: 0 }
+const file: StepResult = { service: 'file', providerName: null, sandbox: false, status: 'accepted', response: null, document, error: null, charged: 0 }
+const invoicing: StepResult = { service: 'invoicing', providerName: 'acme', sandbox: false, status: 'accepted', response: { id: 'I-1', status: 'sent' }, document, error: null, charged: 1 }
+const planned: StepResult = { service: 'upload', providerName: 'acme', sandbox: false, status: 'planned', response: null, document: null, error: null, charged: 0 }
 const error = { word: 'provider_error', message: 'The number is not in service.', details: [{ path: '', code: 'E-1', message: 'No.' }] } as const
-const sms: StepResult = { service: 'sms', providerName: 'acme', status: 'rejected', response: null, document: null, error, charged: 0 }
+const sms: StepResult = { service: 'sms', providerName: 'acme', sandbox: false, status: 'rejected', response: null, document: null, error, charged: 0 }
 
 const result = (status: DispatchStatus, ...steps: StepResult[]): Result => ({ dispatchId: 'dispatch', status, test: false, metadata: { orderId: 'A-1' }, steps, createdAt: new Date(0), finishedAt: new Date(1500) })
 

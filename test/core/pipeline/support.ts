@@ -4,6 +4,7 @@ import { DispatchError, type Problem } from '../../../core/contract/errors.ts'
 import type { JsonObject } from '../../../core/contract/json.ts'
 import type { Mode } from '../../../core/contract/states.ts'
 import { deriveManifest } from '../../../core/host/derive.ts'
+import type { AnyCheck } from '../../../core/host/objection.ts'
 import type { Installed } from '../../../core/host/load.ts'
 import { check } from '../../../core/pipeline/check.ts'
 import type { DraftStep, Plan } from '../../../core/pipeline/plan.ts'
@@ -28,6 +29,8 @@ export type World = {
   capabilities?: JsonObject
   /** The same, for each service of a chain. */
   byService?: Partial<Record<ServiceName, JsonObject>>
+  /** Its check. */
+  foreseeing?: AnyCheck
   /** Its configuration; `null`: it has none. */
   settings?: JsonObject | null
   /** Of the template's source. */
@@ -82,15 +85,15 @@ function shown ({ path, code }: Problem): string {
   return `${path} ${code}`
 }
 
-function choiceOf ({ service, at }: Pick<RequestStep, 'service' | 'at'>, { capabilities = {}, byService = {}, settings = { allowedSenders: ['@example.com'] } }: World): Pick<DraftStep, 'choice'> {
+function choiceOf ({ service, at }: Pick<RequestStep, 'service' | 'at'>, { capabilities = {}, byService = {}, foreseeing, settings = { allowedSenders: ['@example.com'] } }: World): Pick<DraftStep, 'choice'> {
   if (!needsProvider(service)) return {}
-  const provider = providerOf(service, { ...least[service], ...capabilities, ...byService[service] })
+  const provider = providerOf(service, { ...least[service], ...capabilities, ...byService[service] }, foreseeing)
   if (settings === null) return { choice: { chosen: false, provider, problem: { path: at('providerName'), code: 'configuration_missing', message: 'The provider "acme" has no configuration.' } } }
   const configuration = { userId: null, providerCode: 'acme', settings: { plain: settings, secrets: {} }, sandbox: false, updatedAt: new Date(0), account: '00000000-0000-4000-8000-000000000000' }
   return { choice: { chosen: true, chosenBy: 'company', provider, configuration } }
 }
 
-function providerOf (service: ServiceName, { document, ...capabilities }: JsonObject): Installed {
+function providerOf (service: ServiceName, { document, ...capabilities }: JsonObject, check?: AnyCheck): Installed {
   const fit = deriveManifest({
     code: 'acme',
     name: 'Acme',
@@ -99,7 +102,7 @@ function providerOf (service: ServiceName, { document, ...capabilities }: JsonOb
     services: { [service]: { ...capabilities, ...(document === 'theirs' ? { document: () => undefined } : {}), idempotency: { kind: 'none' }, dispatch: () => undefined } }
   }, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit.problems))
-  return { code: 'acme', manifest: fit.value } as Installed
+  return { code: 'acme', manifest: fit.value, checks: { [service]: check } } as unknown as Installed
 }
 
 function templateOf (source: World['source'], schema: JsonObject): StoredTemplate {

@@ -109,10 +109,29 @@ await t.test('no header that is sent has a line break in it, whatever the reques
   fc.assert(fc.property(text, text, text, text, (from, to, replyTo, subject) => {
     const { plan } = judgeMail({ from, to: [to], replyTo, subject })
     const sent = plan?.steps.flatMap((step) => Object.values(email.request(step.fields as EmailFields, made).email).flat()) ?? []
-    return sent.every((header) => !/[\p{Cc}\u2028\u2029]/u.test(header))
+    return sent.every((header) => typeof header === 'string' && !/[\p{Cc}\u2028\u2029]/u.test(header))
   }))
   fc.assert(fc.property(fc.constantFrom('from', 'to', 'cc', 'bcc', 'replyTo', 'subject'), fc.string(), fc.constantFrom('\r\n', '\r', '\n', '\0'), fc.string(), (field, before, control, after) =>
     judgeMail({ [field]: `${before}${control}${after}` }).word === 'validation_error' && judgeMail({ [field]: `${before}${control}${after} <demo@example.com>` }).word === 'validation_error'))
+  t.end()
+})
+
+await t.test('headers of the client\'s own are those that a mail may have, on one line, each once', (t) => {
+  const unsubscribe = { 'List-Unsubscribe': '<https://example.com/u/7>, <mailto:leave@example.com>', 'list-unsubscribe-post': 'List-Unsubscribe=One-Click' }
+  const right = { 'X-Campaign': 'Printemps é', 'List-Id': 'News <news.example.com>', 'Auto-Submitted': 'auto-generated', References: '<a@example.com>', 'In-Reply-To': '<a@example.com>', ...unsubscribe }
+  t.same(problems({ headers: right }), [])
+  t.match(judge('email', { body: 'Hi', ...fields, headers: right }).plan?.steps, [{ fields: { headers: right } }])
+  t.same(email.request({ ...fields, headers: right }, made).email.headers, right)
+  for (const name of ['From', 'to', 'Bcc', 'Subject', 'Date', 'Message-ID', 'Content-Type', 'MIME-Version', 'DKIM-Signature', 'Received', 'Return-Path', 'X-Dispatch-Reference', 'x-dispatch-reference', 'X-', 'X-A B', 'X-A:', 'X-A\r\nBcc', '']) {
+    t.match(judgeMail({ headers: { [name]: 'x' } }), { word: 'validation_error', problems: [/ key_/] }, encodeURI(name))
+  }
+  for (const value of ['a\r\nBcc: evil@example.com', 'a\nb', 'a\rb', 'a\0', 'a\u2028b', '', 'a'.repeat(901)]) t.match(judgeMail({ headers: { 'X-A': value } }), { word: 'validation_error', problems: [/^\/email\/headers\/X-A /] }, encodeURI(value.slice(0, 20)))
+  t.same(problems({ headers: { 'X-A': '1', 'x-a': '2' } }), ['/email/headers/x-a duplicate'])
+  t.same(problems({ headers: { References: '<é@example.com>' } }), ['/email/headers/References not_ascii'])
+  t.same(problems({ headers: { 'List-Unsubscribe': 'https://example.com/u' } }), ['/email/headers/List-Unsubscribe not_addresses'])
+  t.same(problems({ headers: { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }), ['/email/headers/List-Unsubscribe-Post no_address'])
+  t.same(problems({ headers: { ...unsubscribe, 'list-unsubscribe-post': 'yes' } }), ['/email/headers/list-unsubscribe-post const'])
+  t.same(problems({ headers: Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`X-${index}`, 'x'])) }), ['/email/headers too_many'])
   t.end()
 })
 
@@ -128,7 +147,7 @@ await t.test('the body is that of the template, or the field: HTML where it is H
     const { html, text } = email.request({ ...fields, body }, { attachments: [], data: {}, metadata: {} }).email
     return { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }) }
   }
-  for (const html of ['<p>Hello</p>', 'Hello<br>Ada', 'Hello<BR />Ada', '<!doctype html><title>x', '<img src="x">']) t.same(bodyOf(html), { html }, html)
+  for (const [html, text] of [['<p>Hello</p>', 'Hello'], ['Hello<br>Ada', 'Hello\nAda'], ['Hello<BR />Ada', 'Hello\nAda'], ['<!doctype html><title>x', ''], ['<img src="x" alt="Logo">', '[Logo]']] as const) t.same(bodyOf(html), { html, text }, html)
   for (const text of ['Hello', 'Hello <ada@example.com>', 'Dear <name>', '1 < 2 and 3 > 2', 'a </ b']) t.same(bodyOf(text), { text }, text)
   t.end()
 })

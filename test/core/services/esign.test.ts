@@ -59,6 +59,15 @@ await t.test('nobody signs twice, whatever the case of the address', (t) => {
   t.end()
 })
 
+await t.test('the address of a signer is one as in an e-mail; the provider gets its domain in ASCII', (t) => {
+  const signers = [{ ...ada, email: 'ada@bücher.example' }]
+  t.same(problems({ signers }), [])
+  for (const email of ['Ada <ada@example.com>', '"a b"@example.com', 'ada@exa\u200fmple.com']) t.same(problems({ signers: [{ ...ada, email }] }), ['/esign/signers/0/email format'], email)
+  t.same(problems({ signers: [...signers, { ...grace, email: 'ada@xn--bcher-kva.example' }] }), ['/esign/signers/1/email duplicate_signer'])
+  t.match(esign.request({ signers }, { document: { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf', contentType: 'application/pdf', size: 1, sha256: '0'.repeat(64) }, signatures: [], data: {}, metadata: {} }).esign.signers, [{ email: 'ada@xn--bcher-kva.example' }])
+  t.end()
+})
+
 await t.test('the signature type is one of three and one that the provider has; SIMPLE unless given', (t) => {
   t.same(problems({ signatureType: 'simple' }), ['/esign/signatureType enum'])
   t.same(problems({ signatureType: 'QUALIFIED' }), ['/esign/signatureType not_supported_by_provider'])
@@ -84,6 +93,26 @@ await t.test('the language is one that the provider writes', (t) => {
 await t.test('no more signers than the provider takes', (t) => {
   t.same(problems({ signers: [ada, grace] }, { capabilities: { maxSigners: 2 } }), [])
   t.same(problems({ signers: [ada, grace, alan] }, { capabilities: { maxSigners: 2 } }), ['/esign/signers not_supported_by_provider'])
+  t.end()
+})
+
+await t.test('a signer\'s phone number is one that can exist, in the form of E.164', (t) => {
+  const world = (phoneNumber: string) => judge('esign', { template, signers: [ada, { ...grace, phoneNumber }] })
+  t.same(world('+33612345678').problems, [])
+  t.same(world('0612345678').problems, ['/signers/1/phoneNumber pattern'])
+  t.same(world('+33612').problems, ['/signers/1/phoneNumber pattern'])
+  t.same(world('+336123456').problems, ['/signers/1/phoneNumber impossible_number'])
+  t.match(world('+33000000000').warnings, ['/signers/1/phoneNumber unassigned_number'])
+  t.end()
+})
+
+await t.test('each signer has a phone number where the provider sends a code to it', (t) => {
+  const capabilities = { signatureTypes: ['SIMPLE', 'ADVANCED', 'QUALIFIED'], phoneNumberFor: ['ADVANCED', 'QUALIFIED'] } as const
+  const phoned = { ...ada, phoneNumber: '+33612345678' }
+  t.same(problems({}, { capabilities }), [])
+  t.same(problems({ signatureType: 'ADVANCED', signers: [phoned] }, { capabilities }), [])
+  t.same(problems({ signatureType: 'ADVANCED', signers: [phoned, grace, alan] }, { capabilities }), ['/esign/signers/1/phoneNumber required', '/esign/signers/2/phoneNumber required'])
+  t.same(problems({ signatureType: 'QUALIFIED' }, { capabilities: { signatureTypes: ['QUALIFIED'] } }), [], 'no other provider asks for one')
   t.end()
 })
 

@@ -2,7 +2,7 @@ import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { JsonObject } from '../../../core/contract/json.ts'
-import { checkInvoice } from '../../../core/services/invoice.ts'
+import { checkEInvoiceWords, checkInvoice } from '../../../core/services/invoice.ts'
 import { invoicing } from '../../../core/services/invoicing.ts'
 
 type Options = { fields?: { dueDate?: string, sendByEmail?: boolean }, currency?: string }
@@ -97,6 +97,15 @@ await t.test('the total is subtotal + tax, to half a minor unit', holds([
   ['no total', { subtotal: 900, taxAmount: 7 }]
 ]))
 
+await t.test('what is due is the total less what is prepaid, rounded', holds([
+  ['less what is prepaid', { total: '120.00', prepaidAmount: 20, amountDue: '100.00' }],
+  ['rounded', { total: '120.02', prepaidAmount: '20.00', roundingAmount: '-0.02', amountDue: '100.00' }],
+  ['the whole total all the same', { total: '120.00', prepaidAmount: '20.00', amountDue: '120.00' }, '/amountDue amount_due'],
+  ['rounded the other way', { total: '120.02', roundingAmount: '0.02', amountDue: '120.00' }, '/amountDue amount_due'],
+  ['nothing told of why', { total: '120.00', amountDue: '100.00' }],
+  ['nothing told of what is due', { total: '120.00', prepaidAmount: '20.00' }]
+]))
+
 await t.test('the minor unit is that of the currency', holds([
   ['JPY: half a yen', { currency: 'JPY', lines: [line(1, '100.5', 101)] }],
   ['JPY: more than half a yen', { currency: 'JPY', lines: [line(1, '100.51', 100)] }, '/lines/0/total line_total'],
@@ -146,7 +155,8 @@ await t.test('the customer has a name, an e-mail where one is sent, and an addre
   ['an e-mail, one sent', { customer: { name: 'Ada', email: 'ada@example.com' } }, undefined, { fields: { sendByEmail: true } }],
   ...['ada', 'ada@', '@example.com', 'a b@example.com', 'ada@example', ''].map((email): Pairs[number] => [`e-mail ${email}`, { customer: { name: 'Ada', email } }, '/customer/email format']),
   ...[['FR', '75001'], ['GB', 'SW1A 1AA'], ['DE', '10115'], ['US', '94103-1234'], ['NL', '1012 AB'], ['IE', 'D02 XY45'], ['JP', '100-0001'], ['CA', 'K1A 0B1']].map(([country = '', postalCode = '']): Pairs[number] => [country, { customer: { name: 'Ada', country, postalCode } }]),
-  ...[['FR', '7500'], ['GB', '75001'], ['DE', '1011'], ['US', '9410'], ['NL', '1012'], ['FR', '']].map(([country = '', postalCode = '']): Pairs[number] => [`${country} ${postalCode}`, { customer: { name: 'Ada', country, postalCode } }, '/customer/postalCode format']),
+  ['Northern Ireland', { customer: { name: 'Ada', country: 'XI', postalCode: 'BT1 5GS' } }],
+  ['Kosovo', { customer: { name: 'Ada', country: '1A', postalCode: '10000' } }],
   ['a country without a known form', { customer: { name: 'Ada', country: 'AE', postalCode: 'whatever' } }],
   ['a postal code of no country', { customer: { name: 'Ada', postalCode: '?' } }],
   ...['France', 'fr', 'XX', 'FRA', ''].map((country): Pairs[number] => [`country ${country}`, { customer: { name: 'Ada', country, postalCode: '75001' } }, '/customer/country unknown_country'])
@@ -204,5 +214,25 @@ await t.test('one sum that is wrong by more than its tolerance always fails at i
       : [`/${what}`, { ...data, [what]: wrong(data[what as 'total']) }]
     t.ok(check(changed).problems.some((problem) => problem.startsWith(`${path} `)), path)
   }), { numRuns: 300 })
+  t.end()
+})
+
+await t.test('a postal code that the customer\'s country does not have is a warning', (t) => {
+  const warned = (country: string, postalCode: string): string[] => check({ customer: { name: 'Ada', country, postalCode } }).warnings
+  for (const [country, postalCode] of [['FR', '7500'], ['GB', '75001'], ['DE', '1011'], ['US', '9410'], ['NL', '1012'], ['FR', '']] as const) {
+    t.strictSame(warned(country, postalCode), ['/customer/postalCode format'], `${country} ${postalCode}`)
+  }
+  for (const [country, postalCode] of [['LU', 'L-1234'], ['GB', 'BFPO 57'], ['CH', 'CH-8000'], ['FR', '75008 CEDEX'], ['FR', '75008 CEDEX 08'], ['LV', '1010'], ['LV', 'LV-1010'], ['DE', 'D-10115']] as const) {
+    t.strictSame(warned(country, postalCode), [], `${country} ${postalCode}`)
+  }
+  t.end()
+})
+
+await t.test('an e-invoice may be due before its date, with a warning', (t) => {
+  const data = { date: '2026-04-14', dueDate: '2026-04-13', customer: { name: 'Ada' } }
+  t.match(checkEInvoiceWords({ data, today: '2026-03-14' }), { problems: [], warnings: [{ path: '/template/data/dueDate', code: 'due_date_before_date' }] })
+  const { problems = [], warnings = [] } = invoicing.check({ data, template: { vocabulary: 'invoice' }, fields: { documentType: 'E_INVOICE', dueDate: '2026-04-13' }, at: (field) => `/invoicing/${field}`, provider: undefined, beside: [], today: '2026-03-14' })
+  t.notOk(problems.some(({ path }) => path === '/invoicing/dueDate'))
+  t.ok(warnings.some(({ path, code }) => path === '/invoicing/dueDate' && code === 'due_date_before_date'))
   t.end()
 })

@@ -20,6 +20,17 @@ await t.test('an address is complete', (t) => {
   t.end()
 })
 
+await t.test('a state may be given, and in the US it is one', (t) => {
+  const inTheUs = { city: 'San Francisco', postalCode: '94107', country: 'US' }
+  t.same(judgeTo(inTheUs).problems, [], 'nobody needs one')
+  for (const state of ['CA', 'DC', 'PR', 'AE']) t.same(judgeTo({ ...inTheUs, state }).problems, [], state)
+  for (const state of ['XX', 'California', 'ca']) t.match(judgeTo({ ...inTheUs, state }), { word: 'validation_failed', problems: ['/postal/recipient/state unknown_state'] }, state)
+  t.same(judgeTo({ state: 'Île-de-France' }).problems, [])
+  t.same(judgeTo({ city: 'Toronto', state: 'ON', postalCode: 'M5V 2T6', country: 'CA' }).problems, [])
+  t.same(judgeTo({ state: ' ' }).problems, ['/postal/recipient/state pattern'])
+  t.end()
+})
+
 await t.test('an address may have several lines, a name has one', (t) => {
   t.same(judgeTo({ address: 'Building B\n12 rue de la Paix' }).problems, [])
   t.same(judgeTo({ address: '12 rue\u0007' }).problems, ['/postal/recipient/address pattern'])
@@ -44,6 +55,9 @@ await t.test('a postal code has the form of its country', (t) => {
     t.same(judgeTo({ country, postalCode: good }).problems, [], `${country} ${good}`)
     t.match(judgeTo({ country, postalCode: bad }), { word: 'validation_failed', problems: ['/postal/recipient/postalCode format'] }, `${country} ${bad}`)
   }
+  for (const [country, postalCode] of [['LU', 'L-1234'], ['GB', 'BFPO 57'], ['CH', 'CH-8000'], ['FR', '75008 CEDEX 08']] as const) t.same(judgeTo({ country, postalCode }).problems, [], `${country} ${postalCode}`)
+  for (const [country, postalCode] of [['LU', 'B-1234'], ['FR', 'BFPO 57'], ['CH', '8000 CEDEX'], ['FR', '7500 CEDEX 08']] as const) t.same(judgeTo({ country, postalCode }).problems, ['/postal/recipient/postalCode format'], `${country} ${postalCode}`)
+  t.same(judgeTo({ country: 'XI', postalCode: 'BT1 5GS' }).problems, ['/postal/recipient/country unknown_country'], 'the post knows Northern Ireland as GB')
   t.same(judgeTo({ country: 'VN', postalCode: '700000' }).problems, [], 'a form that is not known is not checked')
   t.end()
 })

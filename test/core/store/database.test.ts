@@ -1,14 +1,19 @@
-import { sql } from 'kysely'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql, type RawBuilder } from 'kysely'
 import t from 'tap'
+import type { TimeLimits } from '../../../core/store/connections.ts'
 import { openDatabase } from '../../../core/store/database.ts'
+import { DatabaseUnavailable } from '../../../core/store/unavailable.ts'
 import { outageOf } from '../../plugins/support/outage.ts'
+import { withClient } from '../../support/postgres-server.ts'
 import { seededDatabase } from '../../support/service.ts'
+import { silentProxy } from '../../support/silent-proxy.ts'
 
 await t.test('a connection that is lost fails the work on it, is told of once, and is replaced', async (t) => {
   const url = await seededDatabase(t)
   const outage = outageOf(url)
   const lost: Error[] = []
-  const database = openDatabase({ connectionString: url }, { connections: 3, onError: (error) => lost.push(error) })
+  const database = openDatabase({ connectionString: url }, { connections: 4, onError: (error) => lost.push(error) })
   const name = (companyId: number): Promise<unknown> => database.company(companyId, (queries) => queries.selectFrom('companies').select('name').execute())
 
   await Promise.all([name(1), name(2), name(2)])
@@ -45,7 +50,7 @@ await t.test('work that fails leaves nothing of its transaction', async (t) => {
 })
 
 await t.test('a snapshot sees one moment of its company, and writes nothing', async (t) => {
-  const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 2, onError: () => undefined })
+  const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 4, onError: () => undefined })
   await database.snapshot(2, async (queries) => {
     const held = async (): Promise<unknown> => (await queries.selectFrom('credits').select('held').execute()).map((row) => Number(row.held))
     t.strictSame(await held(), [0])
@@ -54,5 +59,72 @@ await t.test('a snapshot sees one moment of its company, and writes nothing', as
   })
   await t.rejects(database.snapshot(2, (queries) => queries.updateTable('credits').set({ held: '8' }).where('company_id', '=', 2).execute()), { code: '25006' })
   t.strictSame(await database.snapshot(2, (queries) => queries.selectFrom('credits').select('held').execute()), [{ held: '7' }])
+  await database.close()
+})
+
+const quick: TimeLimits = { connect: 2_000, lock: 1_000, statement: 2_500, idle: 500, answer: 3_000 }
+
+/** A connection of somebody else, who holds a lock on a company's credits while `work` is done. */
+async function holding (url: string, companyId: number, work: () => Promise<void>): Promise<void> {
+  await withClient(url, async (client) => {
+    await client.query('begin')
+    await client.query('select from credits where company_id = $1 for update', [companyId])
+    await work()
+    await client.query('rollback')
+  })
+}
+
+await t.test('a company has half of the connections at most: the others work on while all of its own wait', async (t) => {
+  const url = await seededDatabase(t)
+  const database = openDatabase({ connectionString: url }, { connections: 4, limits: quick, onError: (error) => t.fail(error.message) })
+  const locked = (companyId: number): Promise<unknown> => database.company(companyId, (queries) => queries.updateTable('credits').set({ held: '0' }).where('company_id', '=', companyId).execute())
+  await holding(url, 2, async () => {
+    const waiting = Array.from({ length: 12 }, () => locked(2).then(() => 'done', (error: unknown) => error instanceof DatabaseUnavailable ? error.reason : error))
+    const begun = performance.now()
+    for (let turn = 0; turn < 10; turn++) await locked(1)
+    await database.ping()
+    const [others, all] = [performance.now() - begun, await Promise.all(waiting).then(() => performance.now() - begun)]
+    t.ok(others < all, 'nobody else has waited for them')
+    t.strictSame(new Set(await Promise.all(waiting)), new Set(['busy']))
+  })
+  t.ok(await locked(2), 'and the company goes on once the lock is gone')
+  await database.close()
+})
+
+await t.test('no limit of time is without an end: a lock, a statement, a transaction that says nothing, a server that does not answer', async (t) => {
+  const url = await seededDatabase(t)
+  const lost: Error[] = []
+  const proxy = await silentProxy(t, url)
+  const database = openDatabase({ connectionString: proxy.url }, { connections: 2, limits: quick, onError: (error) => lost.push(error) })
+  const asked = async (work: () => Promise<unknown>): Promise<object> => {
+    const begun = performance.now()
+    const { reason, doubtful } = await work().then(() => ({ reason: 'done', doubtful: false }), (error: unknown) => error as DatabaseUnavailable)
+    return { reason, doubtful, inTime: performance.now() - begun < 2 * quick.answer }
+  }
+  const company = (statement: RawBuilder<unknown>) => () => database.company(2, (queries) => statement.execute(queries))
+  await holding(url, 2, async () => {
+    t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'busy', doubtful: false, inTime: true }, 'a lock')
+  })
+  t.strictSame(await asked(company(sql`select pg_sleep(20)`)), { reason: 'busy', doubtful: false, inTime: true }, 'a statement')
+  t.strictSame(await asked(() => database.company(2, async (queries) => {
+    await sql`select from credits for update`.execute(queries)
+    await pause(3 * quick.idle)
+    await sql`select 1`.execute(queries)
+  })), { reason: 'away', doubtful: true, inTime: true }, 'a transaction')
+  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', doubtful: false, inTime: true }, 'has left its lock')
+  proxy.silence()
+  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'away', doubtful: true, inTime: true }, 'an open connection')
+  t.match(await asked(() => database.ping()), { reason: 'away' }, 'and a new one')
+  proxy.speak()
+  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', doubtful: false, inTime: true }, 'and works again')
+  await database.close()
+})
+
+await t.test('every connection is asked after when it is silent, by both sides', async (t) => {
+  const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
+  const settings = sql<{ statement: string, lock: string, idle: string }>`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock, current_setting('idle_in_transaction_session_timeout') as idle`
+  t.strictSame(await database.company(2, async (queries) => (await settings.execute(queries)).rows), [{ statement: '10s', lock: '3s', idle: '5s' }])
+  t.strictSame((await settings.execute(database.owner)).rows, [{ statement: '30s', lock: '3s', idle: '5s' }])
+  t.strictSame((await settings.execute(database.vital)).rows, [{ statement: '1500ms', lock: '500ms', idle: '1500ms' }])
   await database.close()
 })

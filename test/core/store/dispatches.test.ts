@@ -9,9 +9,9 @@ import { detachDispatch, holdStep, postponeLook, resumeDispatch } from '../../..
 import { beginAttempt, settleStep, type Settlement } from '../../../core/store/steps.ts'
 import { seededDatabase } from '../../support/service.ts'
 
-const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 4, onError: (error) => t.fail(error.message) })
-t.teardown(() => database.close())
 const now = new Date('2026-03-14T09:30:00Z')
+const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 4, onError: (error) => t.fail(error.message), time: () => now })
+t.teardown(() => database.close())
 
 let companies = 0
 /** A company with 10 credits and one user. */
@@ -24,7 +24,7 @@ async function newCompany (): Promise<{ companyId: number, userId: number }> {
 
 type Opened = NewDispatch & { stepId: string, runId: string }
 
-const leaseOf = (runId: string) => ({ lease: { runId, until: new Date(now.getTime() + 15_000) } })
+const leaseOf = (runId: string) => ({ lease: { runId, seconds: 15 } })
 
 /** A recorded dispatch of one step, at a price of 3 credits. */
 async function opened (more: Partial<NewDispatch> = {}): Promise<Opened> {
@@ -41,14 +41,14 @@ async function opened (more: Partial<NewDispatch> = {}): Promise<Opened> {
     ...more
   }
   const runId = randomUUIDv7()
-  await openDispatch(database, dispatch, leaseOf(runId), now)
+  await openDispatch(database, dispatch, leaseOf(runId))
   return { ...dispatch, stepId, runId }
 }
 
-const begin = ({ companyId, dispatchId, stepId, runId }: Opened): Promise<number> => beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.1' } }, now)
+const begin = ({ companyId, dispatchId, stepId, runId }: Opened): Promise<number> => beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.1' } })
 const settle = ({ companyId, dispatchId, stepId, runId }: Opened, settlement: Settlement, status: 'succeeded' | 'failed' | 'uncertain'): Promise<void> =>
-  settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, settlement, { status }, now)
-const resume = ({ companyId, dispatchId, actor, runId }: Opened): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor, beginning: leaseOf(runId) }, now)
+  settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, settlement, { status })
+const resume = ({ companyId, dispatchId, actor, runId }: Opened): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor, beginning: leaseOf(runId) })
 const credits = async ({ companyId }: Opened): Promise<{ balance: number, held: number }> => {
   const { balance, held } = await readCredits(database, companyId, { limit: 1 })
   return { balance, held }
@@ -128,7 +128,7 @@ await t.test('what the credits do not cover is not recorded at all', async (t) =
 await t.test('an idempotency key is bound to one dispatch of its company', async (t) => {
   const first = await opened({ idempotency: { key: 'k', fingerprint: 'f' } })
   const again = { ...first, dispatchId: randomUUIDv7(), steps: first.steps.map((step) => ({ ...step, stepId: randomUUIDv7() })) }
-  await t.rejects(openDispatch(database, again, leaseOf(randomUUIDv7()), now), IdempotencyKeyTaken)
+  await t.rejects(openDispatch(database, again, leaseOf(randomUUIDv7())), IdempotencyKeyTaken)
   t.strictSame(await credits(first), { balance: 10, held: 3 }, 'nothing more is held')
   await t.resolves(opened({ idempotency: { key: 'k', fingerprint: 'f' } }), 'of another company')
 })
@@ -144,7 +144,7 @@ await t.test('a deferred step that is looked at no more holds nothing, and takes
   t.strictSame(await credits(dispatch), { balance: 10, held: 5 })
   const giveUp = async (given: string): Promise<void> => {
     await database.owner.updateTable('dispatches').set({ run_id: runId, leased_until: now }).where('dispatch_id', '=', dispatchId).execute()
-    await postponeLook(database, { companyId, dispatchId, stepId: given, runId, error: { word: 'outcome_unknown', message: 'Unknown.' }, nextLookAt: null }, now)
+    await postponeLook(database, { companyId, dispatchId, stepId: given, runId, error: { word: 'outcome_unknown', message: 'Unknown.' }, look: { after: 0, last: 0 } })
   }
   await giveUp(deferredId)
   t.strictSame(await credits(dispatch), { balance: 10, held: 3 })
@@ -157,7 +157,7 @@ await t.test('a retry puts right no step that was done meanwhile, and takes up n
   const { companyId, dispatchId, actor, stepId, runId } = dispatch
   await begin(dispatch)
   await settle(dispatch, failing('rejected'), 'failed')
-  const retried = (): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor, replacement: { stepId, fields: { documentType: 'QUOTE' }, requestSettings: {} }, beginning: leaseOf(runId) }, now)
+  const retried = (): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor, replacement: { stepId, fields: { documentType: 'QUOTE' }, requestSettings: {} }, beginning: leaseOf(runId) })
   await database.owner.updateTable('steps').set({ status: 'accepted' }).where('step_id', '=', stepId).execute()
   t.match(await retried().catch((error: unknown) => error), conflict)
   t.match(await findDispatch(database, companyId, dispatchId), { status: 'failed', steps: [{ fields: { documentType: 'INVOICE' } }] })
@@ -175,7 +175,7 @@ await t.test('whoever no longer waits is told of the end once, in whichever orde
     await begin(dispatch)
     if (before) await detach()
     const tell = (): Promise<void> => Promise.resolve(void told.push('at the end'))
-    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, accepted, { status: 'succeeded', detached: known, tell }, now)
+    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, accepted, { status: 'succeeded', detached: known, tell })
     if (!before) await detach()
     return told
   }

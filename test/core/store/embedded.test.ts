@@ -12,7 +12,7 @@ import { Value } from 'typebox/value'
 import { chooseAccount } from '../../../core/store/embedded-account.ts'
 import { locateBinaries } from '../../../core/store/embedded-binaries.ts'
 import { isPostmaster, readPostmaster, stopServer } from '../../../core/store/embedded-postmaster.ts'
-import { startEmbedded, StartError } from '../../../core/store/embedded.ts'
+import { findEmbedded, startEmbedded, StartError } from '../../../core/store/embedded.ts'
 
 const isRoot = process.getuid?.() === 0
 const nobody = { uid: 65534, gid: 65534 }
@@ -85,6 +85,57 @@ void t.test('a second start finds the data of the first, on a durable, checksumm
   t.same(await query(second.url, 'select answer from kept'), [{ answer: 42 }])
   await second.stop()
 })
+
+/** What a connection without the password is told. */
+const withoutPassword = (url: string): Promise<unknown> => query(url.replace(/:[0-9a-f]+@/, '@'), 'select 1').catch((error: unknown) => error)
+const refusedWithout = { message: /password/ }
+
+void t.test('only who knows the password comes in, and the service alone can read it', async t => {
+  const dir = folder(t)
+  const embedded = await startEmbedded({ dir })
+  const file = statSync(join(dir, 'password'))
+  t.same([file.mode & 0o777, file.uid], [0o600, process.getuid?.()])
+  t.match(embedded.url, /^postgres:\/\/dispatch:[0-9a-f]{64}@/)
+  t.match(await withoutPassword(embedded.url), refusedWithout)
+  t.match(await query(embedded.url.replace(/:[0-9a-f]+@/, ':0@'), 'select 1').catch((error: unknown) => error), refusedWithout)
+  t.same(await query(embedded.url, "select rolpassword like 'SCRAM-SHA-256$%' as sealed from pg_authid where rolname = 'dispatch'"), [{ sealed: true }])
+  t.equal(await findEmbedded(dir), embedded.url, 'a command beside the service')
+  await embedded.stop()
+  const again = await startEmbedded({ dir })
+  t.equal(again.url, embedded.url)
+  await again.stop()
+})
+
+void t.test('a database of before there were passwords gets one, whether its server runs or not, and so does one whose password is lost', async t => {
+  const trusting = 'local all all trust\n'
+  for (const [isRunning, access] of [[false, trusting], [true, trusting], [true, undefined]] as const) {
+    const dir = folder(t)
+    const before = await startEmbedded({ dir })
+    await query(before.url, 'create table kept as select 42 as answer')
+    if (access !== undefined) await query(before.url, 'alter role dispatch password null')
+    await before.stop()
+    if (access !== undefined) writeFileSync(join(dir, 'data/pg_hba.conf'), access)
+    rmSync(join(dir, 'password'))
+    const left = isRunning ? await leftRunning(dir, access) : undefined
+    const after = await startEmbedded({ dir })
+    t.equal(after.adopted, left !== undefined)
+    t.same(await query(after.url, 'select answer from kept'), [{ answer: 42 }])
+    t.match(await withoutPassword(after.url), refusedWithout)
+    await after.stop()
+  }
+})
+
+/** The server that a killed service of before left on the folder. */
+async function leftRunning (dir: string, access: string | undefined): Promise<number> {
+  const { process: owner, report } = await service(dir)
+  if (access !== undefined) {
+    writeFileSync(join(dir, 'data/pg_hba.conf'), access)
+    await query(report.url ?? '', 'select pg_reload_conf()')
+  }
+  rmSync(join(dir, 'password'))
+  await kill(owner, 'SIGKILL')
+  return Number(report.pid)
+}
 
 void t.test('stop ends the connections of others, resolves the hold, and may be called again', async t => {
   const embedded = await startEmbedded({ dir: folder(t) })

@@ -8,7 +8,8 @@ import { clockAt } from '../../plugins/support/parts.ts'
 const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
 t.teardown(database.close)
 const clock = clockAt('2026-03-14T09:30:00.000Z')
-const { isKnown, remember } = createKnownClients(database, clock.now)
+const { amongKnown, remember } = createKnownClients(database, clock.now)
+const isKnown = async (userId: number, client: string): Promise<boolean> => (await amongKnown([userId, 77], client)).includes(userId)
 const day = 24 * 3600
 const lastAt = async (): Promise<unknown> => (await sql<{ last_at: Date }>`select last_at from known_clients`.execute(database.owner)).rows[0]?.last_at
 
@@ -24,6 +25,13 @@ await t.test('a client is known to its user for 30 days after the last login fro
   t.ok(await isKnown(1, '192.0.2.1'))
   clock.advance(0.001)
   t.notOk(await isKnown(1, '192.0.2.1'))
+})
+
+await t.test('of several users those are known who were there', async (t) => {
+  for (const userId of [1, 2]) await remember(userId, '192.0.2.9')
+  t.same([...await amongKnown([1, 2, 3], '192.0.2.9')].sort(), [1, 2])
+  t.same(await amongKnown([], '192.0.2.9'), [])
+  await sql`delete from known_clients where client = '192.0.2.9'`.execute(database.owner)
 })
 
 await t.test('it is written once a day, and forgotten when it counts no more', async (t) => {

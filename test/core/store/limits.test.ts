@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import t from 'tap'
 import { createLimiter, migrate, openDatabase } from '@dispatch/core'
@@ -47,8 +48,20 @@ await t.test('who is over the limit costs no more queries', async (t) => {
   await limiter.take('ada')
   const pointsOf = async (): Promise<unknown> => (await sql`select points from limits where key = 'blocked:ada'`.execute(here.owner)).rows
   const before = await pointsOf()
-  for (let time = 0; time < 10; time++) t.match(await limiter.take('ada'), { exceeded: true })
+  for (let time = 0; time < 10; time++) t.match(await limiter.take('ada'), { exceeded: true, remaining: 0, reset: 60 })
   t.same(await pointsOf(), before)
+})
+
+await t.test('a process knows whom it has refused, until their time is over', async (t) => {
+  const limiter = createLimiter(here, { name: 'spent', quota: 1, window: 1 })
+  await limiter.take('ada')
+  t.equal(limiter.spent('ada'), undefined, 'the last one may still be given back')
+  await limiter.take('ada')
+  t.match(limiter.spent('ada'), { policy: 'spent', quota: 1, window: 1, remaining: 0, reset: 1 })
+  t.equal(limiter.spent('bob'), undefined)
+  await pause(1050)
+  t.equal(limiter.spent('ada'), undefined)
+  t.match(await limiter.take('ada'), { exceeded: false })
 })
 
 await t.test('while the database is away the door stays as narrow as one process makes it', async (t) => {

@@ -88,14 +88,14 @@ await t.test('connections that are cut in the middle lose nothing', async (t) =>
 await t.test('a file of the spool that cannot be read is set aside and keeps no other one back', async (t) => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_5' })
   writeFileSync(join(service.house.get('config').dataDirectory, 'webhooks', '00000000000000000-broken.jsonl'), '{"inboundId":')
-  await service.house.get('eventSpool').put({ inboundId: '0199a000-0000-7000-8000-000000000002', service: 'esign', providerCode: 'seal-one', account: null, scope: null, parked: null, body: Buffer.from(JSON.stringify({ transaction: 'tx_5', type: 'viewed' })), receivedAt: new Date() })
+  await service.house.get('eventSpool').put({ inboundId: '0199a000-0000-7000-8000-000000000002', service: 'esign', providerCode: 'seal-one', account: null, scope: null, sandbox: null, parked: null, body: Buffer.from(JSON.stringify({ transaction: 'tx_5', type: 'viewed' })), receivedAt: new Date() })
   await until('the other one is applied', async () => (await delivery(dispatchId)).status === 'viewed')
   t.same(readdirSync(join(service.house.get('config').dataDirectory, 'webhooks')), ['00000000000000000-broken.jsonl.unreadable'])
 })
 
 await t.test('what a dead process left on the disk is taken up by the next one, once', async (t) => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_4' })
-  const arrival = { inboundId: '0199a000-0000-7000-8000-000000000001', service: 'esign' as const, providerCode: 'seal-one', account: null, scope: null, parked: null, body: Buffer.from(JSON.stringify({ transaction: 'tx_4', type: 'viewed' })), receivedAt: new Date() }
+  const arrival = { inboundId: '0199a000-0000-7000-8000-000000000001', service: 'esign' as const, providerCode: 'seal-one', account: null, scope: null, sandbox: null, parked: null, body: Buffer.from(JSON.stringify({ transaction: 'tx_4', type: 'viewed' })), receivedAt: new Date() }
   const spool = service.house.get('eventSpool')
   await spool.put(arrival)
   await spool.put(arrival)

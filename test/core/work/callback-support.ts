@@ -40,10 +40,10 @@ export type Desk = {
 /** A database with what callbacks need, a clock that stands, and a queue that only remembers. */
 export async function desk (t: Test): Promise<Desk> {
   const databaseUrl = await seededDatabase(t)
-  const database = openDatabase({ connectionString: databaseUrl }, { connections: 6, onError: (error) => t.fail(error.message) })
-  t.teardown(() => database.close())
   const clock = { time: Date.now() }
   const now = () => new Date(clock.time)
+  const database = openDatabase({ connectionString: databaseUrl }, { connections: 6, onError: (error) => t.fail(error.message), time: now })
+  t.teardown(() => database.close())
   const jobs: Job<'callback'>[] = []
   const queue = { send: (_name: string, added: readonly unknown[]) => { jobs.push(...added as Job<'callback'>[]); return Promise.resolve() } } as Pick<Queue, 'send'>
   const signing = createCallbackSigning({ database, keyring, now, newId: randomUUIDv7 })
@@ -67,11 +67,11 @@ export async function desk (t: Test): Promise<Desk> {
       await openDispatch(database, {
         dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'r', services: ['file'], metadata: {},
         steps: [{ stepId: randomUUIDv7(), service: 'file', sandbox: false, fields: {}, requestSettings: {}, price: 0 }]
-      }, { lease: { runId: randomUUIDv7(), until: new Date(now().getTime() + 15_000) } }, now())
+      }, { lease: { runId: randomUUIDv7(), seconds: 15 } })
       return dispatchId
     },
     note: ({ companyId, dispatchId, url, type = 'dispatch.succeeded' }) => database.company(companyId, (queries) =>
-      noteCallback(queries, { companyId, dispatchId, type, url, data: { dispatchId, note: 'Zoë' }, now: now(), newId: randomUUIDv7 }, enqueueCallback(queue))),
+      noteCallback(queries, { companyId, dispatchId, type, url, data: { dispatchId, note: 'Zoë' }, now: now(), due: database.now, newId: randomUUIDv7 }, enqueueCallback(queue))),
     read: (companyId, dispatchId) => listCallbacks(database, companyId, dispatchId, { limit: 100 })
   }
 }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { refusalOf } from '../../../core/contract/delivery.ts'
 import { createSweep } from '../../../core/work/poll.ts'
 import { hookService, until } from './support.ts'
 
@@ -37,7 +38,8 @@ await t.test('a step whose events never come is asked after an hour, then every 
   await asked(24 * hour, 4)
   t.match((await delivery(dispatchId)).events, [
     { kind: 'polled', actor: { kind: 'provider', code: 'seal-one' }, facts: { type: 'open', status: 'started', changed: true } },
-    { kind: 'polled', facts: { type: 'finished', status: 'completed', before: 'started' } }
+    { kind: 'polled', facts: { type: 'odd', status: 'unknown', before: 'started', changed: false } },
+    { kind: 'polled', facts: { type: 'finished', status: 'completed', before: 'started', changed: true } }
   ])
 })
 
@@ -73,7 +75,7 @@ await t.test('an event whose job was lost is found again', async () => {
   await until('it is applied', async () => (await delivery(dispatchId)).status === 'viewed')
 })
 
-await t.test('what a vendor says of an invoice in its own words stands in the answer and in the timeline, until it is the last word', async (t) => {
+await t.test('what a vendor says of an invoice stands in the answer and in the timeline, until nothing more can follow', async (t) => {
   await service.configure('bill-one', {})
   const { dispatchId, stepId } = await accepted({ provider: 'bill-one', service: 'invoicing', remoteId: 'f_1' })
   const details = [{ reasonCode: 'InvalidSchema' }]
@@ -86,10 +88,9 @@ await t.test('what a vendor says of an invoice in its own words stands in the an
     t.equal(questions('f_1'), times)
   }
   const { body } = await service.send('GET', `/api/v1/dispatches/${dispatchId}`)
-  t.match(body, { status: 'succeeded', steps: [{ status: 'accepted', providerResponse: { id: 'f_1', status: 'Error', details } }] })
-  t.equal('deliveryStatus' in body.steps[0], false)
+  t.match(body, { status: 'succeeded', steps: [{ status: 'accepted', deliveryStatus: 'rejected', providerResponse: { id: 'f_1', status: 'Error', details } }] })
   t.strictSame((await delivery(dispatchId)).events, [
-    { kind: 'polled', actor: { kind: 'provider', code: 'bill-one' }, facts: { status: 'Pending', before: 'sent' } },
-    { kind: 'polled', actor: { kind: 'provider', code: 'bill-one' }, facts: { status: 'Error', before: 'Pending', details } }
+    { kind: 'polled', actor: { kind: 'provider', code: 'bill-one' }, facts: { type: 'Pending', status: 'received', changed: true } },
+    { kind: 'polled', actor: { kind: 'provider', code: 'bill-one' }, facts: { type: 'Error', status: 'rejected', before: 'received', changed: true, details, message: refusalOf('invoicing', 'rejected') } }
   ])
 })

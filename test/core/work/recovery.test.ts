@@ -13,7 +13,7 @@ import { testProviders } from '../../plugins/support/providers.ts'
 import { chainBody } from '../../support/chains.ts'
 import { readingOf } from '../../support/reading.ts'
 import { invoiceRequest, startService, type Answer } from '../../support/service.ts'
-import { kindsOfProviders, stageVendor, ttl, visibleAfter, type Act, type Kind } from './staged-vendor.ts'
+import { kindsOfProviders, stageVendor, timeLimit, ttl, visibleAfter, type Act, type Kind } from './staged-vendor.ts'
 
 const [minute, hour, day] = [60, 3600, 24 * 3600]
 const clock = clockAt('2026-03-14T09:30:00Z')
@@ -76,7 +76,7 @@ t.teardown(() => vendor.release())
 
 await t.test('a dispatch of which nothing was called goes on by itself when its process is gone', async (t) => {
   const dispatchId = await queued('mute')
-  await takeRun(database, { companyId, dispatchId }, { lease: { runId: crypto.randomUUID(), until: new Date(clock.now().getTime() + 15_000) }, from: ['queued'], becomes: 'running' })
+  await takeRun(database, { companyId, dispatchId }, { lease: { runId: crypto.randomUUID(), seconds: 15 }, from: ['queued'], becomes: 'running' })
   await after(14)
   t.match(await read(dispatchId), { status: 'running' }, 'its lease holds')
   await after(2)
@@ -87,8 +87,8 @@ await t.test('a dispatch of which nothing was called goes on by itself when its 
 await t.test('what is done here is done again when its process was killed meanwhile', async (t) => {
   const { body: { dispatchId } } = await send('POST', '/api/file?async=true', { body: { template: invoiceRequest()['template'] } })
   const runId = crypto.randomUUID()
-  await takeRun(database, { companyId, dispatchId }, { lease: { runId, until: new Date(clock.now().getTime() + 15_000) }, from: ['queued'], becomes: 'running' })
-  await beginAttempt(database, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id, runId }, clock.now())
+  await takeRun(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
+  await beginAttempt(database, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id, runId })
   await after(16)
   t.match(await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted', generatedDocument: { contentType: 'application/pdf' } }] })
 })
@@ -97,7 +97,9 @@ await t.test('what is done here is done again when its process was killed meanwh
 const ends: { kind: Kind, act: Act, first: string, later: string, calls: number, taken: number }[] = [
   { kind: 'keyed', act: 'hang first', first: 'succeeded', later: 'succeeded', calls: 2, taken: 1 },
   { kind: 'keyed', act: 'hang accepted', first: 'succeeded', later: 'succeeded', calls: 2, taken: 1 },
-  { kind: 'found', act: 'hang first', first: 'uncertain', later: 'failed', calls: 1, taken: 0 },
+  { kind: 'keyed-found', act: 'hang first', first: 'succeeded', later: 'succeeded', calls: 2, taken: 1 },
+  { kind: 'keyed-found', act: 'hang accepted', first: 'succeeded', later: 'succeeded', calls: 2, taken: 1 },
+  { kind: 'found', act: 'hang first', first: 'uncertain', later: 'succeeded', calls: 2, taken: 1 },
   { kind: 'found', act: 'hang accepted', first: 'succeeded', later: 'succeeded', calls: 1, taken: 1 },
   { kind: 'mute', act: 'hang first', first: 'uncertain', later: 'uncertain', calls: 1, taken: 0 },
   { kind: 'mute', act: 'hang accepted', first: 'uncertain', later: 'uncertain', calls: 1, taken: 1 },
@@ -105,7 +107,7 @@ const ends: { kind: Kind, act: Act, first: string, later: string, calls: number,
   { kind: 'draft', act: 'hang after checkpoint', first: 'uncertain', later: 'uncertain', calls: 1, taken: 0 },
   { kind: 'draft', act: 'hang accepted', first: 'uncertain', later: 'uncertain', calls: 1, taken: 1 },
   { kind: 'draft-found', act: 'hang first', first: 'uncertain', later: 'succeeded', calls: 2, taken: 1 },
-  { kind: 'draft-found', act: 'hang after checkpoint', first: 'succeeded', later: 'succeeded', calls: 2, taken: 1 },
+  { kind: 'draft-found', act: 'hang after checkpoint', first: 'uncertain', later: 'succeeded', calls: 2, taken: 1 },
   { kind: 'draft-found', act: 'hang accepted', first: 'succeeded', later: 'succeeded', calls: 1, taken: 1 }
 ]
 
@@ -130,18 +132,85 @@ for (const { kind, act, first, later, calls, taken } of ends) {
   })
 }
 
-await t.test('a run that has lost its lease records nothing: neither an answer nor a checkpoint', async (t) => {
-  for (const [kind, act] of [['mute', 'hang accepted'], ['draft', 'hang first']] as const) {
+await t.test('a run that has lost its lease records no checkpoint, and what another run has done stays as it is', async (t) => {
+  const dispatchId = await queued('draft')
+  const { dead } = await kill(dispatchId, 'hang first')
+  await after(12)
+  await after(3)
+  const before = await read(dispatchId)
+  t.match(before, { status: 'succeeded' })
+  vendor.release()
+  t.match(await dead, { word: 'conflict' })
+  t.strictSame(await read(dispatchId), before)
+  t.equal(takenOf((await stepOf(dispatchId)).step_id), 1, 'taken once')
+  t.match((await events(dispatchId, 'corrected')).map(({ actor, facts }) => ({ actor, facts })), [{ actor: { kind: 'provider', code: 'draft' }, facts: { attempt: 1, outcome: 'unavailable', changed: false } }])
+})
+
+/** What an answer makes of a dispatch that was lost meanwhile, by how the vendor ends and how long that takes. */
+const lateAnswers: { kind: Kind, act: Act, seconds: number[], before: string, status: string, charged: number }[] = [
+  { kind: 'mute', act: 'hang accepted', seconds: [], before: 'uncertain', status: 'succeeded', charged: 1 },
+  { kind: 'mute', act: 'hang first, refuse', seconds: [], before: 'uncertain', status: 'failed', charged: 0 },
+  { kind: 'mute', act: 'hang first, close', seconds: [], before: 'uncertain', status: 'queued', charged: 0 },
+  { kind: 'found', act: 'hang first', seconds: [10, timeLimit + visibleAfter], before: 'queued', status: 'succeeded', charged: 1 }
+]
+
+for (const { kind, act, seconds, before, status, charged } of lateAnswers) {
+  await t.test(`an answer that comes after the lease was lost counts (${kind}, ${act}): what was ${before} is ${status}`, async (t) => {
+    const { balance } = await credits()
     const dispatchId = await queued(kind)
     const { dead } = await kill(dispatchId, act)
-    await after(12)
-    await after(3)
-    const before = await read(dispatchId)
+    for (const time of seconds) {
+      clock.advance(time)
+      await reconcile(parts, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id })
+    }
+    t.match(await read(dispatchId), { status: before })
     vendor.release()
-    t.match(await dead, { word: 'conflict' }, kind)
-    t.strictSame(await read(dispatchId), before, kind)
-    t.equal(takenOf((await stepOf(dispatchId)).step_id), 1, `${kind}: taken once`)
+    t.match(await dead, { word: 'conflict' })
+    t.match(await read(dispatchId), { status, creditsCharged: charged })
+    t.match((await events(dispatchId, 'corrected')).map(({ actor, facts }) => ({ actor, facts })), [{ actor: { kind: 'provider', code: kind }, facts: { attempt: 1, outcome: String } }])
+    t.equal(balance - (await credits()).balance, charged)
+    t.equal(await heldFor(dispatchId), status === 'queued' ? 1 : 0)
+    await after(3 * hour)
+    t.ok(callsOf((await stepOf(dispatchId)).step_id).length <= 2)
+    t.ok(takenOf((await stepOf(dispatchId)).step_id) <= 1, 'nothing is sent twice')
+  })
+}
+
+await t.test('a late answer that a later attempt has overtaken changes nothing, unless the vendor has accepted', async (t) => {
+  for (const [act, status] of [['hang first, refuse', 'uncertain'], ['hang accepted', 'succeeded']] as const) {
+    const dispatchId = await queued('mute')
+    const { dead } = await kill(dispatchId, act)
+    const { step_id: stepId } = await stepOf(dispatchId)
+    await database.owner.insertInto('attempts').values({ step_id: stepId, number: 2, company_id: companyId, provider_version: '1.0.0', started_at: clock.now(), outcome: 'uncertain', answered_at: clock.now() }).execute()
+    vendor.release()
+    t.match(await dead, { word: 'conflict' })
+    t.match(await read(dispatchId), { status }, act)
   }
+})
+
+await t.test('a vendor that accepts late gets a request again under its key, and is not asked whether it has it', async (t) => {
+  vendor.looks = []
+  vendor.acts = ['drop', 'drop']
+  const { status, body: { dispatchId } } = await invoice('keyed-found')
+  t.equal(status, 504)
+  const { step_id: reference } = await stepOf(dispatchId)
+  await after(10)
+  t.match(await read(dispatchId), { status: 'uncertain' }, 'the first request is still at work, the vendor says')
+  t.equal(callsOf(reference).length, 2)
+  await after(50)
+  t.match(await read(dispatchId), { status: 'succeeded' })
+  t.strictSame([takenOf(reference), new Set(callsOf(reference).map(({ key }) => key)).size, vendor.looks.length], [1, 1, 0])
+})
+
+await t.test('a miss never counts where a key could be repeated but the provider is another version', async (t) => {
+  vendor.acts = ['drop']
+  const { body: { dispatchId } } = await invoice('keyed-found')
+  await database.owner.updateTable('steps').set({ provider_version: '0.9.0' }).where('dispatch_id', '=', dispatchId).execute()
+  for (const seconds of [10, 50, 240, hour]) await after(seconds)
+  t.match(await read(dispatchId), { status: 'uncertain' })
+  await after(ttl)
+  await after(day)
+  t.match(await read(dispatchId), { status: 'failed' }, 'but after all that the key was good for')
 })
 
 await t.test('a lease is renewed for as long as the call takes, also when nobody waits for it any more', async (t) => {
@@ -217,11 +286,11 @@ await t.test('a late acceptance is charged even to a company that has nothing le
 await t.test('a miss counts only once everything accepted can be seen', async (t) => {
   vendor.acts = ['drop']
   const { body: { dispatchId } } = await invoice('found')
-  t.strictSame(await looksAt(dispatchId), [10, minute, visibleAfter])
-  t.match(await read(dispatchId), { status: 'failed', steps: [{ status: 'unavailable', error: { error: 'provider_unavailable' } }] })
+  t.strictSame(await looksAt(dispatchId), [10, minute, timeLimit + visibleAfter])
+  t.match(await read(dispatchId), { status: 'failed', steps: [{ status: 'unavailable', error: { error: 'provider_unavailable', message: /safe to send it again/ } }] })
   vendor.looks = []
   await after(day)
-  t.equal(callsOf((await stepOf(dispatchId)).step_id).length, 1, 'it is not sent again by itself')
+  t.equal(callsOf((await stepOf(dispatchId)).step_id).length, 1, 'its client waited for it: it is not sent again by itself')
   t.equal((await send('POST', `/api/v1/dispatches/${dispatchId}/retry`)).status, 200, 'but by whoever wants it')
 })
 
@@ -344,12 +413,14 @@ await t.test('a deferred step whose process was killed is found like any other, 
   const { step_id: stepId } = await database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId).where('service', '=', 'upload').executeTakeFirstOrThrow()
   await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where('step_id', '=', stepId).execute()
   const runId = crypto.randomUUID()
-  await takeRun(database, { companyId, dispatchId }, { lease: { runId, until: new Date(clock.now().getTime() + 15_000) }, from: ['succeeded'] })
-  await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.0' } }, clock.now())
+  await takeRun(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['succeeded'] })
+  await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.0' } })
   await after(16)
   t.match(await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'uncertain' }] })
   await after(10)
-  t.match(await read(dispatchId), { status: 'succeeded', steps: [{}, { status: 'unavailable' }] })
+  t.match(await read(dispatchId), { status: 'succeeded', steps: [{}, { status: 'uncertain' }] }, 'a miss does not count yet')
+  await after(timeLimit - 10)
+  t.match(await read(dispatchId), { status: 'succeeded', steps: [{}, { status: 'unavailable', nextTryAt: String }] }, 'nobody waits for it: it is tried again')
 })
 
 await t.test('a dispatch that waits for its next try keeps its turn while a deferred step of it is done', async (t) => {

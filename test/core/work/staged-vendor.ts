@@ -2,7 +2,7 @@ import { outcomeUnknown, refused, unavailable, type Context, type JsonObject } f
 import type { TestProviders } from '../../plugins/support/providers.ts'
 
 /** What a vendor does with a request, and whether the answer comes. `hang …`: it never does, and the process may die meanwhile. */
-export type Act = 'accept' | 'refuse' | 'shut out' | 'close' | 'lose' | 'drop' | 'hang first' | 'hang after checkpoint' | 'hang accepted'
+export type Act = 'hang first, refuse' | 'hang first, close' | 'accept' | 'refuse' | 'shut out' | 'close' | 'lose' | 'drop' | 'hang first' | 'hang after checkpoint' | 'hang accepted'
 
 /** Providers of all kinds, before one vendor that counts what it has taken. */
 export type StagedVendor = {
@@ -26,9 +26,12 @@ type Call = Context<JsonObject, JsonObject>
 /** Seconds. */
 export const ttl = 12 * 3600
 export const visibleAfter = 120
+/** That of a call, for which no provider here says anything else. */
+export const timeLimit = 60
 
 const kinds = {
   keyed: `idempotency: { kind: 'key', ttl: ${ttl} }`,
+  'keyed-found': `idempotency: { kind: 'key', ttl: ${ttl} }`,
   found: `idempotency: { kind: 'lookup', visibleAfter: ${visibleAfter} }`,
   mute: 'idempotency: { kind: \'none\' }',
   draft: 'idempotency: { kind: \'none\' }, checkpoint: true',
@@ -37,7 +40,7 @@ const kinds = {
 export type Kind = keyof typeof kinds
 export const kindsOfProviders = Object.keys(kinds) as Kind[]
 
-/** Adds the providers `keyed`, `found`, `mute`, `draft` and `draft-found`, all for invoices. */
+/** Adds the providers `keyed`, `keyed-found`, `found`, `mute`, `draft` and `draft-found`, all for invoices. */
 export async function stageVendor (providers: TestProviders): Promise<StagedVendor> {
   let waiting: (() => void)[] = []
   let reached = Promise.withResolvers<unknown>()
@@ -67,12 +70,12 @@ export async function stageVendor (providers: TestProviders): Promise<StagedVend
     const dispatch = async (_request: unknown, { reference, idempotencyKey: key, checkpoint, checkpointed }: Call): Promise<unknown> => {
       stage.calls.push({ code, reference, key, checkpointed })
       const answer = { id: `${code}-${reference}`, status: 'taken' }
-      if (code === 'keyed' && keys.has(key)) return answer
+      if (code.startsWith('keyed') && keys.has(key)) return answer
       const act = stage.acts.shift() ?? 'accept'
-      if (act === 'close') throw unavailable('Closed.')
+      if (act.startsWith('hang first')) await hang()
+      if (act.endsWith('close')) throw unavailable('Closed.')
       if (act === 'shut out') throw refused('key', 'Who are you?')
-      if (act === 'refuse') throw refused('no', 'Not this.')
-      if (act === 'hang first') await hang()
+      if (act.endsWith('refuse')) throw refused('no', 'Not this.')
       if (drafts) await checkpoint(`draft-${reference}`)
       if (act === 'hang after checkpoint') await hang()
       if (act === 'drop') throw outcomeUnknown('Nothing was heard.')

@@ -1,5 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, sign, constants, createHmac, randomUUID, type KeyObject } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
 import type { Test } from 'tap'
 import { openDispatch } from '../../../core/store/dispatches.ts'
 import { beginAttempt, settleStep } from '../../../core/store/steps.ts'
@@ -56,10 +57,14 @@ const status = `async status ({ id }, { http }) { return http.get('https://api.v
     statuses: { open: 'started', finished: 'completed' }, poll: { after: 3600, every: 21600, until: 864000 }`
 
 export const jwksUrl = 'https://keys.vendor.example/jwks.json'
+const trialKeys = 'https://keys.trial.example/trial-jwks.json'
+
+const signedBy = (jwks: string, sandbox?: boolean): string => `{ kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: '${jwks}'${sandbox === undefined ? '' : `, sandbox: ${String(sandbox)}`} }`
 
 const providers: Record<string, string> = {
-  'seal-one': source('seal-one', `esign: { verify: { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: '${jwksUrl}' }, body: Event, read, events, acknowledge: { received: true } }`, `services: { esign: { ...sign, ${status} } },`),
-  'bill-one': source('bill-one', '', `services: { invoicing: { documentTypes: ['E_INVOICE'], idempotency, dispatch, final: ['Ok', 'Error'], poll: { after: 60, every: 600, until: 86400 },
+  'seal-one': source('seal-one', `esign: { verify: ${signedBy(jwksUrl)}, body: Event, read, events, acknowledge: { received: true } }`, `services: { esign: { ...sign, ${status} } },`),
+  'seal-two': source('seal-two', `esign: { verify: [${signedBy(jwksUrl, false)}, ${signedBy(trialKeys, true)}], body: Event, read, events }`, 'sandbox: { kind: \'configuration\' }, services: { esign: sign },'),
+  'bill-one': source('bill-one', '', `services: { invoicing: { documentTypes: ['E_INVOICE'], idempotency, dispatch, statuses: { Pending: 'received', Ok: 'accepted', Error: 'rejected' }, poll: { after: 60, every: 600, until: 86400 },
     async status ({ id }, { http }) { return http.get('https://api.vendor.example/status/' + id, {}, Type.Unsafe({ type: 'object' })) } } },`),
   'post-one': source('post-one', 'postal: { verify: { kind: \'basic\', user: \'hookUser\', password: \'hookPassword\' }, body: Event, read, events: letters, acknowledge: \'OK\' }', 'services: { postal: post },'),
   'mac-one': source('mac-one', 'postal: { verify: { kind: \'hmac\', header: \'x-mac-*\', algorithm: \'sha256\', encoding: \'hex\', prefix: \'sha256=\', secret: \'hookSecret\', timestamp: { header: \'x-mac-time\' } }, body: Event, read, events: letters }', 'services: { postal: post },'),
@@ -74,12 +79,12 @@ export type HookService = TestService & {
   /** Posts an event and answers what came back; a body that is no text is sent as JSON. */
   post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<{ status: number, text: string, type: string | null }>
   /** Records a step of the company that its provider accepted under this id. */
-  accepted: (step: { provider: string, service: 'esign' | 'postal' | 'invoicing', remoteId: string, companyId?: number, userId?: number, configuredBy?: 'user' | 'company', at?: Date }) => Promise<{ dispatchId: string, stepId: string }>
+  accepted: (step: { provider: string, service: 'esign' | 'postal' | 'invoicing', remoteId: string, companyId?: number, userId?: number, configuredBy?: 'user' | 'company', sandbox?: boolean, at?: Date }) => Promise<{ dispatchId: string, stepId: string }>
   /** How the step of a dispatch stands, and what its timeline says of it. */
   delivery: (dispatchId: string) => Promise<{ status: string | null, events: { kind: string, actor: any, facts: any }[] }>
   /** All events that are kept. */
   inbound: () => Promise<{ inbound_id: string, state: InboundState, note: string | null, parked: unknown, body: Buffer, company_id: number | null }[]>
-  configure: (code: string, settings: object, scope?: 'company' | 'my', login?: { email: string, password: string }) => Promise<string>
+  configure: (code: string, settings: object, scope?: 'company' | 'my', login?: { email: string, password: string }, sandbox?: boolean) => Promise<string>
 }
 
 /** A service with those providers, a vendor behind every host name, and server-wide credentials for two of them. */
@@ -94,7 +99,6 @@ export async function hookService (t: Test, { config = {}, parts = {}, databaseU
     parts: { network: vendorNetwork(vendor), ...parts }
   })
   const database = service.house.get('database')
-  const now = service.house.get('now')
   const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
   return {
     ...service,
@@ -104,14 +108,15 @@ export async function hookService (t: Test, { config = {}, parts = {}, databaseU
       const response = await fetch(`${service.url}/api/webhooks/${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: typeof body === 'string' || body instanceof Uint8Array ? body as string : JSON.stringify(body) })
       return { status: response.status, text: await response.text(), type: response.headers.get('content-type') }
     },
-    async accepted ({ provider, service: name, remoteId, companyId: company = companyId, userId: user = userId, configuredBy = 'company', at = now() }) {
+    async accepted ({ provider, service: name, remoteId, companyId: company = companyId, userId: user = userId, configuredBy = 'company', sandbox = false, at }) {
+      const then = at === undefined ? database : { ...database, now: sql<Date>`${at}::timestamptz` }
       const [dispatchId, stepId, runId] = [randomUUID(), randomUUID(), randomUUID()]
-      await openDispatch(database, {
+      await openDispatch(then, {
         dispatchId, companyId: company, actor: { kind: 'user', userId: user }, requestId: 'r', services: [name], metadata: {},
-        steps: [{ stepId, service: name, by: { providerCode: provider, providerVersion: '1.0.0', chosenBy: 'request', configuredBy }, sandbox: false, fields: {}, requestSettings: {}, content: { template: { id: 1, version: 1 }, data: {} }, price: 0 }]
-      }, { lease: { runId, until: new Date(at.getTime() + 15_000) } }, at)
-      await beginAttempt(database, { companyId: company, dispatchId, stepId, runId, provider: { code: provider, version: '1.0.0' } }, at)
-      await settleStep(database, { companyId: company, dispatchId, stepId, runId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: remoteId, status: 'sent' } }, { status: 'succeeded' }, at)
+        steps: [{ stepId, service: name, by: { providerCode: provider, providerVersion: '1.0.0', chosenBy: 'request', configuredBy }, sandbox, fields: {}, requestSettings: {}, content: { template: { id: 1, version: 1 }, data: {} }, price: 0 }]
+      }, { lease: { runId, seconds: 15 } })
+      await beginAttempt(then, { companyId: company, dispatchId, stepId, runId, provider: { code: provider, version: '1.0.0' } })
+      await settleStep(then, { companyId: company, dispatchId, stepId, runId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: remoteId, status: 'sent' } }, { status: 'succeeded' })
       return { dispatchId, stepId }
     },
     async delivery (dispatchId) {
@@ -120,8 +125,8 @@ export async function hookService (t: Test, { config = {}, parts = {}, databaseU
       return { status: step.delivery_status, events }
     },
     inbound: () => database.owner.selectFrom('inbound').select(['inbound_id', 'state', 'note', 'parked', 'body', 'company_id']).orderBy('received_at').execute(),
-    async configure (code, settings, scope = 'company', login) {
-      const answer = await service.send('PUT', `/api/v1/${scope}/providers/${code}`, { body: { settings } }, login)
+    async configure (code, settings, scope = 'company', login, sandbox = false) {
+      const answer = await service.send('PUT', `/api/v1/${scope}/providers/${code}`, { body: { settings, sandbox } }, login)
       if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
       return URL.parse(String(answer.body.webhookUrl))?.search ?? ''
     }
@@ -141,7 +146,8 @@ export const paths = {
   seal: 'esign/providers/seal-one/endpoint.json',
   post: 'postal/providers/post-one/endpoint.json',
   mac: 'postal/providers/mac-one/endpoint.json',
-  ask: 'esign/providers/ask-one/endpoint.json'
+  ask: 'esign/providers/ask-one/endpoint.json',
+  twice: 'esign/providers/seal-two/endpoint.json'
 }
 
 export const basic = (credentials: string) => ({ authorization: `Basic ${Buffer.from(credentials).toString('base64')}` })

@@ -1,7 +1,7 @@
 import type { Format, Rendered, RenderJob } from '@dispatch/core'
 import type { Parts } from '../../../plugins/container.ts'
 
-const quick: Rendered<'pdf'> = { bytes: Buffer.from('%PDF-1.7 quick'), contentType: 'application/pdf', pages: 1, signatures: [], title: 'Quick' }
+const quick: Rendered<'pdf'> = { bytes: Buffer.from('%PDF-1.7 quick'), contentType: 'application/pdf', pages: 1, signatures: [] }
 
 /** Makes the smallest document at once, for tests about everything but documents. */
 export const quickRenderer: Pick<Parts['renderer'], 'close'> & { render: <F extends Format>(job: RenderJob<F>) => Promise<Rendered<F>> } = {

@@ -16,6 +16,7 @@ export default defineProvider({
     esign: {
       signatureTypes: ['SIMPLE'],
       idempotency: { kind: 'lookup', visibleAfter: 1 },
+      timeLimit: 5,
       notProcessed: [503],
       ...draftFirst<Signing, Call>({
         async prepare ({ document, metadata }, { settings: { vendor }, http }) {

@@ -12,6 +12,7 @@ export default defineProvider({
   services: {
     email: {
       idempotency: { kind: 'lookup', visibleAfter: 5 },
+      timeLimit: 5,
       notProcessed: [503],
       dispatch ({ email, attachments: [document], metadata }, { settings: { vendor }, reference, http }) {
         const body = document === undefined ? { json: email } : { document }

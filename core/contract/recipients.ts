@@ -1,0 +1,28 @@
+import { Type, type Static, type TObject } from 'typebox'
+
+/** A recipient whom a mail server does not take, for now or for good, and why. `code` is the server's. */
+export const TurnedAway = Type.Object({
+  address: Type.String({ maxLength: 500 }),
+  code: Type.Optional(Type.Integer({ description: 'Of SMTP: 4xx for now, 5xx for good.' })),
+  message: Type.String({ maxLength: 1000 })
+})
+export type TurnedAway = Static<typeof TurnedAway>
+
+/**
+ * What a provider of e-mails may tell of its recipients, one by one. Those of `waiting` are its rest: they are sent to again
+ * by themselves. Those of `uncertain` may have the message; only the service itself says that, of a rest.
+ */
+export const recipientLists = {
+  accepted: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { description: 'Of an e-mail: whose server took it.' })),
+  rejected: Type.Optional(Type.Array(TurnedAway, { description: 'Of an e-mail: who does not get it, refused for good or put off too often.' })),
+  waiting: Type.Optional(Type.Array(TurnedAway, { description: 'Of an e-mail: who was put off. They are sent to again by themselves, and nobody else.' })),
+  uncertain: Type.Optional(Type.Array(TurnedAway, { description: 'Of an e-mail: who may have it, because the answer of the server was lost.' }))
+}
+export type RecipientReport = Static<TObject<typeof recipientLists>>
+
+export const sendStatuses = ['sent', 'partially_sent'] as const
+
+/** The status of an e-mail whose provider tells of its recipients one by one. */
+export function sendStatus ({ rejected = [], waiting = [], uncertain = [] }: RecipientReport): typeof sendStatuses[number] {
+  return rejected.length + waiting.length + uncertain.length === 0 ? 'sent' : 'partially_sent'
+}

@@ -1,0 +1,39 @@
+import { toValueSync, Value, type Context, type Filter, type Template } from 'liquidjs'
+
+/**
+ * Liquid forgives that the value before `default` is missing, and asks for what stands behind it, needed or not. Here it is
+ * asked for only where it is needed, and where another `default` follows it may be missing too: `a | default: b | default: ''`.
+ */
+export function withFallbacks<V extends Value> (value: V): V {
+  for (const [index, filter] of value.filters.entries()) {
+    if (filter.name === 'default') filter.render = renderFallback(filter, value.filters[index + 1]?.name === 'default' ? 'another follows' : 'last')
+  }
+  return value
+}
+
+/** The same for every value in the parts of a template. */
+export function withFallbacksInside (templates: readonly Template[]): void {
+  for (const template of templates) {
+    for (const argument of template.arguments?.() ?? []) if (argument instanceof Value) withFallbacks(argument)
+    if (template.children !== undefined) withFallbacksInside(toValueSync<Template[]>(template.children(false, true)))
+  }
+}
+
+function renderFallback (filter: Filter, place: 'another follows' | 'last'): Filter['render'] {
+  const render = filter.render.bind(filter)
+  return function * (value: unknown, context: Context) {
+    const found: unknown = yield * leniently(context, () => render(value, context))
+    // Nothing is left to show: the strict way tells what is missing.
+    return found === undefined && place === 'last' ? (yield * render(value, context)) as unknown : found
+  }
+}
+
+function * leniently (context: Context, run: () => IterableIterator<unknown>): Generator<unknown, unknown> {
+  const { strictVariables } = context
+  context.strictVariables = false
+  try {
+    return (yield * run()) as unknown
+  } finally {
+    context.strictVariables = strictVariables
+  }
+}

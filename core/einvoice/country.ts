@@ -1,0 +1,11 @@
+import type { Invoice, Text } from './model.ts'
+
+/** The country of a seller as Peppol's rules see it: that of its VAT number, of its tax representative's, or of its address. */
+export function sellerCountry ({ seller, taxRepresentative }: Invoice): Text {
+  return (seller.vatId ?? taxRepresentative?.vatId)?.slice(0, 2).toUpperCase() ?? seller.address.country
+}
+
+/** Whether an invoice is under the rules of Greek sellers. VAT numbers call the country EL. */
+export function isGreekSeller (invoice: Invoice): boolean {
+  return ['GR', 'EL'].includes(sellerCountry(invoice) ?? '')
+}

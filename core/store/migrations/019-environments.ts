@@ -1,0 +1,6 @@
+import { sql, type Kysely } from 'kysely'
+
+/** Which environment of the vendor an event comes from, where what it was verified by tells. */
+export async function up (db: Kysely<unknown>): Promise<void> {
+  await sql.raw('alter table inbound add column sandbox boolean').execute(db)
+}

@@ -1,0 +1,20 @@
+import { Type, type Limit } from '@dispatch/core/provider'
+
+const invoices = { '/invoicing/documentType': Type.Literal('INVOICE') }
+const quotes = { '/invoicing/documentType': Type.Literal('QUOTE') }
+const others = { '/invoicing/documentType': Type.Enum(['QUOTE', 'CREDIT']) }
+const noPage = 'Stripe has a page to pay on for invoices alone.'
+
+/** A text of the data that may be a number: it is counted where it is a text. */
+const atMost = (maxLength: number): Limit['fits'] => Type.Unsafe({ maxLength })
+
+/** What Stripe takes of one place: https://stripe.com/docs/api/invoices/create, /quotes/create, /customers/create. */
+export const limits: readonly Limit[] = [
+  { at: '/data/number', when: invoices, fits: atMost(30), because: 'Stripe prints the number as a custom field.' },
+  { at: '/data/customer/vatId', when: invoices, fits: atMost(30), because: 'Stripe prints the VAT ID as a custom field.' },
+  { at: '/data/number', when: quotes, fits: atMost(50), because: 'Stripe prints the number as the header of the quote.' },
+  { at: '/data/customer/name', fits: atMost(256) },
+  { at: '/data/lines', when: invoices, fits: Type.Array(Type.Unknown(), { maxItems: 250 }) },
+  { at: '/settings/includePaymentCollectionLink', when: others, fits: Type.Literal(false), because: noPage },
+  { at: '/settings/paymentCollectionLabel', when: others, fits: false, because: noPage }
+]

@@ -1,0 +1,68 @@
+import { invoiceOf, refused, textOf, type Asked, type Invoice, type Known } from '@dispatch/core/provider'
+import { checkTotal, itemsOf, joined, minor, sentOf, settledOf, withoutNegatives, type Item, type Sent } from './data.ts'
+import type { Call } from './settings.ts'
+import { beginningOf, endOf } from './time.ts'
+
+/** What a document will be at Stripe: times in Unix time, `due` in minor units. `reference`: of the invoice that is credited. */
+export type Plan = { invoice: Invoice, items: Sent[], due: number, memo: string | undefined, footer: string | undefined, issuedAt?: number, dueAt?: number, product?: string, reference?: string }
+
+type Whole = Asked<'invoicing'>
+type Facts = Pick<Known<Call['settings'], Call['requestSettings']>, 'settings' | 'requestSettings' | 'now'>
+
+/** The most characters of texts that several fields become. */
+const longest = { memo: 1500, footer: 5000, quote: 500 }
+
+/** Works out what is sent, before anything is. Throws a refusal, with its place, for what Stripe has no room for. */
+export function planOf ({ invoicing, data }: Whole, { settings, requestSettings, now }: Facts): Plan {
+  const invoice = invoiceOf(data)
+  const isInvoice = invoicing.documentType === 'INVOICE'
+  const whole = itemsOf(invoice)
+  const items = isInvoice ? whole : withoutNegatives(whole, invoice)
+  const settled = settledOf(invoice, settings)
+  if (!isInvoice) refuseSettled(settled)
+  const sent = sentOf([...items, ...settled], settings)
+  checkTotal(items, invoice)
+  if (minor(invoice.due, invoice).isNegative()) throw refused('nothing_due', 'More has been paid than the total: Stripe makes no invoice of it.', '/data/prepaidAmount')
+  return {
+    invoice,
+    items: sent,
+    due: minor(invoice.due, invoice).toNumber(),
+    memo: fitting('memo', joined(requestSettings.paymentCollectionLabel, invoice.notes), '/data/notes'),
+    footer: fitting('footer', joined(invoicing.paymentTerms ?? invoice.paymentTerms, invoice.conditions), '/data/conditions'),
+    ...timesOf({ invoicing, invoice }, settings, now),
+    ...kinds[invoicing.documentType]?.({ invoicing, data }, items, settings)
+  }
+}
+
+/** What only one kind of document has. */
+const kinds: Readonly<Record<string, ((asked: Pick<Whole, 'invoicing' | 'data'>, items: readonly Item[], settings: Facts['settings']) => Partial<Plan>) | undefined>> = {
+  QUOTE: (_asked, items, { quoteProduct: product }) => {
+    if (product === undefined) throw refused('no_product', 'Stripe makes quotes of products: the settings need the product of quotes.')
+    return { product, memo: fitting('quote', items.map(({ quantity, description }) => `${quantity.toFixed()} × ${description}`).join('\n'), '/data/lines') }
+  },
+  CREDIT ({ invoicing, data }) {
+    const reference = invoicing.reference?.startsWith('in_') === true ? invoicing.reference : textOf(data, '/invoiceNumber') ?? invoicing.reference ?? ''
+    if (reference === '') throw refused('no_invoice', 'A credit note needs its invoice: give its id or its number as the reference, or "invoiceNumber" in the data.', '/invoicing/reference')
+    return { reference }
+  }
+}
+
+/** A quote and a credit note are not paid: neither has a place for what has been. */
+function refuseSettled ([item]: readonly Item[]): void {
+  if (item !== undefined) throw refused('not_for_invoices', 'Stripe has no place for this in a quote or a credit note: leave it out.', item.at)
+}
+
+function fitting (name: keyof typeof longest, text: string | undefined, at: string): string | undefined {
+  if (text === undefined || text.length <= longest[name]) return text
+  throw refused('too_long', `Stripe prints at most ${longest[name]} characters there, and together with what stands beside it this has ${text.length}.`, at)
+}
+
+/** An invoice can be paid, and a quote accepted, until the end of its day. What is over then is refused. */
+function timesOf ({ invoicing, invoice }: { invoicing: Whole['invoicing'], invoice: Invoice }, { timezone = 'UTC' }: Facts['settings'], now: Date): Pick<Plan, 'issuedAt' | 'dueAt'> {
+  const date = invoicing.dueDate ?? invoice.dueDate
+  const dueAt = date === undefined || invoicing.documentType === 'CREDIT' ? undefined : endOf(date, timezone)
+  if (dueAt !== undefined && dueAt * 1000 <= now.getTime()) {
+    throw refused('due_date_in_the_past', `Stripe takes no due date that has passed: ${date ?? ''} is over in ${timezone}.`, invoicing.dueDate === undefined ? '/data/dueDate' : '/invoicing/dueDate')
+  }
+  return { ...(invoice.date !== undefined && { issuedAt: beginningOf(invoice.date, timezone) }), ...(dueAt !== undefined && { dueAt }) }
+}

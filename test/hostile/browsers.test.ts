@@ -1,0 +1,38 @@
+import t from 'tap'
+import { admin, invoiceRequest, startService, type Answer } from '../support/service.ts'
+import { hasNoFault, isError, routesOf, traces } from './support.ts'
+
+const service = await startService(t)
+const { send, house, url } = service
+const from = (site: string): { headers: Record<string, string> } => ({ headers: { 'sec-fetch-site': site, origin: 'https://evil.example' } })
+
+await t.test('the page of another site cannot have a browser that remembers Basic change anything, on any route', async (t) => {
+  const before = await traces(house)
+  const unsafe = (await routesOf(house)).filter(({ method }) => method !== 'GET' && method !== 'HEAD')
+  t.ok(unsafe.length > 30)
+  for (const { method, url: path } of unsafe) {
+    for (const site of ['cross-site', 'same-site']) {
+      const answer = await send(method, path.replace(/:\w+/g, '1').replace('*', 'x'), { body: '{}', ...from(site) })
+      if (path.startsWith('/api/webhooks/')) t.equal(answer.status, 200, 'an event is acknowledged, whatever it is')
+      else isError(t, answer, 'forbidden', `${method} ${path} ${site}`)
+    }
+  }
+  t.same(await traces(house), before)
+})
+
+await t.test('a form of another site is not uploaded', async (t) => {
+  const form = new FormData()
+  form.set('file', new Blob(['Hello']), 'hello.txt')
+  const post = async (site: string): Promise<number> => (await fetch(`${url}/api/upload`, {
+    method: 'POST', body: form, headers: { authorization: `Basic ${btoa(`${admin.email}:${admin.password}`)}`, ...from(site).headers }
+  })).status
+  t.equal(await post('cross-site'), 403)
+  t.equal(await post('same-origin'), 200)
+})
+
+await t.test('pages of the service, people and programs are served, and what changes nothing is', async (t) => {
+  const invoice = (headers: Record<string, string>): Promise<Answer> => send('POST', '/api/invoicing', { body: invoiceRequest(), headers })
+  for (const headers of [{}, ...['same-origin', 'none'].map((site) => from(site).headers)]) t.equal((await invoice(headers)).status, 200)
+  t.equal((await send('GET', '/docs', from('cross-site'), null)).status, 200, 'a link')
+  hasNoFault(t, service)
+})

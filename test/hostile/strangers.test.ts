@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { fairness } from '../../plugins/fairness.ts'
+import { admin, startService, type Answer } from '../support/service.ts'
+import { createGate } from '../plugins/support/parts.ts'
+import { hasNoFault, isError } from './support.ts'
+
+const login = { username: admin.email, password: admin.password }
+
+await t.test('a stranger sends a few KiB to a public route, an event of a vendor has its own limit', async (t) => {
+  const service = await startService(t)
+  const { send } = service
+  for (const size of [17_000, 5_000_000]) {
+    const answer = await send('POST', '/auth', { body: { ...login, padding: 'x'.repeat(size) } }, null)
+    isError(t, answer, 'payload_too_large', `${size} bytes`)
+    t.equal(answer.body.message, 'The body is larger than the limit of 16 KiB.')
+  }
+  const longest = JSON.stringify({ username: '\u{1F600}'.repeat(127), password: '\u{1F600}'.repeat(512) }).replace(/[\ud800-\udfff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`)
+  t.equal((await send('POST', '/auth', { body: longest }, null)).status, 403, 'the longest login is read, however it is escaped')
+  t.match(await send('POST', '/api/invoicing', { body: 'x'.repeat(6_000_000) }), { status: 413, body: { message: /of 5 MiB/ } })
+  t.equal((await send('POST', '/api/webhooks/esign/providers/universign/endpoint.json', { body: 'x'.repeat(900_000) }, null)).status, 200)
+  t.same(service.log.filter((line) => line.includes('webhook not read')), [])
+  hasNoFault(t, service)
+})
+
+await t.test('strangers take turns, a few in all; neither companies nor probes wait for them', async (t) => {
+  const gate = createGate()
+  let begun = 0
+  const service = await startService(t, {
+    config: { trustedProxies: ['127.0.0.1'] },
+    parts: {
+      fairness: { ...fairness, turn: 3_600_000, strangersAtOnce: 3, strangersOfAddress: 2, waiting: 2, refusals: { ...fairness.refusals, burst: 1000 } },
+      links: { sign: () => '', read: () => undefined },
+      authentication: {
+        authenticate: () => Promise.resolve({ userId: 2, companyId: 2, email: admin.email, role: 'admin', services: ['*'] }),
+        login: async () => { begun++; await gate.pass(); return { token: 'x', userId: 2, companyId: 2 } },
+        refresh: () => Promise.reject(new Error('not asked')),
+        impersonate: () => Promise.reject(new Error('not asked'))
+      }
+    }
+  })
+  const from = (address: string): Promise<Answer> => service.send('POST', '/auth', { body: login, headers: { 'x-forwarded-for': address } }, null)
+  const first = [from('192.0.2.1'), from('192.0.2.1'), from('192.0.2.1'), from('192.0.2.1')]
+  while (begun < 2) await pause(5)
+  const second = [from('192.0.2.2'), from('192.0.2.2')]
+  while (begun < 3) await pause(5)
+  await pause(50)
+  t.equal(begun, 3, 'of one address two, of all three')
+  const refused = await from('192.0.2.1')
+  t.match({ status: refused.status, body: refused.body }, { status: 429, body: { error: 'rate_limited', message: /of this address/ } })
+  t.equal((await service.send('GET', '/healthz')).status, 200, 'a company')
+  for (const path of ['/livez', '/readyz']) t.equal((await service.send('GET', path, {}, null)).status, 204, path)
+  t.equal((await service.send('POST', '/api/webhooks/esign/providers/universign/endpoint.json', { body: '{}' }, null)).status, 200, 'a vendor')
+  gate.open()
+  t.same((await Promise.all([...first, ...second])).map(({ status }) => status), Array(6).fill(200))
+})
+
+await t.test('requests that are sent together and answered at once hold up nobody else', async (t) => {
+  const { url, send } = await startService(t)
+  const port = Number(new URL(url).port)
+  const many = 6000
+  const socket = connect(port, '127.0.0.1')
+  let answered = 0
+  let rest = ''
+  socket.on('data', (bytes: Buffer) => {
+    const text = rest + bytes.toString('latin1')
+    answered += text.split('HTTP/1.1 204').length - 1
+    rest = text.slice(-11)
+  })
+  await once(socket, 'connect')
+  await send('GET', '/livez', {}, null)
+  let beside = 0
+  const flood = { over: false }
+  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(many))
+  const other = (async () => {
+    while (!flood.over) {
+      await send('GET', '/livez', {}, null)
+      beside++
+    }
+  })()
+  while (answered < many) await pause(5)
+  flood.over = true
+  await other
+  socket.destroy()
+  // A piece of 64 KiB holds 1,900 of them: were each piece answered as it comes, others would come in between a few times.
+  t.ok(beside > 50, `${beside} others were answered meanwhile`)
+})

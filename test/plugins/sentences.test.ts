@@ -1,0 +1,74 @@
+import t from 'tap'
+import { invoiceRequest, operator, startService, type Answer } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+import { letter } from './support/templates.ts'
+
+const service = await startService(t, { parts: { renderer: quickRenderer } })
+const validate = (path: string, body: object): Promise<Answer> => service.send('POST', `/api/${path}/validate`, { body })
+const { body: { id: draft } } = await service.send('POST', '/api/v1/templates', { body: letter({ name: 'Reminder' }) })
+
+/** The problems of an answer: where, and what. */
+const told = ({ body }: Answer): string[] => (body.details ?? body.warnings ?? []).map(({ path, message }: Record<string, string>) => `${path} ${message}`)
+const email = { email: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Hello', body: 'Hello' } }
+
+const faults: [what: string, path: string, body: object, place: string, sentence: RegExp][] = [
+  ['a field of a service at the top', 'invoicing', invoiceRequest({}, { reference: 'A-1' }), '/reference', /belongs to "\/invoicing\/reference"/],
+  ['a field of the top in a service', 'invoicing', invoiceRequest({}, { invoicing: { metadata: {} } }), '/invoicing/metadata', /belongs to "\/metadata"/],
+  ['a field of another service', 'invoicing/email', invoiceRequest({}, { ...email, invoicing: { subject: 'x' } }), '/invoicing/subject', /belongs to "\/email\/subject"/],
+  ['a service that is not in the path', 'invoicing', invoiceRequest({}, email), '/email', /not in the path of the request: POST \/api\/invoicing\/email does both/],
+  ['a service that may not follow', 'sms', { sms: { phoneNumber: '+33612345678', message: 'x' }, invoicing: {} }, '/invoicing', /not in the path of the request\.$/],
+  ['several addresses in one text', 'email', { ...email.email, to: 'ada@example.com; bob@example.com' }, '/to', /Several addresses are an array of texts/],
+  ['a number with a comma', 'invoicing', invoiceRequest({ total: '1080,00' }), '/template/data/total', /decimals follow a point/],
+  ['the code of a country that is used for another', 'invoicing', invoiceRequest({ customer: { name: 'Ada', country: 'UK' } }), '/template/data/customer/country', /Did you mean GB\?/],
+  ['a country in small letters', 'invoicing', invoiceRequest({ customer: { name: 'Ada', country: 'fr' } }), '/template/data/customer/country', /Did you mean FR\?/]
+]
+
+for (const [what, path, body, place, sentence] of faults) {
+  await t.test(`${what} is told with what would be right`, async (t) => {
+    const found = told(await validate(path, body)).filter((problem) => problem.startsWith(`${place} `))
+    t.equal(found.length, 1)
+    t.match(found[0], sentence)
+  })
+}
+
+await t.test('a tax rate below one is a warning: rates are in percent', async (t) => {
+  const answer = await validate('invoicing', invoiceRequest({ lines: [{ description: 'A', quantity: 1, unitPrice: 1000, total: 1000 }], subtotal: 1000, taxRate: 0.2, taxAmount: 2, total: 1002 }))
+  t.equal(answer.body.result, 'warning')
+  t.same(told(answer), ['/template/data/taxRate 0.2 is read as 0.2 %: 20 means 20 %.'])
+})
+
+await t.test('a template that cannot be used is told with what to do', async (t) => {
+  const message = async (path: string, body: object): Promise<string> => {
+    const { status, body: { error, message } } = await validate(path, body)
+    t.same([status, error], [404, 'template_not_found'])
+    return message as string
+  }
+  const recipient = { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '75002', country: 'FR' }
+  t.equal(await message('postal', { template: { id: draft, data: {} }, postal: { recipient } }), `The template ${draft} ("Reminder") is a draft: publish it with POST /api/v1/templates/${draft}/publish.`)
+  t.match(await message('file', { fileContent: { templateName: 'Reminder', data: {} } }), /is a draft/)
+  const { body: { data: [{ name }] } } = await service.send('GET', '/api/v1/templates?limit=1')
+  t.match(await message('file', { fileContent: { templateName: `${name}s`, data: {} } }), `(did you mean "${name}"?)`)
+  t.match(await message('postal', { template: { id: 999_999, data: {} }, postal: { recipient } }), /There is no template 999999: GET/)
+})
+
+await t.test('wrong addresses say what is right', async (t) => {
+  const answer = await service.send('POST', '/api/v1/invoicing', { body: {} })
+  t.same([answer.status, answer.body.message], [404, 'There is no POST /api/v1/invoicing: dispatching is POST /api/invoicing, without "v1".'])
+  t.ok(answer.headers.get('x-api-version'), 'and carry the headers of every answer')
+  t.match((await service.send('GET', '/d/abc', {}, null)).body.message, /This link leads to no document/)
+})
+
+await t.test('a disabled company is told so, to whoever has its credentials', async (t) => {
+  const { companyId, admin } = await service.company('closed')
+  await service.send('PUT', `/api/v1/companies/${companyId}`, { body: { disabled: true } }, operator)
+  const { status, body } = await service.send('GET', '/api/v1/my/config', {}, admin)
+  t.same([status, body.error], [403, 'forbidden'])
+  t.match(body.message, /company, is disabled/)
+})
+
+await t.test('an empty body with a JSON content type is none: only where one is needed it is missed', async (t) => {
+  const empty = { body: '', headers: { 'content-type': 'application/json' } }
+  t.equal((await service.send('POST', '/api/v1/providers/reload', empty, operator)).status, 200)
+  t.equal((await service.send('POST', '/api/v1/company/callback-secret', empty)).status, 200)
+  t.equal((await service.send('POST', '/api/sms', empty)).status, 400)
+})
