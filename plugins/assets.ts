@@ -14,7 +14,7 @@ const Picture = {
 export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, workshop: Workshop, now: () => Date }> = (app, { database, workshop, now }, done) => {
   app.get('/api/v1/assets', {
     config: { errors: ['validation_error'] },
-    schema: { tags: ['Templates'], summary: 'Lists the pictures of the company for its templates, by name.', querystring: AssetQuery, response: { 200: page(AssetView) } }
+    schema: { operationId: 'listAssets', tags: ['Templates'], summary: 'Lists the pictures of the company for its templates, by name.', querystring: AssetQuery, response: { 200: page(AssetView) } }
   }, async ({ actor: { companyId }, query: { limit = 25, cursor } }) => {
     const found = await listAssets(database, companyId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
     return { data: found.map(viewOf), nextCursor: found.length < limit ? null : found.at(-1)?.name ?? null }
@@ -22,7 +22,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
 
   app.get<Named>('/api/v1/assets/:name', {
     config: { errors: ['not_found'] },
-    schema: { tags: ['Templates'], summary: 'Reads a picture, as it is kept.', response: { 200: Picture } }
+    schema: { operationId: 'readAsset', tags: ['Templates'], summary: 'Reads a picture, as it is kept.', response: { 200: Picture } }
   }, async ({ actor: { companyId }, params }, reply) => {
     const name = assetIn(params.name)
     const [asset] = await readAssets(database, companyId, [name])
@@ -33,7 +33,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
 
   app.post('/api/v1/assets', {
     config: { errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
-    schema: { tags: ['Templates'], summary: 'Stores a picture for the templates of the company, checked and flattened (admins).', body: AssetBody, response: { 201: AssetView } }
+    schema: { operationId: 'createAsset', tags: ['Templates'], summary: 'Stores a picture for the templates of the company, checked and flattened (admins).', body: AssetBody, response: { 201: AssetView } }
   }, async (request, reply) => {
     const { actor, body } = request
     requireRole(actor, 'admin')
@@ -42,7 +42,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
 
   app.delete<Named>('/api/v1/assets/:name', {
     config: { errors: ['not_found'] },
-    schema: { tags: ['Templates'], summary: 'Removes a picture; versions of templates that show it keep theirs (admins).', response: { 204: Nothing } }
+    schema: { operationId: 'deleteAsset', tags: ['Templates'], summary: 'Removes a picture; versions of templates that show it keep theirs (admins).', response: { 204: Nothing } }
   }, async (request, reply) => {
     const { actor, params } = request
     requireRole(actor, 'admin')

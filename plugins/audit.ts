@@ -6,7 +6,7 @@ import { missing } from './paths.ts'
 export const auditRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
   app.get('/api/v1/audit', {
     config: { errors: ['validation_error', 'not_found'] },
-    schema: { tags: ['Company'], summary: 'Lists the changes of the company, the newest first: who made them, acting for whom, from where, and to what (admins; operators of any company).', querystring: AuditQuery, response: { 200: page(AuditView) } }
+    schema: { operationId: 'listAuditEntries', tags: ['Company'], summary: 'Lists the changes of the company, the newest first: who made them, acting for whom, from where, and to what (admins; operators of any company).', querystring: AuditQuery, response: { 200: page(AuditView) } }
   }, async ({ actor, query: { limit = 25, cursor, companyId, from, to, ...filter } }) => {
     requireRole(actor, 'admin', 'operator')
     const times = { ...(from === undefined ? {} : { from: new Date(from) }), ...(to === undefined ? {} : { to: new Date(to) }) }

@@ -27,22 +27,22 @@ export const authoringRoutes: FastifyPluginCallbackTypebox<{ authoring: Authorin
 
   app.post('/api/v1/templates', {
     config: { errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
-    schema: { tags: ['Templates'], summary: 'Stores a new template as a draft; a faulty one is refused with the place of each fault (admins).', body: TemplateBody, response: { 201: TemplateAnswer } }
+    schema: { operationId: 'createTemplate', tags: ['Templates'], summary: 'Stores a new template as a draft; a faulty one is refused with the place of each fault (admins).', body: TemplateBody, response: { 201: TemplateAnswer } }
   }, async (request, reply) => reply.code(201).send(answerOf(await authoring.create(by(request), request.body))))
 
   app.put<Named & { Body: NextVersionBody }>('/api/v1/templates/:id', {
     config: { errors: ['template_not_found', 'conflict', 'validation_failed', 'provider_unavailable'] },
-    schema: { tags: ['Templates'], summary: 'Stores the next version of a template as a draft: dispatches use it once it is published (admins).', body: NextVersionBody, response: { 200: TemplateAnswer } }
+    schema: { operationId: 'createTemplateVersion', tags: ['Templates'], summary: 'Stores the next version of a template as a draft: dispatches use it once it is published (admins).', body: NextVersionBody, response: { 200: TemplateAnswer } }
   }, async (request) => answerOf(await authoring.change(by(request), await numbered(request), request.body)))
 
   app.post<Named & { Body: PublishBody }>('/api/v1/templates/:id/publish', {
     config: { errors: ['template_not_found', 'conflict'] },
-    schema: { tags: ['Templates'], summary: 'Makes a version, new or old, the one that dispatches use (admins).', body: PublishBody, response: { 200: TemplateDetail } }
+    schema: { operationId: 'publishTemplate', tags: ['Templates'], summary: 'Makes a version, new or old, the one that dispatches use (admins).', body: PublishBody, response: { 200: TemplateDetail } }
   }, async (request) => detailOf(await authoring.publish(by(request), await numbered(request), request.body.version)))
 
   app.delete<Named>('/api/v1/templates/:id', {
     config: { errors: ['template_not_found'] },
-    schema: { tags: ['Templates'], summary: 'Takes a template out of use; dispatches that have used it keep their version (admins).', response: { 204: Nothing } }
+    schema: { operationId: 'deleteTemplate', tags: ['Templates'], summary: 'Takes a template out of use; dispatches that have used it keep their version (admins).', response: { 204: Nothing } }
   }, async (request, reply) => {
     await authoring.remove(by(request), await numbered(request))
     return reply.code(204).send()
@@ -51,7 +51,7 @@ export const authoringRoutes: FastifyPluginCallbackTypebox<{ authoring: Authorin
   app.post<Named & { Body: PreviewBody }>('/api/v1/templates/:id/preview', {
     config: { errors: ['template_not_found', 'validation_failed', 'provider_unavailable'] },
     preValidation: orNothing,
-    schema: { tags: ['Templates'], summary: 'Makes a document of a template, a draft too, with the sample or the data given. Nothing is sent, stored or charged.', body: PreviewBody, response: { 200: File } }
+    schema: { operationId: 'previewTemplate', tags: ['Templates'], summary: 'Makes a document of a template, a draft too, with the sample or the data given. Nothing is sent, stored or charged.', body: PreviewBody, response: { 200: File } }
   }, async ({ actor, params, body }, reply) => {
     const template = await findTemplate(database, actor.companyId, params.id, body.version)
     requireService(actor, template.source.service)
@@ -60,7 +60,7 @@ export const authoringRoutes: FastifyPluginCallbackTypebox<{ authoring: Authorin
 
   app.post('/api/v1/templates/preview', {
     config: { errors: ['validation_failed', 'provider_unavailable'] },
-    schema: { tags: ['Templates'], summary: 'Makes a document of a template that is stored nowhere (admins). Nothing is sent, stored or charged.', body: PreviewTextBody, response: { 200: File } }
+    schema: { operationId: 'previewTemplateText', tags: ['Templates'], summary: 'Makes a document of a template that is stored nowhere (admins). Nothing is sent, stored or charged.', body: PreviewTextBody, response: { 200: File } }
   }, async (request, reply) => {
     requireRole(request.actor, 'admin')
     return show(reply, await authoring.previewText(request.actor.companyId, request.body))

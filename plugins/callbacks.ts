@@ -16,7 +16,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/callbacks', {
     config: { errors: ['not_found', 'validation_error'] },
-    schema: { tags: ['Callbacks'], summary: 'Lists the callbacks of a dispatch in their order, each with its attempts.', querystring: PageQuery, response: { 200: page(CallbackView) } }
+    schema: { operationId: 'listDispatchCallbacks', tags: ['Callbacks'], summary: 'Lists the callbacks of a dispatch in their order, each with its attempts.', querystring: PageQuery, response: { 200: page(CallbackView) } }
   }, async ({ actor, params, query }) => {
     const { dispatch_id: dispatchId } = await dispatchSeen(database, actor, params.id)
     return pageOf(actor.companyId, dispatchId, query)
@@ -24,7 +24,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.get('/api/v1/company/callbacks', {
     config: { errors: ['validation_error'] },
-    schema: { tags: ['Callbacks'], summary: 'Lists the callbacks about the company itself in their order, each with its attempts (admins).', querystring: PageQuery, response: { 200: page(CallbackView) } }
+    schema: { operationId: 'listCompanyCallbacks', tags: ['Callbacks'], summary: 'Lists the callbacks about the company itself in their order, each with its attempts (admins).', querystring: PageQuery, response: { 200: page(CallbackView) } }
   }, ({ actor, query }) => {
     requireRole(actor, 'admin', 'operator')
     return pageOf(actor.companyId, null, query)
@@ -32,7 +32,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.post<{ Params: { id: string } }>('/api/v1/callbacks/:id/replay', {
     config: { errors: ['not_found', 'conflict'] },
-    schema: { tags: ['Callbacks'], summary: 'Sends a callback once more, under the id that it had, with all its tries before it (admins).', response: { 200: CallbackView } }
+    schema: { operationId: 'replayCallback', tags: ['Callbacks'], summary: 'Sends a callback once more, under the id that it had, with all its tries before it (admins).', response: { 200: CallbackView } }
   }, async (request) => {
     const { actor, params } = request
     requireRole(actor, 'admin')
@@ -44,7 +44,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.get('/api/v1/company/callback-secret', {
     config: { errors: [] },
-    schema: { tags: ['Callbacks'], summary: 'Tells when the secrets that callbacks are signed with were made and how long they are valid (admins). They are not shown.', response: { 200: CallbackSecrets } }
+    schema: { operationId: 'listCallbackSecrets', tags: ['Callbacks'], summary: 'Tells when the secrets that callbacks are signed with were made and how long they are valid (admins). They are not shown.', response: { 200: CallbackSecrets } }
   }, ({ actor }) => {
     requireRole(actor, 'admin')
     return signing.list(actor.companyId)
@@ -52,7 +52,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.post('/api/v1/company/callback-secret', {
     config: { errors: [] },
-    schema: { tags: ['Callbacks'], summary: 'Makes a new secret and shows it, this once; the one before stays valid for 24 hours, and both sign (admins).', response: { 200: NewCallbackSecret } }
+    schema: { operationId: 'createCallbackSecret', tags: ['Callbacks'], summary: 'Makes a new secret and shows it, this once; the one before stays valid for 24 hours, and both sign (admins).', response: { 200: NewCallbackSecret } }
   }, async (request, reply) => {
     requireRole(request.actor, 'admin')
     const made = await signing.rotate(authorOf(request))

@@ -1,6 +1,6 @@
 import {
   answerOf, IdempotencyHeaders, QueuedResponse, refusal, ValidationResponse,
-  type Addresses, type Call, type DispatchAnswer, type ErrorWord, type Mode, type Pipeline
+  type Addresses, type Call, type DispatchAnswer, type ErrorWord, type Mode, type Pipeline, type ServiceName
 } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { Type, type Static, type TSchema } from 'typebox'
@@ -29,8 +29,15 @@ const ModeQuery = Type.Object({
 /** The header of an answer that is not the first. */
 export const replayable = { 'Idempotency-Replayed': { type: 'string', description: '"true" where the request repeats one with the same idempotency key.' } }
 
+/** The name of an operation, as generated clients have it: dispatchInvoicing, validateInvoicingEmail. */
+export function operationOf (verb: 'dispatch' | 'validate', path: readonly ServiceName[]): string {
+  return verb + path.map((name) => name.charAt(0).toUpperCase() + name.slice(1)).join('')
+}
+
+type Documentation = { operationId: string, readonly [name: string]: unknown }
+
 /** What all routes have that dispatch. `documentation`: what a route says of itself; `wholes`: how its success reads. */
-export function dispatching (documentation: { summary: string, [name: string]: unknown }, wholes: readonly TSchema[], errors: readonly ErrorWord[] = []) {
+export function dispatching (documentation: Documentation & { summary: string }, wholes: readonly TSchema[], errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
     config: { errors: [...dispatchErrors, ...errors], answerHeaders: replayable, limit: 'dispatch' as const, testable: true },
@@ -39,7 +46,7 @@ export function dispatching (documentation: { summary: string, [name: string]: u
 }
 
 /** What all routes have that validate; `url` is that of the dispatch. */
-export function validating (url: string, documentation: Readonly<Record<string, unknown>>, errors: readonly ErrorWord[] = []) {
+export function validating (url: string, documentation: Documentation, errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
     config: { errors: [...validationErrors, ...late, ...errors], validates: true, limit: 'validation' as const, testable: true },

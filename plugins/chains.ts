@@ -23,10 +23,10 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
     // Before the body is read: what is no chain has none.
     const known = { onRequest: (request: FastifyRequest, _reply: unknown, next: (error?: Error) => void) => { next(pathOf(request) === undefined ? notFound(request) : undefined) } }
 
-    app.post(url, { ...known, ...dispatching({ summary: `Dispatches by ${names.length} services, one after the other.`, ...documented }, [ChainResponse], ['unknown_chain', 'partially_dispatched']) }, (request, reply) =>
+    app.post(url, { ...known, ...dispatching({ operationId: `dispatchChainOf${names.length}`, summary: `Dispatches by ${names.length} services, one after the other.`, ...documented }, [ChainResponse], ['unknown_chain', 'partially_dispatched']) }, (request, reply) =>
       answerDispatch({ pipeline, addresses }, { ...callerOf(request), ...keyOf(request), services: chainOf(request), body: request.body }, request, reply))
 
-    app.post(`${url}/validate`, { ...known, ...validating(url.replaceAll(/:(\w+)/g, '{$1}'), documented, ['unknown_chain']) }, (request) =>
+    app.post(`${url}/validate`, { ...known, ...validating(url.replaceAll(/:(\w+)/g, '{$1}'), { operationId: `validateChainOf${names.length}`, ...documented }, ['unknown_chain']) }, (request) =>
       pipeline.validate({ ...callerOf(request), services: chainOf(request), body: request.body }))
   }
 }

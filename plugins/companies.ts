@@ -10,7 +10,7 @@ type Named = { Params: { id: string } }
 export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companies }> = (app, { companies }, done) => {
   app.get('/api/v1/companies', {
     config: { errors: ['validation_error'] },
-    schema: { tags: ['Platform'], summary: 'Lists all companies and their credits (operators).', querystring: PageQuery, response: { 200: page(CompanyView) } }
+    schema: { operationId: 'listCompanies', tags: ['Platform'], summary: 'Lists all companies and their credits (operators).', querystring: PageQuery, response: { 200: page(CompanyView) } }
   }, async ({ actor, query: { limit = 25, cursor } }) => {
     requireRole(actor, 'operator')
     const found = await companies.list({ limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
@@ -19,7 +19,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
 
   app.post('/api/v1/companies', {
     config: { errors: ['validation_failed'] },
-    schema: { tags: ['Platform'], summary: 'Makes a company with its first credits and its first admin (operators).', body: NewCompanyBody, response: { 201: CompanyView } }
+    schema: { operationId: 'createCompany', tags: ['Platform'], summary: 'Makes a company with its first credits and its first admin (operators).', body: NewCompanyBody, response: { 201: CompanyView } }
   }, async (request, reply) => {
     requireRole(request.actor, 'operator')
     requirePerson(request.actor)
@@ -28,7 +28,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
 
   app.get<Named>('/api/v1/companies/:id', {
     config: { errors: ['not_found'] },
-    schema: { tags: ['Platform'], summary: 'Reads a company and its credits (operators).', response: { 200: CompanyView } }
+    schema: { operationId: 'readCompany', tags: ['Platform'], summary: 'Reads a company and its credits (operators).', response: { 200: CompanyView } }
   }, async ({ actor, params }) => {
     requireRole(actor, 'operator')
     return await companies.find(idIn(params)) ?? nothing(params)
@@ -36,7 +36,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
 
   app.put<Named & { Body: CompanyChanges }>('/api/v1/companies/:id', {
     config: { errors: ['not_found', 'conflict', 'validation_failed'] },
-    schema: { tags: ['Platform'], summary: 'Renames, disables or enables a company, or lets one in again that its list of addresses has shut out (operators). All users of a disabled one are refused at once.', body: CompanyChanges, response: { 200: CompanyView } }
+    schema: { operationId: 'updateCompany', tags: ['Platform'], summary: 'Renames, disables or enables a company, or lets one in again that its list of addresses has shut out (operators). All users of a disabled one are refused at once.', body: CompanyChanges, response: { 200: CompanyView } }
   }, async (request) => {
     const { actor, params, body } = request
     requireRole(actor, 'operator')
@@ -47,6 +47,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
   app.post<Named & { Body: CreditsBody }>('/api/v1/companies/:id/credits', {
     config: { errors: ['not_found', 'conflict', 'idempotency_key_reused'], answerHeaders: replayable },
     schema: {
+      operationId: 'creditCompany',
       tags: ['Platform'],
       summary: 'Gives a company credits, or takes some back with a negative amount (operators).',
       description: 'What dispatches under way hold is not taken. The ledger of the company tells the amount and the reason. With an idempotency key a repeat changes nothing, whenever it comes.',

@@ -6,7 +6,7 @@ import { authorOf } from './author.ts'
 export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySettings }> = (app, { settings }, done) => {
   app.get('/api/v1/company', {
     config: { errors: [] },
-    schema: { tags: ['Company'], summary: 'Reads the settings of the company (admins).', response: { 200: SettingsView } }
+    schema: { operationId: 'readSettings', tags: ['Company'], summary: 'Reads the settings of the company (admins).', response: { 200: SettingsView } }
   }, ({ actor }) => {
     requireRole(actor, 'admin', 'operator')
     return settings.read(actor)
@@ -15,6 +15,7 @@ export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySett
   app.put('/api/v1/company', {
     config: { errors: ['validation_failed'] },
     schema: {
+      operationId: 'updateSettings',
       tags: ['Company'],
       summary: 'Changes the settings of the company (admins); what is left out stays.',
       description: 'A list of addresses that would shut out the client of this very request is refused unless "force" is true. The company is told once when fewer credits than "lowCredit" are free, by a signed callback of the type `company.credits_low` to "notifyUrl"; more credits that lift them to it again, and another threshold, arm the warning anew.',

@@ -10,13 +10,13 @@ import { codeIn } from './paths.ts'
 export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Configuring }> = (app, { configuring }, done) => {
   app.get('/api/v1/my/config', {
     config: { errors: [] },
-    schema: { tags: ['Configuration'], summary: 'Reads the choices and configurations of user and company, and what they come to. Secrets never come back.', response: { 200: MyConfig } }
+    schema: { operationId: 'readMyConfiguration', tags: ['Configuration'], summary: 'Reads the choices and configurations of user and company, and what they come to. Secrets never come back.', response: { 200: MyConfig } }
   }, ({ actor }) => configuring.mine(actor))
 
-  for (const { choice, provider, whose, ownerOf } of scopes) {
+  for (const { choice, provider, of, whose, ownerOf } of scopes) {
     app.put<{ Params: { service: string }, Body: { providerName: string | null } }>(`${choice}/:service`, {
       config: { errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
-      schema: { tags: ['Configuration'], summary: `Chooses the provider of a service for ${whose}; null takes the choice back.`, body: ChoiceBody, response: { 200: MyConfig } }
+      schema: { operationId: `choose${of}Provider`, tags: ['Configuration'], summary: `Chooses the provider of a service for ${whose}; null takes the choice back.`, body: ChoiceBody, response: { 200: MyConfig } }
     }, async (request) => {
       const { actor, params, body } = request
       const service = serviceIn(params.service)
@@ -29,7 +29,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
 
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
       config: { errors: ['not_found', 'validation_failed'] },
-      schema: { tags: ['Configuration'], summary: `Replaces a provider's configuration of ${whose}; secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
+      schema: { operationId: `configure${of}Provider`, tags: ['Configuration'], summary: `Replaces a provider's configuration of ${whose}; secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
     }, (request) => {
       const { actor, params, body, apiVersion: version } = request
       return configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) }, authorOf(request))
@@ -37,7 +37,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
 
     app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
       config: { errors: ['not_found'] },
-      schema: { tags: ['Configuration'], summary: `Removes a provider's configuration of ${whose}.`, response: { 204: Nothing } }
+      schema: { operationId: `delete${of}ProviderConfiguration`, tags: ['Configuration'], summary: `Removes a provider's configuration of ${whose}.`, response: { 204: Nothing } }
     }, async (request, reply) => {
       await configuring.remove(ownerOf(request.actor), codeIn(request.params.code), authorOf(request))
       return reply.code(204).send()
@@ -46,18 +46,20 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
   done()
 }
 
-type Scope = { choice: string, provider: string, whose: string, ownerOf: (actor: Actor) => Owner }
+type Scope = { choice: string, provider: string, of: 'My' | 'Company', whose: string, ownerOf: (actor: Actor) => Owner }
 
 const scopes: Scope[] = [
   {
     choice: '/api/v1/my/config',
     provider: '/api/v1/my/providers',
+    of: 'My',
     whose: 'the user',
     ownerOf: ({ companyId, userId }) => ({ companyId, userId })
   },
   {
     choice: '/api/v1/company/defaults',
     provider: '/api/v1/company/providers',
+    of: 'Company',
     whose: 'the company (admins)',
     ownerOf (actor) {
       requireRole(actor, 'admin')

@@ -5,7 +5,7 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 export const creditsRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
   app.get('/api/v1/credits', {
     config: { errors: ['validation_error'] },
-    schema: { tags: ['Credits'], summary: 'Reads the credits of the company and their ledger, the newest entry first.', querystring: PageQuery, response: { 200: CreditsView } }
+    schema: { operationId: 'readCredits', tags: ['Credits'], summary: 'Reads the credits of the company and their ledger, the newest entry first.', querystring: PageQuery, response: { 200: CreditsView } }
   }, async ({ actor, query }) => {
     const { limit = 25, cursor } = query
     // What is in the ledger is real.

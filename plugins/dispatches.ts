@@ -9,7 +9,7 @@ import { dispatchSeen, seenBy } from './seen.ts'
 export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database, documentUrl: DocumentUrl }> = (app, { database, documentUrl }, done) => {
   app.get('/api/v1/dispatches', {
     config: { errors: ['validation_error'] },
-    schema: { tags: ['Dispatches'], summary: 'Lists the dispatches of the company, the newest first.', querystring: DispatchQuery, response: { 200: page(DispatchView) } }
+    schema: { operationId: 'listDispatches', tags: ['Dispatches'], summary: 'Lists the dispatches of the company, the newest first.', querystring: DispatchQuery, response: { 200: page(DispatchView) } }
   }, async ({ actor, query }) => {
     const { limit = 25, cursor, invoiceNumber, from, to, ...filter } = query
     const records = await listDispatches(database, actor.companyId, {
@@ -24,12 +24,12 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
 
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id', {
     config: { errors: ['not_found'] },
-    schema: { tags: ['Dispatches'], summary: 'Reads a dispatch as it is now.', response: { 200: DispatchView } }
+    schema: { operationId: 'readDispatch', tags: ['Dispatches'], summary: 'Reads a dispatch as it is now.', response: { 200: DispatchView } }
   }, async ({ actor, params }) => viewOf(await dispatchSeen(database, actor, params.id), documentUrl))
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/events', {
     config: { errors: ['not_found', 'validation_error'] },
-    schema: { tags: ['Dispatches'], summary: 'Reads the timeline of a dispatch, the oldest event first.', querystring: PageQuery, response: { 200: page(EventView) } }
+    schema: { operationId: 'listDispatchEvents', tags: ['Dispatches'], summary: 'Reads the timeline of a dispatch, the oldest event first.', querystring: PageQuery, response: { 200: page(EventView) } }
   }, async ({ actor, params, query }) => {
     const { limit = 25, cursor } = query
     const record = await dispatchSeen(database, actor, params.id)

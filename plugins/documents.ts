@@ -33,12 +33,12 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.get<{ Params: { id: string } }>('/api/v1/documents/:id', {
     config: { errors: ['not_found'] },
-    schema: { tags: ['Documents'], summary: 'Downloads a generated document.', response: { 200: Download } }
+    schema: { operationId: 'downloadDocument', tags: ['Documents'], summary: 'Downloads a generated document.', response: { 200: Download } }
   }, async ({ actor, params }, reply) => send(reply, await find(actor, uuidIn(params.id, 'document')), () => missing('document', params.id)))
 
   app.get<{ Params: { token: string } }>('/d/:token', {
     config: { public: true, errors: ['not_found'] },
-    schema: { tags: ['Documents'], summary: 'Downloads a generated document by its signed link.', response: { 200: Download } }
+    schema: { operationId: 'downloadLinkedDocument', tags: ['Documents'], summary: 'Downloads a generated document by its signed link.', response: { 200: Download } }
   }, async ({ params }, reply) => {
     const documentId = links.read(params.token)
     return send(reply, documentId === undefined ? undefined : await findLinkedDocument(database, documentId), deadLink)

@@ -9,17 +9,17 @@ export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database }> 
 
   app.get('/healthz', {
     config: { errors: [] },
-    schema: { tags: ['Health'], summary: 'Answers when the service is up and the credentials are valid.', response: { 200: HealthView } }
+    schema: { operationId: 'checkHealth', tags: ['Health'], summary: 'Answers when the service is up and the credentials are valid.', response: { 200: HealthView } }
   }, () => ({ status: 'ok' as const }))
 
   app.get('/livez', {
     config: { public: true, quiet: true, probe: true, withoutTurns: true },
-    schema: { tags: ['Health'], summary: 'Answers when the process runs.', response: { 204: Nothing } }
+    schema: { operationId: 'checkLiveness', tags: ['Health'], summary: 'Answers when the process runs.', response: { 204: Nothing } }
   }, async (_request, reply) => reply.code(204).send(null))
 
   app.get('/readyz', {
     config: { public: true, quiet: true, probe: true, withoutTurns: true },
-    schema: { tags: ['Health'], summary: 'Answers when the database does, too, and takes changes.', response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer, or takes no changes.' } } }
+    schema: { operationId: 'checkReadiness', tags: ['Health'], summary: 'Answers when the database does, too, and takes changes.', response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer, or takes no changes.' } } }
   }, async (request, reply) => {
     try {
       await ping()

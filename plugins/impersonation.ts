@@ -9,6 +9,7 @@ export const impersonationRoutes: FastifyPluginCallbackTypebox<Options> = (app, 
   app.post('/auth/impersonate', {
     config: { limit: 'auth', errors: ['not_found'] },
     schema: {
+      operationId: 'impersonate',
       tags: ['Authentication'],
       summary: 'Act as another user',
       description: 'Answers with a token under which an admin acts as a user of the company, or an operator as any user. The audit log shows both; an API key cannot do it, nor can who is somebody else already.',

@@ -18,7 +18,7 @@ export const interventionRoutes: FastifyPluginCallbackTypebox<Options> = (app, {
   }
 
   app.post<Named>('/api/v1/dispatches/:id/retry', dispatching(
-    { tags: ['Dispatches'], summary: 'Lets a dispatch go on at the step that failed, and does its deferred actions again that failed: what was done is not repeated, what was made is not made again.', body: RetryBody },
+    { operationId: 'retryDispatch', tags: ['Dispatches'], summary: 'Lets a dispatch go on at the step that failed, and does its deferred actions again that failed: what was done is not repeated, what was made is not made again.', body: RetryBody },
     [DispatchResponse, ChainResponse],
     ['not_found', 'conflict', 'document_expired', 'partially_dispatched']
   ), async (request) => {
@@ -29,7 +29,7 @@ export const interventionRoutes: FastifyPluginCallbackTypebox<Options> = (app, {
 
   app.post<Named>('/api/v1/dispatches/:id/cancel', {
     config: { errors: ['not_found', 'conflict'] },
-    schema: { tags: ['Dispatches'], summary: 'Cancels a dispatch of which nothing has begun.', response: { 200: DispatchView } }
+    schema: { operationId: 'cancelDispatch', tags: ['Dispatches'], summary: 'Cancels a dispatch of which nothing has begun.', response: { 200: DispatchView } }
   }, async (request) => {
     const { actor, params } = request
     const dispatchId = uuidIn(params.id, 'dispatch')
@@ -39,7 +39,7 @@ export const interventionRoutes: FastifyPluginCallbackTypebox<Options> = (app, {
 
   app.post('/api/v1/dispatches/:id/resolve', {
     config: { errors: ['not_found', 'conflict'] },
-    schema: { tags: ['Dispatches'], summary: 'Says what became of a step in doubt, by the word of an admin.', body: ResolveBody, response: { 200: DispatchView } }
+    schema: { operationId: 'resolveDispatch', tags: ['Dispatches'], summary: 'Says what became of a step in doubt, by the word of an admin.', body: ResolveBody, response: { 200: DispatchView } }
   }, async (request) => {
     const { actor, params, body } = request
     const dispatchId = uuidIn((params as Named['Params']).id, 'dispatch')

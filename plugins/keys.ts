@@ -15,7 +15,7 @@ type Options = { database: Database, accounts: Accounts, now: () => Date, newId:
 export const keysRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, accounts, now, newId }, done) => {
   app.post('/api/v1/keys', {
     config: { errors: ['not_found', 'conflict', 'validation_failed'] },
-    schema: { tags: ['Keys'], summary: 'Makes an API key and shows it once: for oneself, or as an admin for a user of the company.', body: NewKeyBody, response: { 201: NewKeyView } }
+    schema: { operationId: 'createKey', tags: ['Keys'], summary: 'Makes an API key and shows it once: for oneself, or as an admin for a user of the company.', body: NewKeyBody, response: { 201: NewKeyView } }
   }, async (request, reply) => {
     requirePerson(request.actor)
     if (request.actor.impersonatorId !== undefined) throw new DispatchError('forbidden', 'Who acts as somebody else makes no keys: they would outlast it.')
@@ -26,7 +26,7 @@ export const keysRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databas
 
   app.get<{ Querystring: KeyQuery }>('/api/v1/keys', {
     config: { errors: ['validation_error'] },
-    schema: { tags: ['Keys'], summary: 'Lists the API keys that are not revoked, the newest first: one\'s own, or as an admin those of the company.', querystring: KeyQuery, response: { 200: page(KeyView) } }
+    schema: { operationId: 'listKeys', tags: ['Keys'], summary: 'Lists the API keys that are not revoked, the newest first: one\'s own, or as an admin those of the company.', querystring: KeyQuery, response: { 200: page(KeyView) } }
   }, async ({ actor, query }) => {
     const { limit = 25, cursor, userId } = query
     const rows = await listApiKeys(database, { ...userId === undefined ? {} : { userId }, ...holdersFor(actor) }, { limit, ...cursor === undefined ? {} : { after: cursor } })
@@ -35,7 +35,7 @@ export const keysRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databas
 
   app.delete<{ Params: { id: string } }>('/api/v1/keys/:id', {
     config: { errors: ['not_found'] },
-    schema: { tags: ['Keys'], summary: 'Revokes an API key: the next request with it is refused, in every process.', response: { 204: Nothing } }
+    schema: { operationId: 'deleteKey', tags: ['Keys'], summary: 'Revokes an API key: the next request with it is refused, in every process.', response: { 204: Nothing } }
   }, async (request, reply) => {
     requirePerson(request.actor)
     const { actor, params } = request

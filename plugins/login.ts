@@ -6,6 +6,7 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
   app.post('/auth', {
     config: { public: true, limit: 'auth', errors: ['forbidden', 'rate_limited'] },
     schema: {
+      operationId: 'login',
       tags: ['Authentication'],
       summary: 'Log in',
       description: 'Exchanges the e-mail address and password of an account for an access token. Wrong credentials and disabled accounts answer 403.',
@@ -21,6 +22,7 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
     // It reads the header itself, because it also takes a token that has expired.
     config: { public: true, limit: 'auth', errors: ['unauthorized', 'forbidden', 'rate_limited'] },
     schema: {
+      operationId: 'refreshToken',
       tags: ['Authentication'],
       summary: 'Refresh an access token',
       description: 'Takes a token that is valid or expired less than 24 hours ago, up to 30 days after the login. The new one keeps user and company.',

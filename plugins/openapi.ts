@@ -5,6 +5,7 @@ import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { TObject } from 'typebox'
 import { warningOf } from './headers.ts'
+import { sendWritten, write, type Written } from './written.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -43,11 +44,8 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     transformObject: describeQueries
   })
   // Written once: it is large, and strangers may ask for it as often as they like.
-  let written: Buffer | undefined
-  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
-    written ??= Buffer.from(JSON.stringify(app.swagger()))
-    return reply.type('application/json; charset=utf-8').send(written)
-  })
+  let written: Written | undefined
+  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, (request, reply) => sendWritten(request, reply, written ??= write(app.swagger())))
   await app.register(async (pages) => {
     pages.addHook('onRoute', (route) => { route.config = { ...route.config, public: true } })
     // The basic layout is the document alone, without a field for the address of another one.

@@ -10,12 +10,12 @@ export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breaker
 
   app.get('/api/v1/providers', {
     config: { errors: [] },
-    schema: { tags: ['Providers'], summary: 'Lists the installed providers: what each can do, its settings and its health.', response: { 200: page(ProviderView) } }
+    schema: { operationId: 'listProviders', tags: ['Providers'], summary: 'Lists the installed providers: what each can do, its settings and its health.', response: { 200: page(ProviderView) } }
   }, ({ actor, apiVersion }) => ({ data: viewsOf(host.entries(), isFailing(actor.companyId), apiVersion), nextCursor: null }))
 
   app.post('/api/v1/providers/reload', {
     config: { errors: [] },
-    schema: { tags: ['Providers'], summary: 'Reads the provider directories again (operators). Dispatches under way finish on what they began with.', response: { 200: page(ProviderView) } }
+    schema: { operationId: 'reloadProviders', tags: ['Providers'], summary: 'Reads the provider directories again (operators). Dispatches under way finish on what they began with.', response: { 200: page(ProviderView) } }
   }, async (request) => {
     const { actor, apiVersion } = request
     requireRole(actor, 'operator')

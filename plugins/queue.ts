@@ -6,7 +6,7 @@ import { authorOf } from './author.ts'
 export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, release: ReleaseQueue }> = (app, { database, release }, done) => {
   app.get('/api/v1/queue', {
     config: { errors: [] },
-    schema: { tags: ['Platform'], summary: 'Tells what waits in the queue, for how long, and what is tried again (operators).', response: { 200: QueueView } }
+    schema: { operationId: 'readQueue', tags: ['Platform'], summary: 'Tells what waits in the queue, for how long, and what is tried again (operators).', response: { 200: QueueView } }
   }, async ({ actor }) => {
     requireRole(actor, 'operator')
     return readBacklog(database)
@@ -15,6 +15,7 @@ export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, rel
   app.post('/api/v1/queue/release', {
     config: { errors: ['validation_error'] },
     schema: {
+      operationId: 'releaseQueue',
       tags: ['Dispatches'],
       summary: 'Lets dispatches that wait for another try go on at once, after the outage of a provider: those of the company (admins), or of all (operators).',
       body: ReleaseBody,

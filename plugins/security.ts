@@ -10,7 +10,7 @@ const SecurityText = { description: 'Whom to tell (RFC 9116).', content: { 'text
 export const securityRoutes: FastifyPluginCallbackTypebox<{ contact: string | undefined, publicUrl: string, now: () => Date }> = (app, { contact, publicUrl, now }, done) => {
   app.get('/.well-known/security.txt', {
     config: { public: true, errors: ['not_found'] },
-    schema: { tags: ['Health'], summary: 'Says whom to tell of a weakness of the service.', response: { 200: SecurityText } }
+    schema: { operationId: 'readSecurityText', tags: ['Health'], summary: 'Says whom to tell of a weakness of the service.', response: { 200: SecurityText } }
   }, async (_request, reply) => {
     if (contact === undefined) throw new DispatchError('not_found', 'Nobody is named here: the operator has set no contact.')
     const lines = [`Contact: ${contact}`, `Expires: ${new Date(now().getTime() + goodFor).toISOString()}`, 'Preferred-Languages: en', `Canonical: ${publicUrl}/.well-known/security.txt`]

@@ -31,12 +31,12 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { da
 
   app.get('/api/v1/simulator/outbox', {
     config: { errors: [] },
-    schema: { tags: ['Simulator'], summary: 'Lists what the simulator has sent for the company, the newest first, at most 100 (development only).', response: { 200: page(AnyJsonObject) } }
+    schema: { operationId: 'listSimulatorOutbox', tags: ['Simulator'], summary: 'Lists what the simulator has sent for the company, the newest first, at most 100 (development only).', response: { 200: page(AnyJsonObject) } }
   }, async ({ actor }) => ({ data: await listProviderState(database, actor.companyId, code, 'outbox:', 100) as JsonObject[], nextCursor: null }))
 
   app.post('/api/v1/simulator/events', {
     config: { errors: ['not_found', 'validation_failed'] },
-    schema: { tags: ['Simulator'], summary: 'Has something become of a dispatch at the simulator: it sends the event of an esign or postal one, signed and by way of the webhook, and is asked after any other (development only).', body: EventBody, response: { 200: SentEvent } }
+    schema: { operationId: 'createSimulatorEvent', tags: ['Simulator'], summary: 'Has something become of a dispatch at the simulator: it sends the event of an esign or postal one, signed and by way of the webhook, and is asked after any other (development only).', body: EventBody, response: { 200: SentEvent } }
   }, async ({ actor: { companyId }, body: { dispatchId, status } }) => {
     const record = await findDispatch(database, companyId, dispatchId)
     if (record === undefined) throw missing('dispatch', dispatchId)

@@ -9,7 +9,7 @@ import { integerIn, largestId } from './paths.ts'
 export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database, templates: Templates }> = (app, { database, templates }, done) => {
   app.get('/api/v1/templates', {
     config: { errors: ['validation_error'] },
-    schema: { tags: ['Templates'], summary: 'Lists the templates that the company may use: each as its published version, or else as its newest draft.', querystring: TemplateQuery, response: { 200: page(TemplateView) } }
+    schema: { operationId: 'listTemplates', tags: ['Templates'], summary: 'Lists the templates that the company may use: each as its published version, or else as its newest draft.', querystring: TemplateQuery, response: { 200: page(TemplateView) } }
   }, async ({ actor, query }) => {
     const { limit = 25, cursor, ...filter } = query
     const found = await templates.list(actor.companyId, filter, { limit, ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) }) })
@@ -19,12 +19,12 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.get<{ Params: { id: string }, Querystring: VersionQuery }>('/api/v1/templates/:id', {
     config: { errors: ['template_not_found', 'validation_error'] },
-    schema: { tags: ['Templates'], summary: 'Reads a template: its source, the schema of its data and a sample.', querystring: VersionQuery, response: { 200: TemplateDetail } }
+    schema: { operationId: 'readTemplate', tags: ['Templates'], summary: 'Reads a template: its source, the schema of its data and a sample.', querystring: VersionQuery, response: { 200: TemplateDetail } }
   }, async ({ actor, params, query }) => detailOf(await findTemplate(database, actor.companyId, params.id, query.version)))
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/templates/:id/versions', {
     config: { errors: ['template_not_found', 'validation_error'] },
-    schema: { tags: ['Templates'], summary: 'Lists the versions of a template, the newest first.', querystring: PageQuery, response: { 200: page(VersionView) } }
+    schema: { operationId: 'listTemplateVersions', tags: ['Templates'], summary: 'Lists the versions of a template, the newest first.', querystring: PageQuery, response: { 200: page(VersionView) } }
   }, async ({ actor: { companyId }, params, query }) => {
     const { limit = 25, cursor } = query
     const { id } = await findTemplate(database, companyId, params.id)

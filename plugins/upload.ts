@@ -25,7 +25,7 @@ export const uploadRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: A
 
   app.post('/api/upload', {
     bodyLimit: largestFile + 1024 * 1024,
-    ...dispatching({ summary: services.upload.summary, consumes: ['multipart/form-data'], body: UploadForm }, [DispatchResponse])
+    ...dispatching({ operationId: 'dispatchUpload', summary: services.upload.summary, consumes: ['multipart/form-data'], body: UploadForm }, [DispatchResponse])
   }, async (request, reply) => {
     // Before a byte of the file is taken.
     requireService(request.actor, 'upload')

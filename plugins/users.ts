@@ -9,7 +9,7 @@ type Named = { Params: { id: string } }
 export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app, { users }, done) => {
   app.get('/api/v1/users', {
     config: { errors: ['validation_error'] },
-    schema: { tags: ['Users'], summary: 'Lists the users of the company (admins).', querystring: PageQuery, response: { 200: page(UserView) } }
+    schema: { operationId: 'listUsers', tags: ['Users'], summary: 'Lists the users of the company (admins).', querystring: PageQuery, response: { 200: page(UserView) } }
   }, async ({ actor, query: { limit = 25, cursor } }) => {
     requireRole(actor, 'admin', 'operator')
     const found = await users.list(actor, { limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
@@ -18,7 +18,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
 
   app.post('/api/v1/users', {
     config: { errors: ['validation_failed', 'conflict'] },
-    schema: { tags: ['Users'], summary: 'Makes a user of the company (admins). Nobody gives a role above their own.', body: NewUserBody, response: { 201: UserView } }
+    schema: { operationId: 'createUser', tags: ['Users'], summary: 'Makes a user of the company (admins). Nobody gives a role above their own.', body: NewUserBody, response: { 201: UserView } }
   }, async (request, reply) => {
     requireRole(request.actor, 'admin', 'operator')
     requirePerson(request.actor)
@@ -27,7 +27,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
 
   app.get<Named>('/api/v1/users/:id', {
     config: { errors: ['not_found'] },
-    schema: { tags: ['Users'], summary: 'Reads a user of the company (admins).', response: { 200: UserView } }
+    schema: { operationId: 'readUser', tags: ['Users'], summary: 'Reads a user of the company (admins).', response: { 200: UserView } }
   }, async ({ actor, params }) => {
     requireRole(actor, 'admin', 'operator')
     return await users.find(actor, idIn(params)) ?? nobody(params)
@@ -36,6 +36,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
   app.put<Named & { Body: UserChanges }>('/api/v1/users/:id', {
     config: { errors: ['not_found', 'validation_failed', 'conflict'] },
     schema: {
+      operationId: 'updateUser',
       tags: ['Users'],
       summary: 'Changes a user of the company (admins); what is left out stays.',
       description: 'Another password ends all sessions of the user. The last enabled admin of a company stays one.',
@@ -52,6 +53,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
   app.put<{ Body: PasswordBody }>('/api/v1/my/password', {
     config: { errors: ['validation_failed'] },
     schema: {
+      operationId: 'changeMyPassword',
       tags: ['Users'],
       summary: 'Changes the user\'s own password.',
       description: 'The current one proves that it is the user; a wrong one is a 403. All sessions end: log in again with the new one.',

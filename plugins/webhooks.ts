@@ -32,7 +32,7 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: Intake }> = (
   app.post<Address>('/api/webhooks/:service/providers/:provider/endpoint.json', {
     bodyLimit: mebibyte,
     config: { public: true, quiet: true, withoutTurns: true, errors: [] },
-    schema: { tags: ['Webhooks'], summary: 'Takes an event of a vendor (service esign or postal). Always 200, also when it is refused.', response: { 200: Type.Unknown({ description: '{}, or what the provider declares as its acknowledgement.' }) } }
+    schema: { operationId: 'receiveWebhook', tags: ['Webhooks'], summary: 'Takes an event of a vendor (service esign or postal). Always 200, also when it is refused.', response: { 200: Type.Unknown({ description: '{}, or what the provider declares as its acknowledgement.' }) } }
   }, async ({ params, query, headers, body }, reply) => {
     const delivery = { headers: singleHeaders(headers), body: body instanceof Uint8Array ? body : new Uint8Array() }
     return acknowledge(reply, await intake.take({ ...params, account: accountIn(query['account']), delivery }))

@@ -1,3 +1,5 @@
+import { request, type IncomingMessage } from 'node:http'
+import { gunzipSync } from 'node:zlib'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { compileJsonSchema, errorTable } from '@dispatch/core'
 import fastify from 'fastify'
@@ -43,6 +45,43 @@ await t.test('every operation says in words what it does, and what it answers', 
     for (const [code, answer] of Object.entries<any>(operation.responses)) t.ok(answer.description, `${method} ${path} ${code}`)
   }
   t.end()
+})
+
+await t.test('every operation has a name of its own, which generated clients call it by', (t) => {
+  const names = operations.map(({ operation }) => operation.operationId as string)
+  for (const [index, name] of names.entries()) t.match(name, /^[a-z][A-Za-z0-9]+$/, `${operations[index]?.method} ${operations[index]?.path}`)
+  t.strictSame([...new Set(names)].sort(), [...names].sort())
+  t.ok(['dispatchInvoicing', 'validateInvoicing', 'dispatchUpload', 'readDispatch', 'listDispatches', 'login'].every((name) => names.includes(name)))
+  t.end()
+})
+
+await t.test('it is sent compressed to whoever takes that, and not again to who has it', async (t) => {
+  const get = (headers: Record<string, string>): Promise<IncomingMessage> => new Promise((resolve, reject) => request(`${service.url}/openapi.json`, { headers }, resolve).on('error', reject).end())
+  const read = async (answer: IncomingMessage): Promise<Buffer> => Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>))
+  const plain = await get({})
+  const bytes = await read(plain)
+  t.notOk('content-encoding' in plain.headers)
+  t.match(plain.headers, { vary: 'accept-encoding', 'cache-control': 'no-cache', etag: /^W\/"[\w-]{22}"$/ })
+  for (const coding of ['gzip', 'br, GZIP;q=0.5', '*', 'identity;q=0, x-gzip']) {
+    const answer = await get({ 'accept-encoding': coding })
+    t.match(answer.headers, { 'content-encoding': 'gzip', vary: 'accept-encoding', 'content-type': 'application/json; charset=utf-8', etag: plain.headers.etag }, coding)
+    t.ok(gunzipSync(await read(answer)).equals(bytes), coding)
+  }
+  for (const coding of ['identity', 'br', 'gzip;q=0', '*;q=0', 'gzip;q=0, *']) {
+    const answer = await get({ 'accept-encoding': coding })
+    t.notOk('content-encoding' in answer.headers, coding)
+    t.ok((await read(answer)).equals(bytes), coding)
+  }
+  const { etag = '' } = plain.headers
+  for (const kept of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
+    const answer = await get({ 'if-none-match': kept, 'accept-encoding': 'gzip' })
+    t.equal(answer.statusCode, 304, kept)
+    t.match(answer.headers, { etag, vary: 'accept-encoding' })
+    t.equal((await read(answer)).length, 0)
+  }
+  const changed = await get({ 'if-none-match': '"other"' })
+  t.equal(changed.statusCode, 200)
+  t.ok((await read(changed)).equals(bytes))
 })
 
 await t.test('routes need credentials, by Basic, Bearer or a key, but for the open ones', (t) => {
