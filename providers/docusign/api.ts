@@ -26,21 +26,18 @@ export function checkEnvironment ({ sandbox, baseHost }: { sandbox: boolean, bas
   if (!sandbox && baseHost === demo) throw refused('wrong_environment', 'What is signed in the demo system binds nobody: only a sandbox configuration may use it.')
 }
 
-/** A request about envelopes, signed in as the user of the settings. In a sandbox it goes to Docusign's demo system alone. */
-export function envelopes ({ settings: { baseHost, accountId, integrationKey, userId, privateKey }, sandbox }: Call, path = ''): [string, HttpCall] {
+/** A request about the envelopes, or about `part` of the one with `id`, signed in as the user of the settings. In a sandbox it goes to Docusign's demo system alone. */
+export function envelopes ({ settings, sandbox }: Call, id?: string, part = ''): [string, HttpCall] {
+  const { baseHost, accountId, integrationKey, userId, privateKey } = settings
   checkEnvironment({ sandbox, baseHost })
   const audience = sandbox ? 'account-d.docusign.com' : 'account.docusign.com'
-  return [`https://${sandbox ? demo : baseHost}/restapi/v2.1/accounts/${accountId}/envelopes${path}`, {
+  return [`https://${sandbox ? demo : baseHost}/restapi/v2.1/accounts/${accountId}/envelopes${id === undefined ? '' : `/${encodeURIComponent(id)}${part}`}`, {
     oauth2: {
       grant: 'jwt_bearer',
       tokenUrl: `https://${audience}/oauth/token`,
       assertion: { algorithm: 'RS256', key: privateKey, issuer: integrationKey, subject: userId, audience, claims: { scope: 'signature impersonation' } }
     }
   }]
-}
-
-export function envelopePath (id: string): string {
-  return `/${encodeURIComponent(id)}`
 }
 
 export const Envelope = Type.Object({ envelopeId: Type.String(), status: Type.String() })
@@ -60,7 +57,7 @@ export function checkDone (changed: Json, ...parts: readonly string[]): void {
 
 /** Changes the status of an envelope. */
 export async function change (id: string, envelope: { status: string, voidedReason?: string }, call: Call): Promise<Accepted> {
-  const [url, signedIn] = envelopes(call, envelopePath(id))
+  const [url, signedIn] = envelopes(call, id)
   checkDone(await call.http.put(url, { ...signedIn, json: envelope }, Changed))
   return { id, status: envelope.status }
 }
@@ -68,7 +65,7 @@ export async function change (id: string, envelope: { status: string, voidedReas
 /** What became of a draft. */
 export async function find (draft: string, call: Call): Promise<Found> {
   try {
-    return foundOf(await call.http.get(...envelopes(call, envelopePath(draft)), Envelope))
+    return foundOf(await call.http.get(...envelopes(call, draft), Envelope))
   } catch (error) {
     if (failureOf(error)?.code === 'ENVELOPE_DOES_NOT_EXIST') return { found: 'absent' }
     throw error

@@ -1,10 +1,13 @@
 import { defineProvider, draftFirst, Type } from '@dispatch/core/provider'
-import { change, checkEnvironment, Envelope, envelopePath, envelopes, find, findTransaction, Settings, type Call } from './api.ts'
+import { change, checkEnvironment, Envelope, envelopes, find, findTransaction, Settings, type Call } from './api.ts'
 import { prepare } from './prepare.ts'
 import { checkSigners, locales } from './signers.ts'
 
 /** What envelopes are once they were sent, as delivery statuses. */
 const statuses = { sent: 'started', delivered: 'viewed', signed: 'signed', completed: 'completed', declined: 'declined', voided: 'cancelled' } as const
+
+/** Whom an event is about. */
+const Event = Type.Object({ envelopeId: Type.String(), recipientId: Type.Optional(Type.String()) })
 
 export default defineProvider({
   code: 'docusign',
@@ -50,12 +53,11 @@ export default defineProvider({
       }),
 
       async status ({ id }, call) {
-        const { status } = await call.http.get(...envelopes(call, envelopePath(id)), Envelope)
-        return { status }
+        return { status: (await call.http.get(...envelopes(call, id), Envelope)).status }
       },
 
       async document ({ id }, call) {
-        const [url, signedIn] = envelopes(call, `${envelopePath(id)}/documents/combined`)
+        const [url, signedIn] = envelopes(call, id, '/documents/combined')
         return await call.http.download(url, { ...signedIn, filename: `${id}.pdf` })
       },
 
@@ -72,15 +74,10 @@ export default defineProvider({
         { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
         { kind: 'hmac', header: 'X-DocuSign-Signature-*', algorithm: 'sha256', encoding: 'base64', secret: 'webhookSecret' }
       ],
-      body: Type.Object({
-        event: Type.String(),
-        generatedDateTime: Type.String(),
-        data: Type.Object({ envelopeId: Type.String(), recipientId: Type.Optional(Type.String()) })
-      }),
+      body: Type.Object({ event: Type.String(), generatedDateTime: Type.String(), data: Event }),
       // Events have no id, and their `retryCount` differs when one is sent again.
-      read: ({ event: type, generatedDateTime: time, data: { envelopeId: remoteId, recipientId = '' } }) => ({
-        remoteId, type, eventId: [type, remoteId, recipientId, time].join(' ')
-      }),
+      read: ({ event: type, generatedDateTime: time, data: { envelopeId: remoteId, recipientId = '' } }) =>
+        ({ remoteId, type, eventId: [type, remoteId, recipientId, time].join(' ') }),
       events: {
         'envelope-sent': 'started',
         'recipient-delivered': 'viewed',

@@ -1,10 +1,6 @@
-import { Type, type DocumentHandle, type ServiceContracts } from '@dispatch/core/provider'
-import { Changed, checkDone, envelopePath, envelopes, type Call } from './api.ts'
-import { documentId, signersOf } from './signers.ts'
-
-type Request = ServiceContracts['esign']['dispatch']
-
-const Created = Type.Object({ envelopeId: Type.String() })
+import type { DocumentHandle } from '@dispatch/core/provider'
+import { Changed, checkDone, Envelope, envelopes, type Call } from './api.ts'
+import { documentId, signersOf, type Request } from './signers.ts'
 
 /** A draft with the document and its signers, of which nobody has heard yet. Resolves to its id. */
 export async function prepare (request: Request, call: Call): Promise<string> {
@@ -12,8 +8,8 @@ export async function prepare (request: Request, call: Call): Promise<string> {
   const signers = signersOf(request, emailSubject)
 
   const [url, signedIn] = envelopes(call)
-  const { envelopeId } = await call.http.post(url, { ...signedIn, json: draftOf(request, emailSubject, call) }, Created)
-  const [place] = envelopes(call, envelopePath(envelopeId))
+  const { envelopeId } = await call.http.post(url, { ...signedIn, json: draftOf(request, emailSubject, call) }, Envelope)
+  const [place] = envelopes(call, envelopeId)
   const { document } = request
   checkDone(await call.http.put(`${place}/documents/${documentId}`, { ...signedIn, document, headers: { 'content-disposition': dispositionOf(document) } }, Changed))
   checkDone(await call.http.post(`${place}/recipients`, { ...signedIn, json: { signers } }, Changed), ...signers.map((_, index) => `/signers/${index}`))

@@ -1,6 +1,6 @@
 import { refused, type ServiceContracts } from '@dispatch/core/provider'
 
-type Request = ServiceContracts['esign']['dispatch']
+export type Request = ServiceContracts['esign']['dispatch']
 
 /** The languages in which Docusign writes to signers. */
 export const locales = `ar bg cs da de el en en-GB es es-MX et fa fi fr fr-CA he hi hu id it ja ko lt lv ms nl no pl pt pt-BR ro ru sk sl sr sv
@@ -9,24 +9,22 @@ export const locales = `ar bg cs da de el en en-GB es es-MX et fa fi fr fr-CA he
 /** The one document of an envelope. */
 export const documentId = '1'
 
-const longest = { name: 100, email: 100 }
+/** Characters of a signer's name, and of an address. */
+const longest = 100
 
 /** The signers as Docusign takes them: numbers are texts in this API, and its pixels are 72 to the inch, as points are. Throws what {@link checkSigners} does. */
 export function signersOf ({ esign: { signers, locale }, signatures }: Request, emailSubject: string): object[] {
   checkSigners(signers)
   return signers.map(({ firstName, lastName, email, order = 1 }, index) => {
-    const name = `${firstName} ${lastName}`
     const places = signatures.filter(({ signer }) => signer === index + 1)
     return {
       recipientId: String(index + 1),
       routingOrder: String(order),
-      name,
+      name: `${firstName} ${lastName}`,
       email,
       ...(locale !== undefined && { emailNotification: { emailSubject, supportedLanguage: locale.replace('-', '_') } }),
       tabs: {
-        signHereTabs: places.map(({ page, x, y }) => ({
-          documentId, pageNumber: String(page), xPosition: String(Math.round(x)), yPosition: String(Math.round(y))
-        }))
+        signHereTabs: places.map(({ page, x, y }) => ({ documentId, pageNumber: `${page}`, xPosition: `${Math.round(x)}`, yPosition: `${Math.round(y)}` }))
       }
     }
   })
@@ -36,8 +34,8 @@ export function signersOf ({ esign: { signers, locale }, signatures }: Request, 
 export function checkSigners (signers: Request['esign']['signers']): void {
   for (const [index, { firstName, lastName, email }] of signers.entries()) {
     for (const [field, { length }, place] of [['name', `${firstName} ${lastName}`, 'lastName'], ['email', email, 'email']] as const) {
-      const most = longest[field]
-      if (length > most) throw refused(`${field}_too_long`, `Docusign takes at most ${most} characters of a signer's ${field}, and this has ${length}.`, `/esign/signers/${index}/${place}`)
+      const message = `Docusign takes at most ${longest} characters of a signer's ${field}, and this has ${length}.`
+      if (length > longest) throw refused(`${field}_too_long`, message, `/esign/signers/${index}/${place}`)
     }
   }
 }

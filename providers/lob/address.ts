@@ -34,7 +34,9 @@ export function addressOf ({ name, company, address, city, state, postalCode, co
   }
   for (const [field, most] of Object.entries(isDomestic ? longest : longestAbroad)) {
     const { length } = whole[field as keyof Address] ?? ''
-    if (length > most) throw refused('address_length_exceeds_limit', `Lob prints at most ${most} characters of ${field}, and this has ${length}.`, `/postal/recipient/${field.startsWith('address') ? 'address' : field}`)
+    const message = `Lob prints at most ${most} characters of ${field}, and this has ${length}.`
+    const at = `/postal/recipient/${field.startsWith('address') ? 'address' : field}`
+    if (length > most) throw refused('address_length_exceeds_limit', message, at)
   }
   return whole
 }

@@ -25,7 +25,8 @@ export function linesOf (recipient: Recipient): Lines {
   }
   for (const [line, text] of Object.entries(lines)) {
     const { length } = Array.from(text)
-    if (length > longestLine) throw refused('address_line_too_long', `Line ${line} of the address, "${text}", has ${length} characters: at most ${longestLine} are printed.`, '/postal/recipient')
+    const message = `Line ${line} of the address, "${text}", has ${length} characters: at most ${longestLine} are printed.`
+    if (length > longestLine) throw refused('address_line_too_long', message, '/postal/recipient')
   }
   return lines
 }

@@ -3,6 +3,8 @@ import { AllowedSenders, defineProvider, Host, Secret, sendStatus, textOf, Type,
 /** All three of them, or none. */
 const dkim = ['dkimDomain', 'dkimSelector', 'dkimPrivateKey']
 
+const label = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?'
+
 const Settings = Type.Object({
   host: Host({ title: 'Mail server', description: 'the name of the server that takes your mail for delivery, such as smtp.example.com' }),
   port: Type.Optional(Type.Integer({ title: 'Port', description: '587 with STARTTLS and 465 with TLS unless told', minimum: 1, maximum: 65_535 })),
@@ -11,9 +13,17 @@ const Settings = Type.Object({
   })),
   user: Type.Optional(Type.String({ title: 'User', description: 'the name to sign in with; left out where the server asks for none', minLength: 1 })),
   password: Type.Optional(Secret({ title: 'Password', description: 'The password of that user.' })),
-  dkimDomain: Type.Optional(Type.String({ title: 'DKIM domain', description: 'the domain that signs, that of the senders, such as example.com', pattern: '^([^\\s.@/;=]+\\.)+[^\\s.@/;=]+$', maxLength: 253 })),
-  dkimSelector: Type.Optional(Type.String({ title: 'DKIM selector', description: 'the name of the key: its public one is the TXT record of <selector>._domainkey.<domain>', pattern: '^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$', maxLength: 100 })),
-  dkimPrivateKey: Type.Optional(Secret({ title: 'DKIM private key', description: 'The private RSA key in PEM, without a passphrase.', format: 'rsa-private-key', maxLength: 16_384 })),
+  dkimDomain: Type.Optional(Type.String({
+    title: 'DKIM domain', description: 'the domain that signs, that of the senders, such as example.com',
+    pattern: '^([^\\s.@/;=]+\\.)+[^\\s.@/;=]+$', maxLength: 253
+  })),
+  dkimSelector: Type.Optional(Type.String({
+    title: 'DKIM selector', description: 'the name of the key: its public one is the TXT record of <selector>._domainkey.<domain>',
+    pattern: `^${label}(\\.${label})*$`, maxLength: 100
+  })),
+  dkimPrivateKey: Type.Optional(Secret({
+    title: 'DKIM private key', description: 'The private RSA key in PEM, without a passphrase.', format: 'rsa-private-key', maxLength: 16_384
+  })),
   allowedSenders: AllowedSenders()
 }, { dependentRequired: { user: ['password'], password: ['user'], dkimDomain: dkim, dkimSelector: dkim, dkimPrivateKey: dkim } })
 

@@ -33,14 +33,18 @@ export function itemsOf (invoice: Invoice): Item[] {
 /** A line whose quantity has decimals, or that has allowances or charges, becomes one of its total, and its description says what of. */
 function itemOf ({ description, quantity, unitPrice, taxRate: rate, total, isPlain }: InvoiceLine, at: string, invoice: Invoice): Item {
   if (isPlain && quantity.isInteger() && !quantity.isNegative()) return { description, quantity, price: minor(unitPrice, invoice), rate, at }
-  return { description: `${description} (${quantity.toFixed()} × ${unitPrice.toFixed()}${isPlain ? '' : ', with its allowances and charges'})`, quantity: one, price: minor(total, invoice), rate, at }
+  const made = `${quantity.toFixed()} × ${unitPrice.toFixed()}${isPlain ? '' : ', with its allowances and charges'}`
+  return { description: `${description} (${made})`, quantity: one, price: minor(total, invoice), rate, at }
 }
 
 function adjustmentOf ({ reason, amount, taxRate: rate }: Adjustment, invoice: Invoice): Item {
   return { description: reason, quantity: one, price: minor(amount, invoice), rate, at: amount.isNegative() ? '/data/allowances' : '/data/charges' }
 }
 
-/** What is taken off the total because it has been paid already, and what rounds it: no tax is due on either. The total stands beside, because Stripe's is what is due. */
+/**
+ * What is taken off the total because it has been paid already, and what rounds it: no tax is due on either. The total stands
+ * beside, because Stripe's is what is due.
+ */
 export function settledOf (invoice: Invoice, { prepaidText = 'Already paid' }: { prepaidText?: string | undefined }): Item[] {
   const { prepaid, rounding, total, currency = '' } = invoice
   const whole = `(${total.toFixed(digitsOf(invoice))} ${currency})`
@@ -57,8 +61,8 @@ const digitsOf = (invoice: Invoice): number => minor(one, invoice).toFixed().len
 const sumOf = ({ quantity, price }: Item): Amount => quantity.mul(price)
 
 /**
- * The same items without a negative one, for quotes and credit notes, which take none: it is taken off the largest of its rate, whose description says so. Throws a refusal where
- * none is large enough.
+ * The same items without a negative one, for quotes and credit notes, which take none: it is taken off the largest of its
+ * rate, whose description says so. Throws a refusal where none is large enough.
  */
 export function withoutNegatives (items: readonly Item[], invoice: Invoice): Item[] {
   const whole = [...items]
@@ -67,23 +71,28 @@ export function withoutNegatives (items: readonly Item[], invoice: Invoice): Ite
     const [largest] = whole.filter(({ rate }) => rate.eq(item.rate)).sort((left, right) => sumOf(right).cmp(sumOf(left)))
     const price = largest === undefined ? undefined : sumOf(largest).add(sumOf(item))
     if (largest === undefined || price === undefined || price.isNegative()) {
-      throw refused('no_line_to_reduce', `Stripe takes no negative amount in a quote or a credit note, and no line of ${item.rate.toFixed()} % is large enough to take "${item.description}" off it.`, item.at)
+      const message = `Stripe takes no negative amount in a quote or a credit note, and no line of ${item.rate.toFixed()} % ` +
+        `is large enough to take "${item.description}" off it.`
+      throw refused('no_line_to_reduce', message, item.at)
     }
     const shown = (amount: Amount): string => amount.div(minor(one, invoice)).toFixed(digitsOf(invoice))
-    const description = `${largest.description} (${largest.quantity.eq(one) ? '' : `${largest.quantity.toFixed()} × ${shown(largest.price)}, `}${item.description}: ${shown(sumOf(item))})`
+    const units = largest.quantity.eq(one) ? '' : `${largest.quantity.toFixed()} × ${shown(largest.price)}, `
+    const description = `${largest.description} (${units}${item.description}: ${shown(sumOf(item))})`
     whole[whole.indexOf(largest)] = { ...largest, description, quantity: one, price }
   }
   return whole
 }
 
 /**
- * Whether the items can come to the total of the data, in minor units. Stripe rounds the tax of each line or that of the whole, as the account is set: so many units they may be apart.
+ * Throws a refusal where the items cannot come to the total of the data. Stripe rounds the tax of each line or that of the
+ * whole, as the account is set: they may be apart by a minor unit for each line.
  */
 export function checkTotal (items: readonly Item[], invoice: Invoice): void {
   const total = minor(invoice.total, invoice)
   const made = items.reduce((sum, item) => sum.add(sumOf(item).mul(item.rate.div(100).add(1))), zero)
   if (total.isInteger() && made.sub(total).abs().lte(Math.max(1, items.length))) return
-  throw refused('total_differs', `The lines, allowances and charges with their taxes come to ${made.div(minor(one, invoice)).toFixed()}, and the total is ${invoice.total.toFixed()}.`, '/data/total')
+  const sum = made.div(minor(one, invoice)).toFixed()
+  throw refused('total_differs', `The lines, allowances and charges with their taxes come to ${sum}, and the total is ${invoice.total.toFixed()}.`, '/data/total')
 }
 
 /** A line as it is sent. */

@@ -4,7 +4,10 @@ import type { Call } from './settings.ts'
 import { beginningOf, endOf } from './time.ts'
 
 /** What a document will be at Stripe: times in Unix time, `due` in minor units. `reference`: of the invoice that is credited. */
-export type Plan = { invoice: Invoice, items: Sent[], due: number, memo: string | undefined, footer: string | undefined, issuedAt?: number, dueAt?: number, product?: string, reference?: string }
+export type Plan = {
+  invoice: Invoice, items: Sent[], due: number, memo: string | undefined, footer: string | undefined,
+  issuedAt?: number, dueAt?: number, product?: string, reference?: string
+}
 
 type Whole = Asked<'invoicing'>
 type Facts = Pick<Known<Call['settings'], Call['requestSettings']>, 'settings' | 'requestSettings' | 'now'>
@@ -34,16 +37,19 @@ export function planOf ({ invoicing, data }: Whole, { settings, requestSettings,
   }
 }
 
+type Kind = (asked: Pick<Whole, 'invoicing' | 'data'>, items: readonly Item[], settings: Facts['settings']) => Partial<Plan>
+
 /** What only one kind of document has. */
-const kinds: Readonly<Record<string, ((asked: Pick<Whole, 'invoicing' | 'data'>, items: readonly Item[], settings: Facts['settings']) => Partial<Plan>) | undefined>> = {
+const kinds: Readonly<Record<string, Kind | undefined>> = {
   QUOTE: (_asked, items, { quoteProduct: product }) => {
     if (product === undefined) throw refused('no_product', 'Stripe makes quotes of products: the settings need the product of quotes.')
     return { product, memo: fitting('quote', items.map(({ quantity, description }) => `${quantity.toFixed()} × ${description}`).join('\n'), '/data/lines') }
   },
   CREDIT ({ invoicing, data }) {
-    const reference = invoicing.reference?.startsWith('in_') === true ? invoicing.reference : textOf(data, '/invoiceNumber') ?? invoicing.reference ?? ''
-    if (reference === '') throw refused('no_invoice', 'A credit note needs its invoice: give its id or its number as the reference, or "invoiceNumber" in the data.', '/invoicing/reference')
-    return { reference }
+    const { reference: given = '' } = invoicing
+    const reference = given.startsWith('in_') ? given : textOf(data, '/invoiceNumber') ?? given
+    if (reference !== '') return { reference }
+    throw refused('no_invoice', 'A credit note needs its invoice: give its id or its number as the reference, or "invoiceNumber" in the data.', '/invoicing/reference')
   }
 }
 
@@ -58,11 +64,14 @@ function fitting (name: keyof typeof longest, text: string | undefined, at: stri
 }
 
 /** An invoice can be paid, and a quote accepted, until the end of its day. What is over then is refused. */
-function timesOf ({ invoicing, invoice }: { invoicing: Whole['invoicing'], invoice: Invoice }, { timezone = 'UTC' }: Facts['settings'], now: Date): Pick<Plan, 'issuedAt' | 'dueAt'> {
+function timesOf (
+  { invoicing, invoice }: Pick<Whole, 'invoicing'> & { invoice: Invoice }, { timezone = 'UTC' }: Facts['settings'], now: Date
+): Pick<Plan, 'issuedAt' | 'dueAt'> {
   const date = invoicing.dueDate ?? invoice.dueDate
   const dueAt = date === undefined || invoicing.documentType === 'CREDIT' ? undefined : endOf(date, timezone)
   if (dueAt !== undefined && dueAt * 1000 <= now.getTime()) {
-    throw refused('due_date_in_the_past', `Stripe takes no due date that has passed: ${date ?? ''} is over in ${timezone}.`, invoicing.dueDate === undefined ? '/data/dueDate' : '/invoicing/dueDate')
+    const at = invoicing.dueDate === undefined ? '/data/dueDate' : '/invoicing/dueDate'
+    throw refused('due_date_in_the_past', `Stripe takes no due date that has passed: ${date ?? ''} is over in ${timezone}.`, at)
   }
   return { ...(invoice.date !== undefined && { issuedAt: beginningOf(invoice.date, timezone) }), ...(dueAt !== undefined && { dueAt }) }
 }

@@ -35,8 +35,8 @@ async function prepareInvoice ({ invoicing }: Request, plan: Plan, call: Call): 
   const { total, amount_due: due = total } = await read(id, call)
   checkSum(total, plan)
   // An account with Stripe that is not balanced would change what is asked for.
-  if (due !== plan.due) throw refused('amount_due_differs', `Stripe would ask for ${due ?? 'no'} minor units, and ${plan.due} are due: the customer has a balance at Stripe. Nothing was issued.`)
-  return id
+  if (due === plan.due) return id
+  throw refused('amount_due_differs', `Stripe would ask for ${due ?? 'no'} minor units, and ${plan.due} are due: the customer has a balance at Stripe. Nothing was issued.`)
 }
 
 function printed (fields: Record<string, string | undefined>): { name: string, value: string }[] {
@@ -64,7 +64,8 @@ async function creditedOf (reference: string, call: Call): Promise<string> {
   const query = ['metadata["document_number"]', 'number'].map((field) => `${field}:${JSON.stringify(reference)}`).join(' OR ')
   const { data: [found, ...more] } = await call.http.get(...ask(call, 'invoices/search', { query: { query, limit: 2 } }), Papers)
   if (found !== undefined && more.length === 0) return found.id
-  throw refused('unknown_invoice', `Stripe finds ${more.length === 0 ? 'no invoice' : 'several invoices'} ${reference}. Its id (in_…) finds it at once, its number after a minute.`)
+  const count = more.length === 0 ? 'no invoice' : 'several invoices'
+  throw refused('unknown_invoice', `Stripe finds ${count} ${reference}. Its id (in_…) finds it at once, its number after a minute.`)
 }
 
 /** Issues a credit note. What has been paid of it goes back outside of Stripe: https://stripe.com/docs/api/credit_notes. */

@@ -6,10 +6,19 @@ const TaxRate = Type.Object({
 }, { additionalProperties: false })
 
 export const Settings = Type.Object({
-  secretKey: Secret({ title: 'Secret key', description: 'secret or restricted: sk_live_…, rk_live_…; for a sandbox sk_test_…, rk_test_…', pattern: '^(sk|rk)_(live|test)_\\w+$' }),
+  secretKey: Secret({
+    title: 'Secret key', description: 'secret or restricted: sk_live_…, rk_live_…; for a sandbox sk_test_…, rk_test_…',
+    pattern: '^(sk|rk)_(live|test)_\\w+$'
+  }),
   taxRates: Type.Optional(Type.Array(TaxRate, { title: 'Tax rates', description: 'The exclusive tax rates of the account (txr_…), by their percentages.' })),
-  timezone: Type.Optional(Type.String({ title: 'Time zone', description: 'that of the account, by its name, such as Europe/Paris: a day ends when it ends there; UTC unless set', format: 'time-zone' })),
-  prepaidText: Type.Optional(Type.String({ title: 'Word for prepayments', description: 'what the line says that takes off what has been paid already; "Already paid" unless set', minLength: 1, maxLength: 100 })),
+  timezone: Type.Optional(Type.String({
+    title: 'Time zone', description: 'that of the account, by its name, such as Europe/Paris: a day ends when it ends there; UTC unless set',
+    format: 'time-zone'
+  })),
+  prepaidText: Type.Optional(Type.String({
+    title: 'Word for prepayments', description: 'what the line says that takes off what has been paid already; "Already paid" unless set',
+    minLength: 1, maxLength: 100
+  })),
   quoteProduct: Type.Optional(Type.String({ title: 'Product of quotes', description: 'the product (prod_…) that the lines of quotes are prices of', pattern: '^prod_\\w+$' }))
 })
 

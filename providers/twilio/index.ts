@@ -1,36 +1,5 @@
-import { defineProvider, refused, Secret, Type, type Context, type HttpCall, type Static } from '@dispatch/core/provider'
-
-const sid = { pattern: '^AC[0-9a-fA-F]{32}$' }
-const service = 'MG[0-9a-fA-F]{32}'
-const messagingService = new RegExp(`^${service}$`)
-/** A number (E.164), a short code, a messaging service, or a name; what begins like a messaging service is no name. */
-const senders = `^(\\+[1-9][0-9]{6,14}|[0-9]{3,8}|${service}|(?!MG(?=[a-fA-F]*[0-9])[0-9a-fA-F]+$)(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11})$`
-
-const validityPeriod = Type.Optional(Type.Integer({
-  title: 'Validity', description: 'Seconds after which a message that still waits is not sent any more: 1 to 36000 (10 hours, unless set).', minimum: 1, maximum: 36_000
-}))
-
-const Settings = Type.Object({
-  accountSid: Type.String({ ...sid, title: 'Account SID', description: 'AC and 32 hexadecimal digits, from the console' }),
-  authToken: Secret({ title: 'Auth token', description: 'The primary auth token of the account.' }),
-  from: Type.String({
-    title: 'Sender',
-    description: 'a number of the account (E.164), a short code, a name of 1 to 11 letters and digits, or a messaging service (MG and 32 hexadecimal digits)',
-    pattern: senders
-  }),
-  validityPeriod,
-  testAccountSid: Type.Optional(Type.String({ ...sid, title: 'Test account SID', description: 'the SID of the test credentials: what a sandbox configuration sends with' })),
-  testAuthToken: Type.Optional(Secret({ title: 'Test auth token', description: 'The token of the test credentials.' }))
-})
-
-const RequestSettings = Type.Object({
-  messagingService: Type.Optional(Type.String({
-    title: 'Messaging service', description: 'MG and 32 hexadecimal digits: the service that this message goes through, in place of the sender of the configuration.', pattern: messagingService.source
-  })),
-  validityPeriod
-})
-
-type Call = Context<Static<typeof Settings>, Static<typeof RequestSettings>>
+import { defineProvider, refused, Type, type HttpCall, type Static } from '@dispatch/core/provider'
+import { messagingService, RequestSettings, Settings, type Call } from './settings.ts'
 
 const Message = Type.Object({
   sid: Type.String(),

@@ -104,6 +104,7 @@ const matrix: Record<string, Row> = {
   'POST /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
   'GET /api/v1/documents/:id': { roles: everyone, request: ({ documentId }) => ({ path: `/api/v1/documents/${documentId}` }), foreign: 'not_found' },
   'GET /api/v1/queue': { roles: ['operator'], request: at('/api/v1/queue') },
+  'POST /api/v1/queue/release': { roles: ['operator', 'admin'], request: at('/api/v1/queue/release', {}) },
   'GET /api/v1/credits': { roles: everyone, request: at('/api/v1/credits') },
   'GET /api/v1/templates': { roles: everyone, request: at('/api/v1/templates') },
   'GET /api/v1/templates/:id': { roles: everyone, request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}` }), foreign: 'template_not_found' },
@@ -223,7 +224,7 @@ await t.test('what a user has configured for themselves is not their colleague\'
 await t.test('who may not use a service is refused, also what a colleague\'s key would replay', async (t) => {
   const passwordHash = await hashPassword('password')
   const login = { email: 'nothing@own.example.com', password: 'password' }
-  await sql`insert into users (company_id, email, role, services, password_hash, created_at) values (${own.companyId}, ${login.email}, 'admin', '{nothing}', ${passwordHash}, now())`.execute(owner)
+  await sql`insert into users (company_id, email, role, services, password_hash, password_set_at, created_at) values (${own.companyId}, ${login.email}, 'admin', '{nothing}', ${passwordHash}, now(), now())`.execute(owner)
   for (const [name, row] of Object.entries(matrix).filter(([, { service }]) => service === true)) isError(t, await ask(name, row, own, login), 'forbidden', name)
   const before = await dump(house, own.companyId)
   isError(t, await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': own.key } }, login), 'forbidden')

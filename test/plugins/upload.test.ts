@@ -79,7 +79,7 @@ await t.test('an upload that breaks off leaves nothing', async (t) => {
 
 await t.test('who cannot say whether to wait is refused before a byte of the file is taken', async (t) => {
   const before = await readdir(documents, { recursive: true })
-  t.match(await upload([file], '?async=perhaps'), { status: 400, body: { details: [{ path: '/query/async', code: 'enum' }] } })
+  t.match(await upload([file], '?async=perhaps'), { status: 400, body: { details: [{ path: '/query/async', code: 'type' }] } })
   t.strictSame(await readdir(documents, { recursive: true }), before)
 })
 

@@ -94,7 +94,7 @@ await t.test('a sandbox dispatch goes out with the test credentials, or not at a
   t.match(vendor.requests[0]?.form, { From: '+15005550006' })
   const { accountSid, authToken, from } = settings
   for (const without of [{ accountSid, authToken, from }, { accountSid, authToken, from, testAccountSid }]) {
-    t.match(await dispatch('sms', message, { sandbox: true, settings: without }), { outcome: 'rejected', error: { code: 'no_test_credentials' } })
+    t.match(await dispatch('sms', message, { sandbox: true, settings: without }), { outcome: 'rejected', error: { code: 'required' } })
   }
   t.equal(vendor.requests.length, 1)
 })

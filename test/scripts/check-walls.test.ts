@@ -32,7 +32,7 @@ const kept = {
   'core/documents/pool.ts': "import Piscina from 'piscina'",
   'core/access/tokens.ts': "import { jwtVerify } from 'jose'",
   'core/host/http.ts': "import { request } from 'undici'",
-  'core/host/smtp.ts': "import { createTransport } from 'nodemailer'",
+  'core/host/smtp-mailer.ts': "import { createTransport } from 'nodemailer'",
   'plugins/app.ts': "import fastify from 'fastify'\nimport swagger from '@fastify/swagger'\nimport { x } from '@dispatch/core'\nimport './container.ts'",
   'plugins/container.ts': "import 'reflect-metadata'\nimport { container } from 'tsyringe'",
   'providers/acme/index.ts': "import { createHash } from 'node:crypto'\nimport { defineProvider } from '@dispatch/core/provider'\nimport './words.ts'",

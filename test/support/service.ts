@@ -58,6 +58,9 @@ export async function seededDatabase (t: Test): Promise<string> {
 
 const noRenderer: Parts['renderer'] = { render: () => Promise.reject(new Error('Nothing is rendered here.')), close: () => Promise.resolve() }
 
+/** Tests read every line. */
+const everyWarning = { most: Infinity, within: 60_000 }
+
 /** Tests come in a hurry, all from one address. */
 const hurried: Parts['fairness'] = { ...fairness, refusals: { ...fairness.refusals, burst: 1_000_000 } }
 
@@ -67,7 +70,7 @@ type Starting = { databaseUrl?: string, config?: Partial<Config>, parts?: Partia
 export async function startService (t: Test, { databaseUrl, config = {}, parts = {}, time = parts.now }: Starting = {}): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-service-'))
   const log: string[] = []
-  const logger = createLogger(config.logLevel ?? 'debug', { write: (line) => log.push(line) })
+  const logger = createLogger(config.logLevel ?? 'debug', { write: (line) => log.push(line) }, everyWarning)
   const house = await compose(testConfig(folder, config), { databaseUrl: databaseUrl ?? await seededDatabase(t), log: logger, fairness: hurried, time, ...parts })
   const server = await createServer(house, logger)
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
