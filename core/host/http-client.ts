@@ -28,6 +28,8 @@ export type HttpOptions = {
   documents: { read: ReadDocument, keep: KeepDocument }
   errors: ErrorReading
   notProcessed: readonly number[]
+  /** The vendor honours the idempotency key of a request. */
+  keyed: boolean
   progress: Progress
   ended: AbortSignal
   holds: Holds
@@ -118,12 +120,14 @@ async function keep ({ documents }: HttpOptions, reply: WireReply, host: string,
   }
 }
 
-async function answeredBadly ({ errors, now }: Pick<HttpOptions, 'errors' | 'now'>, verdict: Exclude<Verdict, 'done'>, reply: WireReply, host: string): Promise<RequestFailure> {
+async function answeredBadly ({ errors, keyed, now }: Pick<HttpOptions, 'errors' | 'keyed' | 'now'>, verdict: Exclude<Verdict, 'done'>, reply: WireReply, host: string): Promise<RequestFailure> {
   const { status } = reply
   const body = await readErrorReply(reply)
   const code = firstAt(body, errors.at)
   const mapped = code !== undefined && Object.hasOwn(errors.map, code) ? errors.map[code] : undefined
-  return new RequestFailure(verdict, firstAt(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {
+  // An earlier request under the same key may still be at work: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
+  const says = keyed && status === 409 && mapped === undefined ? 'doubtful' : verdict
+  return new RequestFailure(says, firstAt(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {
     word: mapped ?? refusalWord(status), status, ...retryAfterOf(reply.headers['retry-after'], now()), ...(code !== undefined && { code })
   })
 }

@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { compile } from '../contract/schema.ts'
 import type { ServiceName } from '../services/index.ts'
 import { copyJson, readAnswer } from './answer.ts'
-import type { Found } from './definition.ts'
-import { invoke, type CallContext, type CallLimits } from './invoke.ts'
+import type { Found, Idempotency } from './definition.ts'
+import { invoke, usualTimeLimit, type CallContext, type CallLimits } from './invoke.ts'
 import type { Installed } from './load.ts'
 
 /** What a look-up found, or why it said nothing. */
@@ -26,6 +26,18 @@ export async function callLookup (installed: Installed, service: ServiceName, qu
   if (fit.value.found !== 'accepted') return { ok: true, found: fit.value.found === 'rejected' ? { ...fit.value, code: redact.text(fit.value.code), message: redact.text(fit.value.message) } : fit.value }
   const answer = readAnswer(service, fit.value.response)
   return answer.ok ? { ok: true, found: { found: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } } } : unreadable(installed, answer.problems[0]?.message ?? '')
+}
+
+/**
+ * Seconds after the lease of a call has ended, or its answer was in doubt, from which on a look-up that finds nothing says that
+ * nothing was accepted: what had begun by then has ended, and what it brought about can be seen. Never where nobody has declared when.
+ */
+export function missCountsAfter ({ idempotency, timeLimit = usualTimeLimit }: { idempotency: Idempotency, timeLimit?: number }): number {
+  switch (idempotency.kind) {
+    case 'lookup': return timeLimit + idempotency.visibleAfter
+    case 'key': return timeLimit + idempotency.ttl
+    case 'none': return Infinity
+  }
 }
 
 function unreadable ({ code }: Installed, why: string): LookupAnswer {

@@ -52,7 +52,8 @@ export function openOutside (call: OutsideCall): Pick<Context<JsonObject, JsonOb
     declared: manifest.hosts,
     chosen: chosenHosts(destinationNames(manifest.settings).map((name) => settings[name]))
   }
-  const options: HttpOptions = { ...call, ...outside, holds, wire, tokens, targets, errors: manifest.errors, notProcessed: manifest.services[service]?.notProcessed ?? [] }
+  const { notProcessed = [], idempotency } = manifest.services[service] ?? {}
+  const options: HttpOptions = { ...call, ...outside, holds, wire, tokens, targets, errors: manifest.errors, notProcessed, keyed: idempotency?.kind === 'key' }
   return {
     http: createHttp(options),
     smtp: createSmtp({ ...call, ...outside, holds, mailers, targets }),

@@ -1,9 +1,8 @@
 import { DispatchError } from '../contract/errors.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import type { CallContext } from '../host/call.ts'
-import type { Idempotency } from '../host/definition.ts'
 import { usualTimeLimit } from '../host/invoke.ts'
-import { callLookup } from '../host/lookup.ts'
+import { callLookup, missCountsAfter } from '../host/lookup.ts'
 import { secondsInDoubt } from '../store/dispatch-views.ts'
 import type { Enqueue } from '../store/lease.ts'
 import type { StepError } from '../store/schema.ts'
@@ -87,18 +86,6 @@ async function look (parts: Parts, run: Run, step: ProviderStep, { context, doub
   if (provider.manifest.services[service]?.checkpoint === true && checkpoint === undefined) return unsent
   const again = run.detached || isBeside(step)
   return { settlement: { outcome: 'unavailable', error: again ? missed : safeToSend }, again }
-}
-
-/**
- * Seconds after the lease of a call has ended, or its answer was in doubt, from which on a look-up that finds nothing says that
- * nothing was accepted: what had begun by then has ended, and what it brought about can be seen. Never where nobody has declared when.
- */
-function missCountsAfter ({ idempotency, timeLimit = usualTimeLimit }: { idempotency: Idempotency, timeLimit?: number }): number {
-  switch (idempotency.kind) {
-    case 'lookup': return timeLimit + idempotency.visibleAfter
-    case 'key': return timeLimit + idempotency.ttl
-    case 'none': return Infinity
-  }
 }
 
 /** How a step in doubt reads, where nothing better is known. */

@@ -13,13 +13,16 @@ export type Attack = { name: string, means: 'refused' | 'not done' | 'doubtful',
   | { silent: true }
 )
 
+/** Said of an idempotency key whose first request is still at work, too. */
+export const conflict = 409
+
 const answers = (means: Attack['means'], ...statuses: readonly number[]): Attack[] => statuses.map((status) => ({
   name: `answered ${status}`, means, status, script: { status, json: { message: `The kit answers ${status}.` } }
 }))
 
 /** Every way in which one request of an exchange is made to fail. */
 export const attacks: readonly Attack[] = [
-  ...answers('refused', 400, 401, 403, 404, 409),
+  ...answers('refused', 400, 401, 403, 404, conflict),
   ...answers('not done', 429),
   ...answers('doubtful', 500, 503),
   { name: 'answered with what is not JSON', means: 'doubtful', script: { text: '<html>Welcome</html>' } },
@@ -54,9 +57,21 @@ export function isSignIn ({ expect: { form } }: Exchange[number]): boolean {
   return form !== undefined && Object.hasOwn(form, 'grant_type')
 }
 
+/**
+ * What counts of the request beside the attack. `notProcessed`: statuses that its service declares. `keyed`: it goes under an
+ * idempotency key. `passed`: it is past its checkpoint. `safe`: it changes nothing.
+ */
+type Facts = { notProcessed: readonly number[], keyed: boolean, passed: boolean, safe: boolean }
+
+function meaningOf ({ status, means }: Attack, { notProcessed, keyed }: Facts): Attack['means'] {
+  if (status !== undefined && notProcessed.includes(status)) return 'not done'
+  return status === conflict && keyed ? 'doubtful' : means
+}
+
 /** What may become of a call of which one request was attacked. `accepted` is only ever right with the answer of the fixture. */
-export function allowed (attack: Attack, position: Position, { notProcessed, passed, safe }: { notProcessed: readonly number[], passed: boolean, safe: boolean }): readonly Word[] {
-  const means = attack.status !== undefined && notProcessed.includes(attack.status) ? 'not done' : attack.means
+export function allowed (attack: Attack, position: Position, facts: Facts): readonly Word[] {
+  const { passed, safe } = facts
+  const means = meaningOf(attack, facts)
   // What was accepted stays accepted; whether the rest was done is another question.
   if (position === 'after') return ['uncertain', 'accepted']
   const unread = 'script' in attack && attack.status === undefined && !('cut' in attack.script) ? ['accepted' as const] : []

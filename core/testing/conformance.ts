@@ -9,6 +9,7 @@ import { judged, type Case, type Report, type Rule } from './report.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
 import { foreseenCases } from './rules/foreseen.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
+import { lateCases } from './rules/late.ts'
 import { outcomeCases } from './rules/outcomes.ts'
 import { mailCases } from './rules/mails.ts'
 import { blindCases, fixtureCases, questionCases, replayCases } from './rules/replay.ts'
@@ -75,6 +76,7 @@ async function casesOf (subject: Subject, watch: Watch, asks: (...rules: Rule[])
     await when(['outcome', 'once', 'checkpoint', 'mapped', 'ends', 'secrets'], () => outcomeCases(subject, replayed.fit)),
     await when(['outcome', 'ends', 'secrets'], () => mailCases(subject, fit)),
     await when(['key', 'found'], () => idempotencyCases(subject, fit)),
+    await when(['late'], () => lateCases(subject, replayed.fit, questions)),
     await when(['tenants'], () => tenantCases(subject, fit)),
     await when(['documents'], () => documentCases(subject, fit)),
     await when(['webhook', 'words', 'unknown', 'forged', 'repeated', 'malformed'], () => webhookCases(subject))

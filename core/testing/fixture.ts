@@ -107,7 +107,12 @@ const Send = Type.Object({
 export type Send = Static<typeof Send>
 
 /** `lookup.*.json`, `status.*.json`: a question, and what the verb returns or how it fails. */
-const Question = Type.Object({ ...shared, query: Type.Optional(AnyJsonObject), result: AnyJsonObject }, closed)
+const Question = Type.Object({
+  ...shared,
+  query: Type.Optional(AnyJsonObject),
+  appearsAfter: Type.Optional(Type.Number({ minimum: 0, description: 'seconds after it was accepted, of what a look-up finds' })),
+  result: AnyJsonObject
+}, closed)
 export type Question = Static<typeof Question>
 
 /** `webhook.*.json`: an event of the vendor, and what it says. */

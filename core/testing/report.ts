@@ -15,6 +15,7 @@ export const rules = {
   once: 'A request that may have been accepted is not sent again by itself.',
   key: 'The same attempt sends the same idempotency key, another one another.',
   found: 'What was accepted can be looked up, and what was not is absent.',
+  late: 'What the vendor accepts late is in doubt until then, and never called "not accepted" before its declared delay has passed.',
   blind: 'A look-up whose question fails finds nothing out, least of all that nothing is there.',
   question: 'A question to the vendor is replayed exactly.',
   tenants: 'Two tenants at the same time never see each other\'s settings.',

@@ -79,7 +79,7 @@ function throughHttp ({ wire, tokens }: Network): () => Promise<unknown> {
   const log = redactLog(silent, redact)
   const { conceal } = redact
   return () => createHttp({
-    wire, tokens, log, conceal, ...outside, account: 'company 1', targets: { provider: 'bench', declared: ['api.twilio.com'], chosen: [] }, errors: { map: {} }, notProcessed: [],
+    wire, tokens, log, conceal, ...outside, account: 'company 1', targets: { provider: 'bench', declared: ['api.twilio.com'], chosen: [] }, errors: { map: {} }, notProcessed: [], keyed: false,
     progress: createProgress({ passed: true }), ended: new AbortController().signal, holds: () => true, limit: 60_000, now: () => new Date()
   }).post(`https://api.twilio.com/2010-04-01/Accounts/${user}/Messages.json`, { basic: [user, password], form }, Sent)
 }

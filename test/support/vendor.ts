@@ -29,6 +29,7 @@ export function httpOf ({ wire, tokens }: Pick<Network, 'wire' | 'tokens'>, more
     documents: outside().documents,
     errors: { map: {} },
     notProcessed: [],
+    keyed: false,
     progress: createProgress({ passed: true }),
     ended: new AbortController().signal,
     holds: () => true,

@@ -9,7 +9,8 @@ import type { Run } from '../run.ts'
 import { inTurn } from './replay.ts'
 import type { Subject } from './subject.ts'
 
-type Played = { prepared: Prepared, run: Run }
+/** A fixture that went as it says, and how it went. */
+export type Played = { prepared: Prepared, run: Run }
 
 /** One request of one fixture, and how one attack on it may end. */
 type Trial = { prepared: Prepared, at: number, position: Position, passed: boolean, attack: Attack, words: ReturnType<typeof allowed> }
@@ -38,17 +39,17 @@ function shapeOf ({ attack, at, prepared: { call: { service, exchange, checkpoin
 
 function trialsOf ({ services }: Manifest, { prepared, run }: Played): Trial[] {
   const { call: { service, exchange } } = prepared
-  const { notProcessed = [] } = services[service] ?? {}
+  const { notProcessed = [], idempotency } = services[service] ?? {}
   const passedAt = passedFrom(services, prepared, run)
   return exchange.flatMap((entry, at) => {
     const position = positionOf(exchange, at, passedAt)
-    const facts = { notProcessed: isSignIn(entry) ? [] : notProcessed, passed: at >= passedAt, safe: !isUnsafe(entry) }
+    const facts = { notProcessed: isSignIn(entry) ? [] : notProcessed, keyed: !isSignIn(entry) && idempotency?.kind === 'key', passed: at >= passedAt, safe: !isUnsafe(entry) }
     return attacks.map((attack) => ({ prepared, at, position, passed: facts.passed, attack, words: allowed(attack, position, facts) }))
   })
 }
 
 /** From which request on nothing can be repeated. */
-function passedFrom (services: Manifest['services'], { call: { service, exchange, checkpointed } }: Prepared, { saved }: Run): number {
+export function passedFrom (services: Manifest['services'], { call: { service, exchange, checkpointed } }: Prepared, { saved }: Run): number {
   return services[service]?.checkpoint !== true || checkpointed !== undefined ? 0 : saved.at(-1)?.after ?? exchange.length
 }
 
@@ -75,7 +76,7 @@ function outcomeFaults (manifest: Manifest, { prepared, attack, words }: Trial, 
 }
 
 /** The host keeps a doubt, whatever a provider makes of it. The provider must not rely on that. */
-function ownFaults ({ errors: { map } }: Manifest, words: Trial['words'], thrown: unknown): string[] {
+export function ownFaults ({ errors: { map } }: Manifest, words: Trial['words'], thrown: unknown): string[] {
   const failure = failureOf(thrown)
   if (failure === undefined) return [`The provider throws what is no failure: ${String(thrown)}. Let the host's error pass, or throw refused(), unavailable() or outcomeUnknown().`]
   const { word = failure.code !== undefined && Object.hasOwn(map, failure.code) ? map[failure.code] : undefined } = failure

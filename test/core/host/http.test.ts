@@ -182,6 +182,17 @@ for (const [what, answer, failure] of statuses) {
   })
 }
 
+await t.test('a 409 to a request under an idempotency key may come of an earlier one that is still at work', async (t) => {
+  const keyed = (more: Parameters<typeof httpOf>[1] = {}) => httpOf(network, { errors: { ...errors, map: { duplicate: 'provider_error' } }, keyed: true, ...more })
+  vendor.answer({ status: 409, json: { code: 'conflict', message: 'At work.' } })
+  t.strictSame(await failed(keyed().post(url, {}, Sent)), { word: 'outcome_unknown', code: 'conflict', status: 409, message: 'At work.' })
+  t.match(await failed(keyed({ progress: createProgress({ passed: false }) }).post(url, {}, Sent)), { word: 'provider_unavailable' })
+  vendor.answer({ status: 409, json: { code: 'duplicate', message: 'F-1 is booked already.' } })
+  t.match(await failed(keyed().post(url, {}, Sent)), { word: 'provider_error', code: 'duplicate' })
+  vendor.answer({ status: 422, json: { code: 'conflict', message: 'Another request has this key.' } })
+  t.match(await failed(keyed().post(url, {}, Sent)), { word: 'provider_error', status: 422 })
+})
+
 await t.test('a cut after the request left is unknown for what changes something, and only there', async (t) => {
   for (const cut of ['before-body', 'after-body'] as const) {
     vendor.answer({ cut })
