@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { serviceNames } from '../services/index.ts'
-import { AnyJsonObject, CallbackUrl, Line, Timestamp } from './common.ts'
+import { AnyJsonObject, CallbackUrl, Line, Timestamp, withoutControls } from './common.ts'
 import { Limit, NumberCursor } from './query.ts'
 
 const closed = { additionalProperties: false } as const
@@ -14,7 +14,7 @@ export const passwordLength = { minLength: 10, maxLength: 200 } as const
 
 const NewPassword = Type.String({
   ...passwordLength,
-  pattern: '^\\P{Cc}*$',
+  pattern: withoutControls,
   description: `${passwordLength.minLength} to ${passwordLength.maxLength} characters, not the e-mail address or its first part, no control characters`,
   examples: ['correct horse battery']
 })

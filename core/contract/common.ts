@@ -32,9 +32,28 @@ export const CallbackUrl = Type.String({
   description: 'an https:// URL without user name or password'
 })
 
+/** Inside the brackets of a regular expression: the control characters (Cc of Unicode), the separators of lines and paragraphs, and all other white space. */
+const [controls, separators, spaces] = ['\\x00-\\x1f\\x7f-\\x9f', '\\u2028\\u2029', ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff']
+
+/** Of texts without control characters. */
+export const withoutControls = `^[^${controls}]*$`
+
+/**
+ * Of texts that are not blank and have none of some characters. Generated clients know neither look-ahead nor the classes of Unicode.
+ * The first character that is no space is the one place where the two parts can meet: a text is judged in the time that it is long.
+ */
+function notBlank ({ blank, refused }: { blank: string, refused: string }): string {
+  return `^(?:[${blank}]*[^${blank}${refused}][^${refused}]*)?$`
+}
+
 /** A text of one line that is not blank: what stands in a header must not begin another one. */
 export function Line (maxLength: number, options: TStringOptions = {}): TString {
-  return Type.String({ minLength: 1, maxLength, pattern: '^(?!\\s+$)[^\\p{Cc}\\u2028\\u2029]*$', description: 'a text of one line, without control characters', ...options })
+  return Type.String({ minLength: 1, maxLength, pattern: notBlank({ blank: spaces, refused: controls + separators }), description: 'a text of one line, without control characters', ...options })
+}
+
+/** A text of one line or several, with "\n" between them, that is not blank. */
+export function Lines (maxLength: number, options: TStringOptions = {}): TString {
+  return Type.String({ minLength: 1, maxLength, pattern: notBlank({ blank: `\\n${separators}${spaces}`, refused: '\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f' }), ...options })
 }
 
 /** One e-mail address, with or without a name before it. */

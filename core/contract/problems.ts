@@ -21,7 +21,7 @@ function isBranch (error: ErrorObject, whole: ErrorObject): boolean {
 }
 
 /** These only repeat that an inner problem was found. */
-const composites: Record<string, true> = { if: true, propertyNames: true }
+const composites: Record<string, true> = { discriminator: true, if: true, propertyNames: true }
 
 function problemOf (error: ErrorObject, base: string): Problem {
   const { code, message, at } = (sentences[error.keyword] ?? fallback)(error)
@@ -42,6 +42,7 @@ const sentences: Record<string, (error: ErrorObject) => Reading> = {
   const: ({ params }) => ({ code: 'const', message: `Expected ${JSON.stringify(params['allowedValue'])}.` }),
   format: ({ params, data }) => ({ code: 'format', message: `Not a valid ${formatNames[text(params, 'format')] ?? text(params, 'format')}.${severalIn(data, text(params, 'format'))}` }),
   pattern: ({ params, parentSchema, data }) => ({ code: 'pattern', message: `${helpOf(parentSchema) ?? `Does not match the pattern ${text(params, 'pattern')}.`}${commaIn(data)}` }),
+  not: ({ schema, parentSchema }) => ({ code: isRecord(schema) && 'pattern' in schema ? 'pattern' : 'not', message: helpOf(parentSchema) ?? 'Is not allowed.' }),
   minLength: ({ params }) => ({ code: 'too_short', message: limit(params) === 1 ? 'Must not be empty.' : `Needs at least ${limit(params)} characters.` }),
   maxLength: ({ params }) => ({ code: 'too_long', message: `May have at most ${limit(params)} characters.` }),
   minItems: ({ params }) => ({ code: 'too_few', message: limit(params) === 1 ? 'Must not be empty.' : `Needs at least ${limit(params)} items.` }),

@@ -58,7 +58,7 @@ const common: Options = {
   keywords: ['x-secret', 'x-destination', 'x-since']
 }
 
-const ajv = createAjv({})
+const ajv = createAjv({ discriminator: true })
 // Their first use compiles them.
 ajv.addSchema([...vocabularies])
 /** Texts of a URL or a header become what their schema asks for. */

@@ -10,6 +10,12 @@ export type StepStatus = typeof stepStatuses[number]
 export const deferredStates = ['waiting', 'running', 'done', 'failed', 'skipped'] as const
 export type DeferredState = typeof deferredStates[number]
 
+/** What the timeline of a dispatch tells: the word of each of its entries. */
+export const eventKinds = [
+  'planned', 'rendered', 'fetched', 'calling', 'answered', 'done', 'failed', 'resumed', 'released', 'recovered', 'reconciled', 'corrected', 'resolved', 'cancelled', 'webhook', 'polled', 'skipped'
+] as const
+export type EventKind = typeof eventKinds[number]
+
 /** Who chose the provider of a step. */
 export const choosers = ['request', 'user', 'company'] as const
 export type ChosenBy = typeof choosers[number]

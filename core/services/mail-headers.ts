@@ -10,8 +10,10 @@ const named = [
   'auto-submitted', 'in-reply-to', 'references', 'precedence', 'importance', 'organization', 'feedback-id'
 ]
 
-/** Whatever the case of the letters is; `X-Dispatch-…` is the service's own. */
-const allowed = `^(?:[Xx]-(?![Dd][Ii][Ss][Pp][Aa][Tt][Cc][Hh]-)[A-Za-z0-9-]{1,70}|${named.map(eitherCase).join('|')})$`
+/** Whatever the case of the letters is. */
+const allowed = `^(?:[Xx]-[A-Za-z0-9-]{1,70}|${named.map(eitherCase).join('|')})$`
+/** Those of the service itself. */
+const own = `^${eitherCase('x-dispatch-')}`
 
 function eitherCase (name: string): string {
   return name.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
@@ -21,7 +23,7 @@ function eitherCase (name: string): string {
 export const MailHeaders = Type.Unsafe<Record<string, string>>({
   type: 'object',
   maxProperties: 20,
-  propertyNames: { type: 'string', pattern: allowed, description: 'a header that may be added: X-… (but for X-Dispatch-…), List-…, Auto-Submitted, In-Reply-To, References, Precedence, Importance, Organization, Feedback-ID' },
+  propertyNames: { type: 'string', pattern: allowed, not: { pattern: own }, description: 'a header that may be added: X-… (but for X-Dispatch-…), List-…, Auto-Submitted, In-Reply-To, References, Precedence, Importance, Organization, Feedback-ID' },
   additionalProperties: Line(900),
   description: 'Headers of the mail: X-… (but for X-Dispatch-…), List-… of RFC 2369, 2919 and 8058, Auto-Submitted, In-Reply-To, References, Precedence, Importance, Organization and Feedback-ID.',
   examples: [{ 'List-Unsubscribe': '<https://example.com/unsubscribe/7>', 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }]

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { CountryCode, Line, type DocumentHandle } from '../contract/common.ts'
+import { CountryCode, Line, Lines, type DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
 import { checkPlace, checkState, withoutPostalCodes } from './address.ts'
 import { textAt } from './data.ts'
@@ -15,7 +15,7 @@ const defaults = { mailType: 'SIMPLE', color: false, duplex: false } as const
 const Recipient = Type.Object({
   name: Line(100),
   company: Type.Optional(Line(100)),
-  address: Type.String({ minLength: 1, maxLength: 300, pattern: '^(?!\\s+$)(?:[^\\p{Cc}]|\\n)*$', description: 'the street and what else stands above the city, on one line or several with "\\n" between them' }),
+  address: Lines(300, { description: 'the street and what else stands above the city, on one line or several with "\\n" between them' }),
   city: Line(100),
   state: Type.Optional(Line(50, { description: 'the state, province or region, where addresses of the country have one: CA; two letters in the US' })),
   postalCode: Type.Optional(Line(20)),

@@ -54,7 +54,7 @@ export const mostDeferred = 5
 
 /** A step that waits for an event: all of it stands in its own object. */
 export function deferredForm (service: ServiceName): StepForm {
-  return { service, own: Type.Object({ on: Type.Optional(Type.Unknown()), service: Type.Optional(Type.Unknown()), ...providerFields, ...ownTemplate(service), ...Type.Partial(services[service].fields).properties }, closed), top: [] }
+  return { service, own: Type.Object({ on: Type.Optional(Type.Unknown()), service: Type.Literal(service), ...providerFields, ...ownTemplate(service), ...Type.Partial(services[service].fields).properties }, closed), top: [] }
 }
 
 /** The schema of the body for these services: the CompositeRequest of the specification, narrowed to what they take. */
@@ -138,7 +138,8 @@ function deferredField (path: readonly ServiceName[]): TProperties {
   return {
     deferred: Type.Optional(Type.Array(Type.Unsafe<JsonObject>({
       ...Type.Object({ on: Type.Enum(events), service: Type.Enum([...deferrable]) }),
-      allOf: deferrable.map((name) => ({ if: { type: 'object', required: ['service'], properties: { service: { const: name } } }, then: deferredForm(name).own }))
+      discriminator: { propertyName: 'service' },
+      oneOf: deferrable.map((name) => deferredForm(name).own)
     }), { maxItems: mostDeferred, description: 'What is done with the document when an event comes: the fields of a service beside "on" and "service".' }))
   }
 }

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { EventKind } from '../contract/states.ts'
 import type { CompanyQueries, OwnerQueries } from './database.ts'
 import { deferredStateOf, isDeferred, isUnfounded } from './deferred-states.ts'
 import type { DispatchRecord, StepRecord } from './dispatch-views.ts'
@@ -36,7 +37,7 @@ async function skip (queries: OwnerQueries, { companyId, dispatchId }: DispatchO
       where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'waiting' and ${condition} returning step_id, deferred_on, error->>'message' as message
     )
     insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
-    select ${companyId}, ${dispatchId}, step_id, 'skipped', '{"kind":"system"}', jsonb_build_object('on', deferred_on, 'message', message), ${now} from skipped`.execute(queries)
+    select ${companyId}, ${dispatchId}, step_id, ${'skipped' satisfies EventKind}, '{"kind":"system"}', jsonb_build_object('on', deferred_on, 'message', message), ${now} from skipped`.execute(queries)
 }
 
 /** Readies the deferred steps of a dispatch that have failed, one of them with other fields; answers which. Their prices are held when they are done. */
@@ -50,7 +51,7 @@ export async function retryDeferred (queries: CompanyQueries, { companyId, dispa
       where dispatch_id = ${dispatchId} and company_id = ${companyId} and ${isDeferred('failed')} returning step_id, deferred_on
     ), event as (
       insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
-      select ${companyId}, ${dispatchId}, step_id, 'resumed', ${JSON.stringify(actor)}, jsonb_build_object('on', deferred_on), ${now} from readied
+      select ${companyId}, ${dispatchId}, step_id, ${'resumed' satisfies EventKind}, ${JSON.stringify(actor)}, jsonb_build_object('on', deferred_on), ${now} from readied
     )
     select step_id as "stepId" from readied`.execute(queries)
   return rows.map(({ stepId }) => stepId)

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { isSettled, mayMove, originsOf, refusalOf, type DeliveryService, type DeliveryStatus, type EventService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { ConfiguredBy } from '../contract/states.ts'
+import type { ConfiguredBy, EventKind } from '../contract/states.ts'
 import type { Reported } from '../host/definition.ts'
 import type { Owner } from './configurations.ts'
 import type { Database, OwnerQueries } from './database.ts'
@@ -24,7 +24,7 @@ export type FollowedStep<Service extends DeliveryService = DeliveryService> = {
 export type Moved = (queries: OwnerQueries, step: FollowedStep, status: DeliveryStatus) => Promise<void>
 
 /** What was learnt about a step. `status` null: the vendor's word is not known to the provider. */
-export type Delivery = { kind: 'webhook' | 'polled', status: DeliveryStatus | null, facts: JsonObject, actor: EventActor }
+export type Delivery = { kind: Extract<EventKind, 'webhook' | 'polled'>, status: DeliveryStatus | null, facts: JsonObject, actor: EventActor }
 
 function followed<Service extends DeliveryService> (queries: Kysely<Tables>) {
   return queries.selectFrom('steps').innerJoin('dispatches', 'dispatches.dispatch_id', 'steps.dispatch_id')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { ChosenBy, ConfiguredBy } from '../contract/states.ts'
+import type { ChosenBy, ConfiguredBy, EventKind } from '../contract/states.ts'
 import { asOwner, type CompanyQueries, type Database } from './database.ts'
 import { insertDocuments, type NewDocument } from './documents.ts'
 import type { Beginning } from './lease.ts'
@@ -82,7 +82,7 @@ export async function openDispatch (database: Database, dispatch: NewDispatch, b
           template_id integer, template_version integer, data jsonb, deferred_on text)
       ), event as (
         insert into events (company_id, dispatch_id, kind, actor, facts, at)
-        values (${companyId}, ${dispatchId}, 'planned', ${JSON.stringify(actor)}, ${JSON.stringify(facts)}, ${now})
+        values (${companyId}, ${dispatchId}, ${'planned' satisfies EventKind}, ${JSON.stringify(actor)}, ${JSON.stringify(facts)}, ${now})
       ), key as (
         insert into idempotency_keys (company_id, key, fingerprint, dispatch_id, created_at)
         select ${companyId}, key, ${idempotency?.fingerprint ?? ''}, ${dispatchId}, ${now} from (select ${idempotency?.key ?? null}::text as key) given where key is not null

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { EventKind } from '../contract/states.ts'
 import { noteAudit, type Author } from './audit.ts'
 import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from './database.ts'
 import type { DispatchOf } from './runs.ts'
@@ -29,7 +30,7 @@ export async function releaseWaiting (
       ), released as (
         update dispatches set next_try_at = ${now} from waiting where dispatches.dispatch_id = waiting.dispatch_id and dispatches.company_id = waiting.company_id
       ), noted as (
-        insert into events (company_id, dispatch_id, kind, actor, facts, at) select company_id, dispatch_id, 'released', ${JSON.stringify(actor)}, '{}', ${now} from waiting
+        insert into events (company_id, dispatch_id, kind, actor, facts, at) select company_id, dispatch_id, ${'released' satisfies EventKind}, ${JSON.stringify(actor)}, '{}', ${now} from waiting
       )
       select company_id as "companyId", dispatch_id as "dispatchId" from waiting`.execute(queries)
     for (const [id, released] of Map.groupBy(rows, (row) => row.companyId)) {

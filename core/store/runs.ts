@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { DispatchStatus } from '../contract/states.ts'
+import type { DispatchStatus, EventKind } from '../contract/states.ts'
 import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from './database.ts'
 import { awaitAgain } from './deferred-states.ts'
 import { readDispatch, type DispatchRecord } from './dispatch-views.ts'
@@ -124,7 +124,7 @@ export async function cancelDispatch (database: Database, { companyId, dispatchI
       ), credit as (
         update credits set held = held - (select coalesce(sum(before.held), 0) from before) where company_id = ${companyId} and exists (select from before)
       ), event as (
-        insert into events (company_id, dispatch_id, kind, actor, facts, at) select ${companyId}, dispatch_id, 'cancelled', ${JSON.stringify(actor)}, '{}', ${now} from dispatch
+        insert into events (company_id, dispatch_id, kind, actor, facts, at) select ${companyId}, dispatch_id, ${'cancelled' satisfies EventKind}, ${JSON.stringify(actor)}, '{}', ${now} from dispatch
       )
       select 1 from dispatch`.execute(queries)
     if (rows.length > 0 && also !== undefined) await also(await asOwner(queries))
@@ -228,7 +228,7 @@ export async function holdStep (database: Database, { companyId, stepId, price }
   })
 }
 
-type Note = DispatchOf & { kind: string, actor: EventActor, facts: JsonObject, now: Moment }
+type Note = DispatchOf & { kind: EventKind, actor: EventActor, facts: JsonObject, now: Moment }
 
 /** Adds an entry to a timeline. */
 async function note (queries: CompanyQueries, { companyId, dispatchId, kind, actor, facts, now }: Note): Promise<void> {

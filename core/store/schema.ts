@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../contract/json.ts'
 import type { TemplateSource } from '../documents/model.ts'
 import type { StoredSecrets } from '../host/settings.ts'
 import type { ProviderResponse } from '../contract/response.ts'
-import type { ChosenBy, ConfiguredBy, DispatchStatus, StepStatus } from '../contract/states.ts'
+import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../contract/states.ts'
 
 /** The tables, as queries see them. The migrations hold the truth; the store's tests hold the two together. */
 export type Tables = {
@@ -57,7 +57,7 @@ export type Tables = {
     outcome: string | null, error: Plain<StepError> | null
   }
   events: {
-    event_id: Generated<string>, company_id: number, dispatch_id: string, step_id: string | null, kind: string, actor: Plain<EventActor>,
+    event_id: Generated<string>, company_id: number, dispatch_id: string, step_id: string | null, kind: EventKind, actor: Plain<EventActor>,
     facts: Plain<JsonObject>, at: Date
   }
   inbound: {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ProviderResponse } from '../contract/response.ts'
-import type { DispatchStatus, StepStatus } from '../contract/states.ts'
+import type { DispatchStatus, EventKind, StepStatus } from '../contract/states.ts'
 import { asOwner, type Database } from './database.ts'
 import { insertDocuments, type NewDocument } from './documents.ts'
 import { nextLookAt, type Enqueue, type NextLook } from './lease.ts'
@@ -28,8 +28,8 @@ export type NewAttempt = StepOfRun & {
 export async function beginAttempt (database: Database, { companyId, dispatchId, stepId, runId, provider, document, pictures = [], made }: NewAttempt): Promise<number> {
   const { now } = database
   const events = [
-    ...(document === undefined ? [] : [{ kind: 'rendered', facts: { documentId: document.documentId, size: document.size, sha256: document.sha256, ...(document.pages === undefined ? {} : { pages: document.pages }) } }]),
-    ...(provider === undefined ? [] : [{ kind: 'calling', facts: { providerName: provider.code, providerVersion: provider.version } }])
+    ...(document === undefined ? [] : [{ kind: 'rendered' satisfies EventKind, facts: { documentId: document.documentId, size: document.size, sha256: document.sha256, ...(document.pages === undefined ? {} : { pages: document.pages }) } }]),
+    ...(provider === undefined ? [] : [{ kind: 'calling' satisfies EventKind, facts: { providerName: provider.code, providerVersion: provider.version } }])
   ]
   return database.company(companyId, async (queries) => {
     const { rows: [done] } = await sql<{ begun: boolean, number: number | null }>`
@@ -80,7 +80,7 @@ const ends: ReadonlySet<DispatchStatus> = new Set(['succeeded', 'failed', 'parti
  * while nobody knows or it is tried again; what later steps hold is released where the dispatch ends. Throws `conflict`
  * unless the run has the dispatch and the step is open, or in one of the states `from`.
  */
-export async function settleStep (database: Database, step: StepOfRun & { actor: EventActor, kind?: string, facts?: JsonObject, from?: readonly StepStatus[] }, settlement: Settlement, following: Following): Promise<void> {
+export async function settleStep (database: Database, step: StepOfRun & { actor: EventActor, kind?: EventKind, facts?: JsonObject, from?: readonly StepStatus[] }, settlement: Settlement, following: Following): Promise<void> {
   const { now } = database
   const { companyId, dispatchId, stepId, runId, actor, from = open } = step
   const { status, tryAfter, look, detached = false, also, tell } = following
@@ -97,7 +97,7 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
     ...(response === null ? {} : { remoteId: response.id })
   }
   const due = nextTryAt === undefined ? sql`'{}'` : sql`jsonb_build_object('nextTryAt', ${isoText(nextTryAt)})`
-  const kind = step.kind ?? (actor.kind === 'provider' ? 'answered' : accepted ? 'done' : 'failed')
+  const kind: EventKind = step.kind ?? (actor.kind === 'provider' ? 'answered' : accepted ? 'done' : 'failed')
   await database.company(companyId, async (queries) => {
     const { rows: [settled] } = await sql<{ detached: boolean }>`
       with run as (
@@ -171,6 +171,6 @@ export async function replaceDocument (database: Database, { companyId, dispatch
         update steps set document_id = ${documentId}, made = case when ${made === undefined} then made else coalesce(made, '{}') || ${JSON.stringify(made ?? {})} end where step_id = ${stepId} and company_id = ${companyId}
       )
       insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
-      values (${companyId}, ${dispatchId}, ${stepId}, 'fetched', '{"kind":"system"}', ${JSON.stringify({ documentId })}, ${now})`.execute(queries)
+      values (${companyId}, ${dispatchId}, ${stepId}, ${'fetched' satisfies EventKind}, '{"kind":"system"}', ${JSON.stringify({ documentId })}, ${now})`.execute(queries)
   })
 }

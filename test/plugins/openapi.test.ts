@@ -1,7 +1,7 @@
 import { request, type IncomingMessage } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { compileJsonSchema, errorTable } from '@dispatch/core'
+import { compileJsonSchema, errorTable, eventKinds } from '@dispatch/core'
 import fastify from 'fastify'
 import t from 'tap'
 import { app } from '../../plugins/app.ts'
@@ -52,6 +52,22 @@ await t.test('every operation has a name of its own, which generated clients cal
   for (const [index, name] of names.entries()) t.match(name, /^[a-z][A-Za-z0-9]+$/, `${operations[index]?.method} ${operations[index]?.path}`)
   t.strictSame([...new Set(names)].sort(), [...names].sort())
   t.ok(['dispatchInvoicing', 'validateInvoicing', 'dispatchUpload', 'readDispatch', 'listDispatches', 'login'].every((name) => names.includes(name)))
+  t.end()
+})
+
+await t.test('its patterns have nothing that generators cannot read: no look-around, no classes of Unicode', (t) => {
+  const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, pattern = '']) => JSON.parse(pattern) as string)
+  t.ok(patterns.length > 10)
+  for (const pattern of patterns) {
+    t.notMatch(pattern, /\(\?[=!<]|\\[pP]\{/)
+    t.doesNotThrow(() => new RegExp(pattern), 'nor do they need the flag "u"')
+  }
+  t.end()
+})
+
+await t.test('the kinds of entries in a timeline are told', (t) => {
+  const timeline = operations.find(({ path }) => path === '/api/v1/dispatches/{id}/events')!
+  t.strictSame(answerOf(timeline, '200').properties.data.items.properties.kind.enum, eventKinds)
   t.end()
 })
 
