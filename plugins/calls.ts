@@ -12,7 +12,7 @@ const late = ['provider_unavailable', 'timeout'] as const
 /** What a client can cause by a dispatch. */
 export const dispatchErrors = [
   ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error', 'distant_service_error',
-  'provider_unavailable', 'timeout', 'recording_unknown', 'outcome_unknown'
+  'provider_unavailable', 'timeout', 'recording_unknown', 'outcome_unknown', 'document_damaged'
 ] as const
 
 /** The pipeline reads its bodies itself, the same for every way in, and makes its answers: but for the query, the schemas of a route are only for the documentation. */

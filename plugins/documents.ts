@@ -1,4 +1,4 @@
-import { DispatchError, fileFormats, findDispatch, findDocument, findLinkedDocument, maySee, type Actor, type Database, type DocumentRow, type Files, type Links } from '@dispatch/core'
+import { DispatchError, fileFormats, findDispatch, findDocument, findLinkedDocument, maySee, noteDamage, storedFile, type Actor, type Database, type DocumentRow, type Files, type Links } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { missing, uuidIn } from './paths.ts'
@@ -12,7 +12,10 @@ const Download = {
 export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database, files: Files, links: Links, now: () => Date }> = (app, { database, files, links, now }, done) => {
   async function send (reply: FastifyReply, document: DocumentRow | undefined, absent: () => DispatchError): Promise<FastifyReply> {
     if (document === undefined || document.expires_at <= now()) throw absent()
-    const stream = await files.stream(document.storage_key)
+    const stream = await files.stream(storedFile(document)).catch(async (error: unknown) => {
+      if (error instanceof DispatchError) await noteDamage(database, document)
+      throw error
+    })
     return reply.headers({
       'content-type': document.content_type,
       'content-length': document.size,
@@ -32,12 +35,12 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   }
 
   app.get<{ Params: { id: string } }>('/api/v1/documents/:id', {
-    config: { errors: ['not_found'] },
+    config: { errors: ['not_found', 'document_damaged'] },
     schema: { operationId: 'downloadDocument', tags: ['Documents'], summary: 'Downloads a generated document.', response: { 200: Download } }
   }, async ({ actor, params }, reply) => send(reply, await find(actor, uuidIn(params.id, 'document')), () => missing('document', params.id)))
 
   app.get<{ Params: { token: string } }>('/d/:token', {
-    config: { public: true, errors: ['not_found'] },
+    config: { public: true, errors: ['not_found', 'document_damaged'] },
     schema: { operationId: 'downloadLinkedDocument', tags: ['Documents'], summary: 'Downloads a generated document by its signed link.', response: { 200: Download } }
   }, async ({ params }, reply) => {
     const documentId = links.read(params.token)

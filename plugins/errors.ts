@@ -16,7 +16,7 @@ declare module 'fastify' {
 export const errorsPlugin = plugin((app, _options, done) => {
   app.setErrorHandler<FastifyError | DispatchError>((error, request, reply) => {
     const known = error instanceof DispatchError ? error : error instanceof DatabaseUnavailable ? unavailable(error) : frameworkError(error, request)
-    if (known.word === 'internal_error') request.log.error({ err: error }, 'request failed')
+    if (known.word === 'internal_error' || known.word === 'document_damaged') request.log.error({ err: error }, 'request failed')
     return send(known, request, reply)
   })
   app.setNotFoundHandler((request, reply) => send(notFound(request), request, reply))

@@ -161,7 +161,7 @@ export type DispatchView = Static<typeof DispatchView>
 /** One entry of a dispatch's timeline. */
 export const EventView = Type.Object({
   id: Type.String(),
-  kind: Type.Enum(eventKinds, { description: 'planned, rendered, fetched (the document of the vendor), calling, answered, done (without a provider), failed (no provider was called), resumed, released (to be tried again at once), recovered (from a process that ended), reconciled, corrected (answered after its process had lost the dispatch), resolved, cancelled, webhook, polled, skipped (a deferred action whose event is not to be expected any more).' }),
+  kind: Type.Enum(eventKinds, { description: 'planned, rendered, fetched (the document of the vendor), damaged (a document that is not what was stored any more was asked for), calling, answered, done (without a provider), failed (no provider was called), resumed, released (to be tried again at once), recovered (from a process that ended), reconciled, corrected (answered after its process had lost the dispatch), resolved, cancelled, webhook, polled, skipped (a deferred action whose event is not to be expected any more).' }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,
   facts: AnyJsonObject,

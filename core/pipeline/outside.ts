@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream'
 import type { DocumentHandle } from '../contract/common.ts'
 import type { Outside } from '../host/outside.ts'
+import type { Made } from '../services/made.ts'
 import { findDocument } from '../store/dispatch-views.ts'
 import { createProviderState, keepForRun } from '../store/provider-state.ts'
 import type { Parts } from './parts.ts'
 import type { ProviderStep, Run } from './run.ts'
+import { storedFile } from './stored-document.ts'
 
 /** What the provider of a step may reach. `owner` tells whose configuration it is: the company's or which user's. */
 export async function outsideOf (parts: Parts, { companyId, dispatchId, runId }: Run, { by: { provider }, service, stepId, generation }: ProviderStep, owner: string): Promise<Outside> {
@@ -24,8 +26,20 @@ export async function outsideOf (parts: Parts, { companyId, dispatchId, runId }:
   }
 }
 
+/**
+ * Makes sure that what a step is about is what was stored; a call that found out on its way would leave its request unfinished.
+ * `fresh`: what has just been made. Throws `document_damaged`.
+ */
+export async function checkDocuments ({ database, files }: Pick<Parts, 'database' | 'files'>, { companyId }: Pick<Run, 'companyId'>, made: Made, fresh: ReadonlySet<string>): Promise<void> {
+  const handles = [...'document' in made ? [made.document] : [], ...'attachments' in made ? made.attachments : [], ...('inline' in made ? made.inline ?? [] : [])]
+  for (const { id } of handles.filter((document) => !fresh.has(document.id))) {
+    const stored = await findDocument(database, companyId, id)
+    if (stored !== undefined) await files.check(storedFile(stored))
+  }
+}
+
 /** The bytes of a document that is still on its way, or of a stored one. */
 async function readDocument ({ spool, files, database }: Parts, companyId: number, document: DocumentHandle): Promise<Readable> {
   const stored = await findDocument(database, companyId, document.id)
-  return stored === undefined ? await spool.read(document) : await files.stream(stored.storage_key)
+  return stored === undefined ? await spool.read(document) : await files.stream(storedFile(stored))
 }

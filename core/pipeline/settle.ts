@@ -107,8 +107,8 @@ export function settlementOf (outcome: Outcome): Settlement {
 export function settlementOfFailure (error: unknown, place = ''): Settlement {
   if (error instanceof RendererBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
   if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], place)
-  // No later try finds it.
-  if (error instanceof DispatchError && error.word === 'document_expired') return { outcome: 'rejected', error: { word: error.word, message: error.message } }
+  // No later try finds it as it was.
+  if (error instanceof DispatchError && (error.word === 'document_expired' || error.word === 'document_damaged')) return { outcome: 'rejected', error: { word: error.word, message: error.message } }
   if (error instanceof DatabaseUnavailable) return { outcome: 'unavailable', error: { word: 'service_unavailable', message: `${error.message} Nothing was sent.` } }
   if (error instanceof DispatchError) return { outcome: 'unavailable', error: { word: error.word, message: error.message, ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }) } }
   if (!(error instanceof RenderError)) return { outcome: 'unavailable', error: { word: 'internal_error', message: 'The dispatch failed before the provider was called; nothing was sent.' } }

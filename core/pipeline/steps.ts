@@ -8,6 +8,7 @@ import type { Result, StepResult } from './answer.ts'
 import { correct } from './correction.ts'
 import { prepareCall } from './dispatch.ts'
 import { makeContent, placesIn, type ChainDocument } from './make.ts'
+import { checkDocuments } from './outside.ts'
 import type { Parts } from './parts.ts'
 import type { Run, RunStep, StoredContent } from './run.ts'
 import { settle, settlementOf, settlementOfFailure } from './settle.ts'
@@ -126,6 +127,7 @@ async function makeReady (parts: Parts, run: Run, step: RunStep, { contents }: P
   try {
     if (step.missing !== undefined) throw new DispatchError('provider_unavailable', step.missing)
     const { made, document, fresh } = await makeContent(parts, run, step, hand)
+    if (by !== undefined) await checkDocuments(parts, run, made, new Set([...fresh.document === undefined ? [] : [fresh.document], ...fresh.pictures ?? []].map(({ documentId }) => documentId)))
     const attempt = await beginAttempt(parts.database, { companyId, dispatchId, stepId, runId, ...fresh, ...(by === undefined ? {} : { provider: { code: by.provider.code, version: by.provider.version } }) })
     contents.set(stepId, { ...content, ...(document === undefined ? {} : { document }), ...(fresh.made === undefined ? {} : { made: fresh.made }) })
     return by === undefined ? { attempt } : { attempt, call: await prepareCall(parts, run, { ...step, by }, made) }

@@ -1,5 +1,6 @@
 import type { DocumentHandle } from '../contract/common.ts'
 import type { DocumentRow } from '../store/dispatch-views.ts'
+import type { StoredFile } from '../store/files.ts'
 
 /** A document that is kept, and until when. */
 export type StoredDocument = DocumentHandle & { pages?: number, expiresAt: Date }
@@ -15,4 +16,9 @@ export function storedDocument (row: DocumentRow): StoredDocument {
     expiresAt: row.expires_at,
     ...(row.pages === null ? {} : { pages: row.pages })
   }
+}
+
+/** Where the bytes of a stored document lie, and what they must be. */
+export function storedFile ({ storage_key: key, size, sha256 }: DocumentRow): StoredFile {
+  return { key, size: Number(size), sha256 }
 }

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { Database } from './database.ts'
 import type { Moment } from './moment.ts'
 
 /** `size` in bytes; `sha256` in lowercase hexadecimal. */
@@ -33,4 +34,12 @@ function documentRow (document: NewDocument): Record<string, unknown> {
     storage_key: document.storageKey,
     expires_at: document.expiresAt
   }
+}
+
+/** Notes in the timeline of its dispatch, once, that a document was found to be damaged. */
+export async function noteDamage (database: Database, { company_id: companyId, dispatch_id: dispatchId, document_id: documentId }: { company_id: number, dispatch_id: string, document_id: string }): Promise<void> {
+  await database.company(companyId, (queries) => sql`
+    insert into events (company_id, dispatch_id, kind, actor, facts, at)
+    select ${companyId}, ${dispatchId}, 'damaged', '{"kind":"system"}', ${JSON.stringify({ documentId })}, ${database.now}
+    where not exists (select from events where company_id = ${companyId} and dispatch_id = ${dispatchId} and kind = 'damaged' and facts ->> 'documentId' = ${documentId})`.execute(queries))
 }

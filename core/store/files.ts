@@ -1,49 +1,60 @@
-import { createHash } from 'node:crypto'
-import { open, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { pathToFileURL } from 'node:url'
-import { Disk } from 'flydrive'
-import { FSDriver } from 'flydrive/drivers/fs'
+import { createHash, type Hash } from 'node:crypto'
+import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { DispatchError } from '../contract/errors.ts'
 
-/** Where the bytes of documents lie. Keys are paths of our own making. */
+/**
+ * Where the bytes of documents lie. Keys are paths of our own making. What was stored survives a loss of power; what could not be
+ * stored, as on a full disk, leaves nothing.
+ */
 export type Files = {
-  /** Resolves when the bytes would survive a loss of power. */
   put: (key: string, bytes: Uint8Array) => Promise<void>
-  /** Stores what comes, as safely as `put`; tells its size in bytes, its SHA-256 in hexadecimal, and its first bytes. */
+  /** Stores what comes; tells its size in bytes, its SHA-256 in hexadecimal, and its first bytes. */
   receive: (key: string, bytes: Readable) => Promise<Received>
-  /** Throws when there is nothing under the key. */
-  bytes: (key: string) => Promise<Uint8Array>
-  stream: (key: string) => Promise<Readable>
+  /** The bytes of a file, once all of them were seen to be those that were stored; else throws `document_damaged`. Throws (`ENOENT`) when there is nothing under the key. */
+  stream: (file: StoredFile) => Promise<Readable>
+  /** Throws as `stream` does. */
+  check: (file: StoredFile) => Promise<void>
   /** Nothing happens when there is nothing under the key. */
   remove: (key: string) => Promise<void>
-  /** The keys below a folder; none when there is no such folder. */
+  /** The keys below a folder, with those of drafts that a process left when it ended; none when there is no such folder. */
   list: (folder: string) => Promise<string[]>
 }
 
+/** What a file was when it was stored. `size` in bytes, `sha256` in lowercase hexadecimal. */
+export type StoredFile = { key: string, size: number, sha256: string }
+
 export type Received = { size: number, sha256: string, head: Uint8Array }
+
+/** How the key of a draft ends. */
+export const draftEnding = '.part'
 
 /** Keeps files below a folder. */
 export function createLocalFiles (folder: string): Files {
-  const disk = new Disk(new FSDriver({ location: pathToFileURL(`${folder}/`), visibility: 'private' }))
+  const pathOf = (key: string): string => join(folder, key)
   return {
-    async put (key, bytes) {
-      await disk.put(key, bytes)
-      await sync(join(folder, key))
+    async put (key, bytes) { await place(pathOf(key), Readable.from([bytes])) },
+    receive: (key, bytes) => place(pathOf(key), bytes),
+    async stream (file) {
+      const handle = await open(pathOf(file.key))
+      try {
+        await mustBeWhole(handle, file)
+        return handle.createReadStream({ start: 0 })
+      } catch (error) {
+        await handle.close()
+        throw error
+      }
     },
-    async receive (key, bytes) {
-      const meter = createMeter()
-      await disk.putStream(key, bytes.compose(meter.pass))
-      await sync(join(folder, key))
-      return meter.read()
+    async check (file) {
+      await using handle = await open(pathOf(file.key))
+      await mustBeWhole(handle, file)
     },
-    remove: (key) => disk.delete(key),
+    remove: (key) => rm(pathOf(key), { force: true }),
     async list (below) {
-      const names = await readdir(join(folder, below)).catch(noneWhereMissing)
+      const names = await readdir(pathOf(below)).catch(noneWhereMissing)
       return names.map((name) => `${below}/${name}`)
-    },
-    bytes: (key) => disk.getBytes(key),
-    stream: (key) => disk.getStream(key)
+    }
   }
 }
 
@@ -52,33 +63,62 @@ function noneWhereMissing (error: unknown): [] {
   throw error
 }
 
-/** As much of a file as tells its type. */
-const headLength = 4100
-
-/** Counts and hashes what passes. */
-function createMeter (): { pass: (pieces: AsyncIterable<Buffer>) => AsyncIterable<Buffer>, read: () => Received } {
-  const digest = createHash('sha256')
-  let size = 0
-  let head: Uint8Array = new Uint8Array()
-  return {
-    async * pass (pieces) {
-      for await (const piece of pieces) {
-        if (head.byteLength < headLength) head = Buffer.concat([head, piece.subarray(0, headLength - head.byteLength)])
-        size += piece.byteLength
-        digest.update(piece)
-        yield piece
-      }
-    },
-    read: () => ({ size, sha256: digest.digest('hex'), head })
+/** The whole file under another name first: under its own there is all of it or nothing, whenever the power is lost. */
+async function place (path: string, bytes: Readable): Promise<Received> {
+  const draft = path + draftEnding
+  await makeFolder(dirname(path))
+  try {
+    await using file = await open(draft, 'w', 0o600)
+    const received = await write(file, bytes)
+    await file.sync()
+    await rename(draft, path)
+    await syncFolder(dirname(path))
+    return received
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
   }
 }
 
-/** Flushes a file's contents to the disk: what the database says is there must be there after a power cut. */
-async function sync (path: string): Promise<void> {
-  const file = await open(path)
-  try {
-    await file.datasync()
-  } finally {
-    await file.close()
+/** Makes a folder and those above it; what the disk knows of each is in the one above. */
+async function makeFolder (path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
+}
+
+async function syncFolder (path: string): Promise<void> {
+  await using folder = await open(path)
+  await folder.sync()
+}
+
+/** As much of a file as tells its type. */
+const headLength = 4100
+
+async function write (file: FileHandle, bytes: Readable): Promise<Received> {
+  const digest = createHash('sha256')
+  let size = 0
+  let head: Uint8Array = new Uint8Array()
+  for await (const piece of bytes as AsyncIterable<Uint8Array>) {
+    if (head.byteLength < headLength) head = Buffer.concat([head, piece.subarray(0, headLength - head.byteLength)])
+    size += piece.byteLength
+    digest.update(piece)
+    await file.writeFile(piece)
   }
+  return { size, sha256: digest.digest('hex'), head }
+}
+
+/** Reads all of a file before anybody gets a byte of it. */
+async function mustBeWhole (file: FileHandle, { key, size, sha256 }: StoredFile): Promise<void> {
+  const found = await file.stat()
+  if (found.size === size && (await digested(file)).digest('hex') === sha256) return
+  const id = key.slice(key.lastIndexOf('/') + 1)
+  const what = found.size === size ? 'its SHA-256 is another' : `it has ${found.size} bytes instead of ${size}`
+  throw new DispatchError('document_damaged', `The document ${id} is not what was stored: ${what}. Nothing of it is sent; it is to be restored from a backup, or made by a new request.`)
+}
+
+async function digested (file: FileHandle): Promise<Hash> {
+  const digest = createHash('sha256')
+  for await (const piece of file.createReadStream({ start: 0, autoClose: false }) as AsyncIterable<Buffer>) digest.update(piece)
+  return digest
 }

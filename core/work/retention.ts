@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { Log } from '../host/log.ts'
 import type { Database } from '../store/database.ts'
-import type { Files } from '../store/files.ts'
+import { draftEnding, type Files } from '../store/files.ts'
 import { clientsKnownFor } from '../store/known-clients.ts'
 import { forgetBodies, forgetClients, forgetInbound, forgetKeys, forgetRequests, listCompanies, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/retention.ts'
 import type { Queue } from './queue.ts'
@@ -86,9 +86,10 @@ function isDocument (key: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(idOf(key))
 }
 
-/** Where a document lies ends with its id. */
+/** Where a document lies ends with its id, a draft of it too. */
 function idOf (storageKey: string): string {
-  return storageKey.slice(storageKey.lastIndexOf('/') + 1)
+  const name = storageKey.slice(storageKey.lastIndexOf('/') + 1)
+  return name.endsWith(draftEnding) ? name.slice(0, -draftEnding.length) : name
 }
 
 function before (time: Date, milliseconds: number): Date {

@@ -1,13 +1,36 @@
 import { createHash } from 'node:crypto'
+import { readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
+import { chainBody } from '../support/chains.ts'
+import { readingOf } from '../support/reading.ts'
 import { invoiceRequest, startService, type Login } from '../support/service.ts'
 import { clockAt } from './support/parts.ts'
+import { testProviders } from './support/providers.ts'
 
 const clock = clockAt('2026-03-14T09:30:00.000Z')
-const service = await startService(t, { parts: { now: clock.now } })
+const providers = await testProviders(t)
+let restore = (): Promise<void> => Promise.resolve()
+/** Alters the document that it is given, where it is stored. */
+await providers.add('careless', {}, async ({ document: { id } }: any, { reference }) => {
+  const path = await pathOf(id)
+  const bytes = await readFile(path)
+  await writeFile(path, Buffer.concat([bytes.subarray(0, -1), Buffer.from('!')]))
+  restore = () => writeFile(path, bytes)
+  return { id: `careless-${reference}`, status: 'created' }
+})
+const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { now: clock.now } })
+await service.send('PUT', '/api/v1/company/providers/careless', { body: { settings: {} } })
+const { events, outbox } = readingOf(service)
 const sent = await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'Zoë/7 "x"' }) })
 const document = sent.body.generatedDocument
 const link: string = new URL(document.url).pathname
+
+/** Where the bytes of a document lie. */
+async function pathOf (documentId: string): Promise<string> {
+  const { storage_key: key } = await service.house.get('database').owner.selectFrom('documents').select('storage_key').where('document_id', '=', documentId).executeTakeFirstOrThrow()
+  return join(service.house.get('config').dataDirectory, 'files', key)
+}
 
 type Download = { status: number, headers: Headers, bytes: Buffer }
 
@@ -73,6 +96,32 @@ await t.test('the same data at the same moment give the same bytes', async (t) =
   t.equal(again.body.generatedDocument.sha256, document.sha256)
   t.not(again.body.generatedDocument.id, document.id)
 })
+
+await t.test('of a document that was truncated on the disk nobody gets a byte: the answer says so at once, the timeline once', async (t) => {
+  const { body } = await service.send('POST', '/api/invoicing', { body: invoiceRequest() })
+  const { id, size, url } = body.generatedDocument
+  await truncate(await pathOf(id), size - 1)
+  for (const answer of [await service.send('GET', `/api/v1/documents/${id}`), await service.send('GET', new URL(url).pathname, {}, null)]) {
+    t.match(answer, { status: 500, body: { error: 'document_damaged', message: `has ${size - 1} bytes instead of ${size}` } })
+    t.equal(answer.headers.get('content-disposition'), null)
+  }
+  t.strictSame((await events(body.dispatchId, 'damaged')).map(({ actor, facts }) => ({ actor, facts })), [{ actor: { kind: 'system' }, facts: { documentId: id } }])
+  t.equal(service.log.filter((line) => line.includes('"level":50') && line.includes('is not what was stored')).length, 2, 'and the operators read of it')
+})
+
+for (const next of ['email', 'postal', 'upload'] as const) {
+  await t.test(`a document that is damaged on its way through a chain reaches nobody by ${next}; restored, it does`, async (t) => {
+    const body = chainBody(['invoicing', next], invoiceRequest()['template'], { providerName: 'careless' })
+    const sent = (await outbox()).length
+    const { status, body: { error, dispatchId, steps } } = await service.send('POST', `/api/invoicing/${next}`, { body })
+    t.match({ status, error, steps }, { status: 422, error: 'partially_dispatched', steps: [{ status: 'accepted' }, { status: 'rejected', error: { error: 'document_damaged', message: /SHA-256/ } }] })
+    t.strictSame((await events(dispatchId, 'failed')).map(({ facts }) => facts), [{ outcome: 'rejected', error: 'document_damaged' }])
+    t.equal((await outbox()).length, sent)
+    await restore()
+    t.match(await service.send('POST', `/api/v1/dispatches/${dispatchId}/retry`), { status: 200, body: { status: 'succeeded' } })
+    t.equal((await outbox()).length, sent + 1)
+  })
+}
 
 await t.test('after 30 days neither credentials nor link lead to it', async (t) => {
   clock.advance(30 * 24 * 3600 - 1)

@@ -20,7 +20,7 @@ await t.test('the words and statuses are those of the specification and the cont
     417: ['expectation_failed'],
     422: ['authentication_error', 'configuration_missing', 'idempotency_key_reused', 'partially_dispatched', 'provider_error', 'validation_failed'],
     429: ['rate_limited'],
-    500: ['distant_service_error', 'internal_error'],
+    500: ['distant_service_error', 'document_damaged', 'internal_error'],
     503: ['provider_unavailable', 'service_unavailable'],
     504: ['outcome_unknown', 'recording_unknown', 'timeout']
   })

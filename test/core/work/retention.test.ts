@@ -141,14 +141,15 @@ await t.test('a file that was stored and never recorded is removed after two day
   const owner = await company()
   const recorded = await kept(owner)
   const abandoned = { ...recorded, storageKey: recorded.storageKey.replace(/[^/]+$/, randomUUIDv7()) }
+  const draft = { ...recorded, storageKey: `${abandoned.storageKey}.part` }
   const foreign = { ...recorded, storageKey: recorded.storageKey.replace(/[^/]+$/, 'notes.txt') }
-  for (const { storageKey } of [abandoned, foreign]) await files.put(storageKey, Buffer.from('x'))
+  for (const { storageKey } of [abandoned, draft, foreign]) await files.put(storageKey, Buffer.from('x'))
   clock.time += day
   await retain()
   t.ok(lies(abandoned), 'it may still be recorded')
   clock.time += day
   await retain()
-  t.strictSame([recorded, abandoned, foreign].map(lies), [true, false, true])
+  t.strictSame([recorded, abandoned, draft, foreign].map(lies), [true, false, false, true])
 })
 
 await t.test('everything goes in bounded batches, job after job until nothing is left', async (t) => {
