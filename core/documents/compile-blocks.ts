@@ -11,7 +11,8 @@ import { compileLoop } from './loop.ts'
 import { compileProse } from './prose.ts'
 import { spend, type Scope } from './scope.ts'
 import { below, fault, type Site } from './site.ts'
-import { colorOf, points } from './style.ts'
+import { points } from './paper.ts'
+import { colorOf } from './style.ts'
 
 /** What is the same for all blocks of a template. */
 export type Setting = { readonly style: ResolvedStyle, readonly assets: Assets }

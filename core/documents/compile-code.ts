@@ -10,7 +10,7 @@ import { textOf } from './liquid.ts'
 import { compileProse, plainText } from './prose.ts'
 import { spend, type Scope } from './scope.ts'
 import { below, fault, type Site } from './site.ts'
-import { points } from './style.ts'
+import { points } from './paper.ts'
 
 /** How a symbology is drawn, with its size in millimetres unless given: of barcodes a module is 0.33 mm wide. */
 type Drawing = { modules: (text: string) => Modules | string, size: (modules: Modules) => { width: number, height: number }, isLabelled: boolean }

@@ -7,7 +7,7 @@ import { readImage } from './image/read.ts'
 import { compileProse, plainText } from './prose.ts'
 import { spend, type Scope } from './scope.ts'
 import { below, fault, type Site } from './site.ts'
-import { points } from './style.ts'
+import { points } from './paper.ts'
 
 /** The pictures of a template, read once. */
 export type Assets = Readonly<Record<string, ImageData>>

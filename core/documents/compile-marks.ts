@@ -6,7 +6,7 @@ import { linkOf } from './links.ts'
 import { compileProse, plainText } from './prose.ts'
 import type { Scope } from './scope.ts'
 import { below, fault, type Site } from './site.ts'
-import { points } from './style.ts'
+import { points } from './paper.ts'
 
 /** Compiles a button. One whose address the data do not have is left out; an address that is no safe link is a RenderError. */
 export function compileButton (source: Button, site: Site): (scope: Scope) => ButtonBlock | undefined {

@@ -6,6 +6,7 @@ import { renderError, TemplateError, type Fault } from './errors.ts'
 import { compileLanguage } from './language.ts'
 import { limits } from './limits.ts'
 import type { TemplateSource } from './model.ts'
+import { usualPaper, type Paper } from './paper.ts'
 import { compileProse, plainText } from './prose.ts'
 import { isRecord } from './records.ts'
 import { newScope, type Scope } from './scope.ts'
@@ -15,8 +16,8 @@ import { noUses, type Read, type Uses } from './uses.ts'
 
 /** A template ready for any number of documents. */
 export type CompiledTemplate = {
-  /** Puts the data in; a RenderError when they do not fit the template. */
-  readonly resolve: (data: unknown) => ResolvedDocument
+  /** Puts the data in; a RenderError when they do not fit the template. `paper`: of a page whose size is `auto`. */
+  readonly resolve: (data: unknown, paper?: Paper) => ResolvedDocument
   /** The fields of the data that it reads. */
   readonly uses: Uses
   readonly reads: readonly Read[]
@@ -40,16 +41,15 @@ export function examineTemplate (source: TemplateSource): CompiledTemplate & { r
     uses: site.uses,
     reads: site.reads,
     source,
-    resolve (data) {
+    resolve (data, paper = usualPaper) {
       if (!isRecord(data)) throw renderError('', 'type', 'The data of a template are an object.')
-      return resolve(newScope(data))
+      return resolve(newScope(data), paper)
     }
   }
 }
 
-function compileDocument (source: TemplateSource, site: Site): (scope: Scope) => ResolvedDocument {
+function compileDocument (source: TemplateSource, site: Site): (scope: Scope, paper: Paper) => ResolvedDocument {
   const style = styleOf(source.style ?? {})
-  const page = pageOf(source.page ?? {})
   const setting = { style, assets: readAssets(source.assets ?? {}, below(site, 'assets')) }
   const edge = { ...site, pageFields: true }
   const language = compileLanguage(source.locale, site)
@@ -62,7 +62,7 @@ function compileDocument (source: TemplateSource, site: Site): (scope: Scope) =>
   const firstHeader = compileBlocks(source.firstHeader ?? [], below(edge, 'firstHeader'), setting)
   const footer = compileBlocks(source.footer ?? [], below(edge, 'footer'), setting)
   const body = compileBlocks(source.body, below(site, 'body'), setting)
-  return (start) => {
+  return (start, paper) => {
     const spoken = language(start)
     const scope = { ...spoken, currency: currency(spoken) }
     const word = watermark(scope)
@@ -71,7 +71,7 @@ function compileDocument (source: TemplateSource, site: Site): (scope: Scope) =>
       author: author(scope),
       preheader: preheader(scope),
       locale: scope.locale,
-      page,
+      page: pageOf(source.page ?? {}, paper),
       style,
       header: resolveBlocks(header, scope),
       footer: resolveBlocks(footer, scope),

@@ -2,6 +2,7 @@ import type { Problem } from '../contract/errors.ts'
 import type { File } from './file-formats.ts'
 import type { Html } from './html.ts'
 import type { TemplateSource } from './model.ts'
+import type { Paper } from './paper.ts'
 import type { Pdf } from './pdf.ts'
 
 /** What each format gives. The bytes in it own their memory. */
@@ -30,6 +31,8 @@ export type RenderJob<F extends Format = Format> = {
   now: string
   /** Who signs, by name and in their order: each gets a place to sign, on a page at the end where the template has none. */
   signers?: readonly string[]
+  /** Of a page whose size is `auto`. */
+  paper?: Paper
 }
 
 /** A document in its format. */

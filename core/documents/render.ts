@@ -17,12 +17,12 @@ import { renderText } from './text.ts'
 import { renderXlsx } from './xlsx.ts'
 
 /** Makes the document of a template with data. Everything that is wrong with the data is a RenderError with pointers into them. */
-export async function render<F extends Format> (template: CompiledTemplate, { data: given, format, now, signers }: Omit<RenderJob<F>, 'template'>): Promise<Rendered<F>> {
+export async function render<F extends Format> (template: CompiledTemplate, { data: given, format, now, signers, paper }: Omit<RenderJob<F>, 'template'>): Promise<Rendered<F>> {
   const invoice = isEInvoice(format) ? eInvoiceOf(given, { format: eInvoiceFileFormats[format], currency: currencyOf(template.source.currency) }) : undefined
   const data = invoice?.data ?? given
   const { archival = false } = template.source
   function page (): ResolvedDocument {
-    const resolved = template.resolve(data)
+    const resolved = template.resolve(data, paper)
     return signers === undefined ? resolved : withSigners(resolved, signers)
   }
   return makers[format](page, { data, now: new Date(now), archival, xml: invoice?.xml ?? '' })

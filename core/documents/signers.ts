@@ -1,6 +1,6 @@
 import type { ResolvedBlock, ResolvedDocument } from './document.ts'
 import { renderError } from './errors.ts'
-import { points } from './style.ts'
+import { points } from './paper.ts'
 
 /**
  * A document for these signers, by name and in their order: a signature block without a label gets its signer's name, and

@@ -1,17 +1,10 @@
 import type { PageBox, ResolvedStyle } from './document.ts'
 import type { TemplateSource } from './model.ts'
+import { points, sheets, usualPaper, type Paper } from './paper.ts'
 
-/** Points (1/72 inch) of a distance in millimetres. */
-export function points (millimetres: number): number {
-  return millimetres * 72 / 25.4
-}
-
-/** Width and height, in points, of paper standing upright. */
-const papers = { A4: [points(210), points(297)], Letter: [612, 792] } as const
-
-/** Paper and margins, in points; margins are 20 mm unless given. */
-export function pageOf ({ size = 'A4', orientation = 'portrait', margins = {} }: NonNullable<TemplateSource['page']>): PageBox {
-  const [short, long] = papers[size]
+/** Paper and margins, in points; margins are 20 mm unless given. `paper`: what `auto` means. */
+export function pageOf ({ size = usualPaper, orientation = 'portrait', margins = {} }: NonNullable<TemplateSource['page']>, paper: Paper): PageBox {
+  const [short, long] = sheets[size === 'auto' ? paper : size]
   const [width, height] = orientation === 'portrait' ? [short, long] : [long, short]
   const { top = 20, right = 20, bottom = 20, left = 20 } = margins
   return { width, height, top: points(top), right: points(right), bottom: points(bottom), left: points(left) }

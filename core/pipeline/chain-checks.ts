@@ -1,5 +1,6 @@
 import { isEventService } from '../contract/delivery.ts'
 import type { Mode } from '../contract/states.ts'
+import { capabilitiesOf } from '../host/capabilities.ts'
 import type { Installed } from '../host/load.ts'
 import type { DispatchRequest } from '../services/request.ts'
 import { formatOf, services, type ServiceName } from '../services/index.ts'
@@ -22,6 +23,22 @@ export function checkPlaces ([first, ...later]: readonly DraftStep[]): Findings 
       code: 'no_places_to_sign',
       message: `The provider "${provider.code}" makes the document of "${first.service}" itself, so that nobody knows where in it to sign: choose another one for "${first.service}", or leave "${service}" out.`
     }))
+  }
+}
+
+/** A letter is printed on paper for which its template may not be made. */
+export function checkPapers ([first, ...later]: readonly DraftStep[], deferred: readonly DraftStep[]): Findings {
+  if (first === undefined) return {}
+  const provider = first.choice?.provider
+  // The pages of a document that a provider makes are its own.
+  const handed = provider !== undefined && makesDocument(provider, first.service) ? undefined : first.template
+  const printed = [first, ...[...later, ...deferred].map((step) => ({ ...step, template: handed }))]
+  return {
+    problems: printed.flatMap(({ service, choice, template }) => {
+      const by = capabilitiesOf(choice?.provider, service)
+      const why = by === undefined || template === undefined ? undefined : services[service].paper?.check(template.template.source.page ?? {}, by)
+      return why === undefined || template === undefined ? [] : [{ path: template.path.replace(/\/data$/, ''), code: 'not_supported_by_provider', message: why }]
+    })
   }
 }
 

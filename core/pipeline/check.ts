@@ -3,6 +3,7 @@ import { presentable, refusal, type Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Mode } from '../contract/states.ts'
 import { latestVersion, type Version } from '../contract/versions.ts'
+import { capabilitiesOf } from '../host/capabilities.ts'
 import { foresee } from '../host/foresee.ts'
 import { eInvoiceFileFormats } from '../documents/file-formats.ts'
 import { isKnownField } from '../documents/schema-paths.ts'
@@ -14,7 +15,7 @@ import { checkEInvoiceWords, checkInvoice } from '../services/invoice.ts'
 import type { Facts, Findings, Subject } from '../services/service.ts'
 import type { DispatchRequest } from '../services/request.ts'
 import type { StoredTemplate } from '../store/templates.ts'
-import { checkCallback, checkFormats, checkPlaces } from './chain-checks.ts'
+import { checkCallback, checkFormats, checkPapers, checkPlaces } from './chain-checks.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
 import type { TemplateFindings } from './template-checks.ts'
 
@@ -38,6 +39,7 @@ export function check (draft: Draft, { templateFindings, prices, link, mode, now
     checkCallback(request, mode),
     checkPlaces(steps),
     checkFormats(steps),
+    checkPapers(steps, deferred),
     ...all.map((step) => checkSettings(step, version)),
     ...all.flatMap((step) => [
       checkTemplate(step, templateFindings, today),
@@ -137,9 +139,8 @@ function subjectOf ({ source: { documentType, vocabulary, currency } }: StoredTe
 
 /** What the rules may know of a provider: nothing of its secrets. */
 function providerOf (service: DraftStep['service'], choice: DraftStep['choice']): Subject<JsonObject, JsonObject>['provider'] {
-  const capabilities = choice?.provider?.manifest.services[service]?.capabilities
-  if (choice?.provider === undefined || capabilities === undefined) return undefined
-  return { code: choice.provider.code, capabilities, ...(choice.chosen ? { settings: choice.configuration.settings.plain } : {}) }
+  const facts = capabilitiesOf(choice?.provider, service)
+  return facts && { ...facts, ...(choice?.chosen === true ? { settings: choice.configuration.settings.plain } : {}) }
 }
 
 function planned ({ service, fields, settings, template: content, choice }: DraftStep, prices: Rules['prices']): PlannedStep {

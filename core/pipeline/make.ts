@@ -2,7 +2,9 @@ import { hash } from 'node:crypto'
 import type { JsonObject } from '../contract/json.ts'
 import { refusal } from '../contract/errors.ts'
 import { fileFormats, type FileFormat } from '../documents/file-formats.ts'
+import type { Paper } from '../documents/paper.ts'
 import type { Format, Rendered } from '../documents/renderer.ts'
+import { capabilitiesOf } from '../host/capabilities.ts'
 import { cleanFilename } from '../services/filename.ts'
 import { formatOf, services } from '../services/index.ts'
 import { linkToken } from '../services/link.ts'
@@ -31,9 +33,7 @@ export async function makeContent (parts: Making, run: Run, step: RunStep, hand:
   const service = services[step.service]
   const content = await makers[service.content](parts, run, step, hand)
   const made: Made = { data: step.template?.data ?? {}, metadata: run.metadata, ...await linkFor(parts, step, hand), ...content.content }
-  const capabilities = step.by?.provider.manifest.services[step.service]?.capabilities
-  const provider = step.by === undefined || capabilities === undefined ? undefined : { code: step.by.provider.code, capabilities }
-  const problems = service.checkMade?.(step.fields, made, provider) ?? []
+  const problems = service.checkMade?.(step.fields, made, capabilitiesOf(step.by?.provider, step.service)) ?? []
   if (problems.length > 0) throw refusal('validation_failed', problems)
   const { document, fresh = {} } = content
   return { made, fresh, ...(document === undefined ? {} : { document }) }
@@ -98,13 +98,20 @@ function pagesOf ({ pages }: { pages?: number }): { pages?: number } {
   return pages === undefined ? {} : { pages }
 }
 
-/** Whoever signs the document, in whichever step, has a place in it. */
-async function render<F extends Format> ({ renderer, now }: Making, { companyId, steps }: Run, { template: content }: RunStep, format: F): Promise<Rendered<F>> {
+/** Whoever signs the document, in whichever step, has a place in it; where it is posted says what it is printed on. */
+async function render<F extends Format> ({ renderer, now }: Making, run: Run, { template: content }: RunStep, format: F): Promise<Rendered<F>> {
+  const { companyId, steps } = run
   if (content === undefined) throw new Error('There is no template to render.')
   const { template: { id, version, digest, source, companyId: author }, data } = content
   const signers = steps.map(({ service, fields }) => services[service].signers?.(fields)).find((names) => names !== undefined)
-  const job = { template: { id, version, digest, source }, data, format, now: now().toISOString(), ...(signers === undefined ? {} : { signers }) }
+  const paper = paperFor(run)
+  const job = { template: { id, version, digest, source }, data, format, now: now().toISOString(), ...(signers === undefined ? {} : { signers }), ...(paper === undefined ? {} : { paper }) }
   return renderer.render(job, { companyId, template: author === null ? 'shared' : 'own' })
+}
+
+/** What the document of a dispatch is printed on, by the step that posts it, now or later. */
+function paperFor ({ steps, deferred }: Run): Paper | undefined {
+  return [...steps, ...deferred].map(({ service, fields, by }) => services[service].paper?.of(fields, capabilitiesOf(by?.provider, service))).find((paper) => paper !== undefined)
 }
 
 type Body = { html: string, text: string, inline: InlinePicture[] }

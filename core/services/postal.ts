@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { CountryCode, Line, Lines, type DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
+import { paperOf, papers, usualPaper, type Page } from '../documents/paper.ts'
 import { checkPlace, checkState, withoutPostalCodes } from './address.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkOffered, checkSupported } from './limits.ts'
@@ -39,6 +40,7 @@ export type PostalFields = Static<typeof PostalFields>
 export const PostalCapabilities = Type.Object({
   mailTypes: Type.Array(Type.Enum(mailTypes), { minItems: 1, uniqueItems: true }),
   countries: Type.Optional(Type.Array(CountryCode, { uniqueItems: true, description: 'Where it delivers; left out, everywhere.' })),
+  papers: Type.Optional(Type.Array(Type.Enum(papers), { minItems: 1, uniqueItems: true, description: 'The sheets that it prints on, standing upright; left out, any.' })),
   maxPages: Type.Optional(Type.Integer({ minimum: 1 })),
   color: Type.Optional(Type.Boolean()),
   duplex: Type.Optional(Type.Boolean())
@@ -74,6 +76,15 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
     }
   },
 
+  paper: {
+    of ({ recipient: { country } }, provider) {
+      const usual = paperOf(country)
+      const { papers: [first = usual, ...others] = [] } = provider?.capabilities ?? {}
+      return others.includes(usual) ? usual : first
+    },
+    check: checkPage
+  },
+
   checkMade: (_fields, { pages }, provider) => provider === undefined || pages === undefined ? [] : checkPages(pages, provider),
 
   request: (fields, { document, metadata }) => ({ postal: { ...defaults, ...fields }, document, metadata }),
@@ -88,6 +99,15 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
 /** Whether the provider takes a letter of so many pages. */
 export function checkPages (pages: number, provider: { code: string, capabilities: PostalCapabilities }): Problem[] {
   return checkMost(provider, '/template', pages, provider.capabilities.maxPages, 'pages')
+}
+
+/** Why the provider cannot print a page, where it cannot. */
+function checkPage ({ size = usualPaper, orientation = 'portrait' }: Page, { code, capabilities }: { code: string, capabilities: PostalCapabilities }): string | undefined {
+  const { papers: printed } = capabilities
+  if (printed === undefined) return undefined
+  const prints = `The provider "${code}" prints on ${printed.join(' or ')} alone, upright`
+  if (orientation === 'landscape') return `${prints}, and the pages of this template lie on their side (landscape).`
+  return size === 'auto' || printed.includes(size) ? undefined : `${prints}, and the pages of this template are ${size}: with "page: { size: auto }" they become what is printed.`
 }
 
 function checkProvider ({ fields, provider, at }: Subject<PostalFields, PostalCapabilities>): Problem[] {

@@ -2,6 +2,7 @@ import type { TObject } from 'typebox'
 import type { Problem } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { FileFormat } from '../documents/file-formats.ts'
+import type { Page, Paper } from '../documents/paper.ts'
 import type { ContentKind, Made } from './made.ts'
 
 /**
@@ -33,6 +34,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   checkMade? (fields: Fields, made: Made<Kind>, provider: ProviderFacts<Capabilities> | undefined): Problem[]
   /** Who signs the document, by name and in their order. */
   signers? (fields: Fields): readonly string[]
+  /** The paper that its document is printed on, and why the provider cannot print a page, where it cannot. */
+  paper?: { of (fields: Fields, provider: ProviderFacts<Capabilities> | undefined): Paper, check (page: Page, provider: ProviderFacts<Capabilities>): string | undefined }
   /** The format of the document that it makes, and the field that says so; without it, a PDF. */
   format?: { field: string, of (fields: Fields): FileFormat }
   /** The name that the client wants the document to have, with or without an extension. */

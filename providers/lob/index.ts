@@ -34,6 +34,7 @@ export default defineProvider({
     postal: {
       mailTypes: ['SIMPLE', 'REGISTERED'],
       countries,
+      papers: ['Letter'],
       color: true,
       duplex: true,
       // Of Lob's 60, two are kept for the page of the addresses and the sheet of a certified letter.

@@ -25,6 +25,7 @@ export default defineProvider({
   services: {
     postal: {
       mailTypes: ['SIMPLE', 'REGISTERED'],
+      papers: ['A4'],
       color: true,
       duplex: true,
       check ({ postal: { recipient, mailType } }, { settings }) {

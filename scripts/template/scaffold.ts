@@ -56,7 +56,7 @@ currency: "{{ currency | default: 'EUR' }}"
 title: "{{ subject }}"
 author: "{{ sender.name }}"
 
-page: { size: A4, margins: { top: 20, right: 20, bottom: 14, left: 20 } }
+page: { size: auto, margins: { top: 20, right: 20, bottom: 14, left: 20 } }
 style: { font: sans, size: 9, accent: '#1d4e89' }
 
 # Every word that is not in the data, in every language.

@@ -1,7 +1,7 @@
 import type { AddressWindow } from '../blocks.ts'
 import type { AddressBlock, PageBox } from '../document.ts'
 import { renderError } from '../errors.ts'
-import { points } from '../style.ts'
+import { points } from '../paper.ts'
 import type { Box } from './box.ts'
 import { numbered, typography, type Setting } from './setting.ts'
 import { stack } from './stack.ts'

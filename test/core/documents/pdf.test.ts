@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import { inflateSync } from 'node:zlib'
 import { getDocumentProxy, getResolvedPDFJS } from 'unpdf'
 import t from 'tap'
-import { now, pagesOf, pdfOf, wordsOf } from './support.ts'
+import type { TemplateSource } from '../../../core/documents/model.ts'
+import type { Paper } from '../../../core/documents/paper.ts'
+import { render } from '../../../core/documents/render.ts'
+import { compiled, now, pagesOf, pdfOf, wordsOf } from './support.ts'
 
 const lines = (count: number): object => ({ lines: Array.from({ length: count }, (_, index) => ({ name: `Item ${String(index + 1)}`, amount: index })) })
 const table = {
@@ -35,6 +38,19 @@ void t.test('the document says its title, author, language and date', async (t) 
   const document = await getDocumentProxy(Uint8Array.from(bytes))
   const { info } = await document.getMetadata()
   t.match(info, { Title: 'Invoice for Müller & Söhne <GmbH>', Author: 'Müller & Söhne <GmbH>', Language: 'de-DE', Creator: 'Document Dispatch', CreationDate: 'D:20260314093000Z' })
+})
+
+void t.test('pages of the size "auto" become the paper that is asked for, A4 unless told; others stay what they are', async (t) => {
+  const sizeOf = async (page: NonNullable<TemplateSource['page']>, paper?: Paper): Promise<number[]> => {
+    const { bytes } = await render(compiled([{ paragraph: 'x' }], { page }), { data: {}, format: 'pdf', now: now.toISOString(), ...(paper === undefined ? {} : { paper }) })
+    const { width, height } = (await (await getDocumentProxy(Uint8Array.from(bytes))).getPage(1)).getViewport({ scale: 1 })
+    return [Math.round(width), Math.round(height)]
+  }
+  t.same(await sizeOf({ size: 'auto' }), [595, 842])
+  t.same(await sizeOf({ size: 'auto' }, 'Letter'), [612, 792])
+  t.same(await sizeOf({ size: 'auto', orientation: 'landscape' }, 'Letter'), [792, 612])
+  for (const page of [{}, { size: 'A4' as const }]) t.same(await sizeOf(page, 'Letter'), [595, 842])
+  t.same(await sizeOf({ size: 'Letter' }, 'A4'), [612, 792])
 })
 
 void t.test('every font is embedded as a subset', async (t) => {

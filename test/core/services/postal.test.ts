@@ -107,6 +107,17 @@ await t.test('a letter has no more pages than the provider takes, known once it 
   t.end()
 })
 
+await t.test('a provider that declares its papers prints upright pages of these, and of any size that may become them', (t) => {
+  const acme = { code: 'acme', capabilities: { mailTypes: ['SIMPLE' as const], papers: ['Letter' as const] } }
+  const why = (page: object, by = acme): string | undefined => postal.paper?.check(page, by)
+  t.equal(why({ size: 'auto' }), undefined)
+  t.equal(why({ size: 'Letter' }), undefined)
+  for (const page of [{}, { size: 'A4' }]) t.equal(why(page), 'The provider "acme" prints on Letter alone, upright, and the pages of this template are A4: with "page: { size: auto }" they become what is printed.')
+  t.equal(why({ size: 'auto', orientation: 'landscape' }), 'The provider "acme" prints on Letter alone, upright, and the pages of this template lie on their side (landscape).')
+  t.equal(postal.paper?.check({ size: 'A4', orientation: 'landscape' }, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'] } }), undefined)
+  t.end()
+})
+
 await t.test('the provider is asked with every default in its place', (t) => {
   const made = { document, pages: 1, signatures: [], data: {}, metadata: { orderId: '1' } }
   t.same(postal.request({ recipient }, made), { postal: { recipient, mailType: 'SIMPLE', color: false, duplex: false }, document, metadata: { orderId: '1' } })

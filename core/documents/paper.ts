@@ -1,0 +1,24 @@
+/** Points (1/72 inch) of a distance in millimetres. */
+export function points (millimetres: number): number {
+  return millimetres * 72 / 25.4
+}
+
+/** Sheets by name: width and height, in points, of paper standing upright. */
+export const sheets = { A4: [points(210), points(297)], Letter: [612, 792] } as const
+
+export type Paper = keyof typeof sheets
+export const papers = Object.keys(sheets) as Paper[]
+
+/** What a template says of its pages. */
+export type Page = { size?: Paper | 'auto', orientation?: 'portrait' | 'landscape' }
+
+/** What a template asks for without saying otherwise, and what `auto` is where nobody knows better. */
+export const usualPaper = 'A4'
+
+/** Where people print on Letter (CLDR 46, supplementalData.xml, paperSize "US-Letter"); A4 is everywhere else. */
+const ofLetter: ReadonlySet<string> = new Set(['BZ', 'CA', 'CL', 'CO', 'CR', 'GT', 'MX', 'NI', 'PA', 'PH', 'PR', 'SV', 'US', 'VE'])
+
+/** The paper of a country (ISO 3166-1 alpha-2). */
+export function paperOf (country: string): Paper {
+  return ofLetter.has(country) ? 'Letter' : usualPaper
+}

@@ -1,0 +1,68 @@
+import type { Format, Rendered, RenderJob, ServiceName } from '@dispatch/core'
+import t from 'tap'
+import type { Paper } from '../../core/documents/paper.ts'
+import { chainBody } from '../support/chains.ts'
+import { invoiceRequest, startService } from '../support/service.ts'
+import { quickRenderer } from './support/parts.ts'
+import { accepts, testProviders } from './support/providers.ts'
+
+const providers = await testProviders(t)
+const services = 'mailTypes: [\'SIMPLE\'], idempotency: { kind: \'none\' }'
+await providers.add('american', { of: 'postal', service: `${services}, papers: ['Letter']` }, accepts)
+await providers.add('european', { of: 'postal', service: `${services}, papers: ['A4']` }, accepts)
+await providers.add('both', { of: 'postal', service: `${services}, papers: ['A4', 'Letter']` }, accepts)
+
+/** What was rendered, by the format and the paper. */
+const rendered: (Paper | undefined)[] = []
+const renderer = {
+  ...quickRenderer,
+  render<F extends Format> (job: RenderJob<F>): Promise<Rendered<F>> {
+    rendered.push(job.paper)
+    return quickRenderer.render(job)
+  }
+}
+const { send, house } = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer } })
+for (const code of ['american', 'european', 'both']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+await house.get('templates').publishShared([
+  { id: 900, name: 'Fixed', digest: 'fixed', yaml: '', source: { name: 'Fixed', service: 'postal', locale: 'en', page: { size: 'A4' }, body: [{ paragraph: 'x' }] }, schema: { type: 'object' }, sample: {} }
+], new Date())
+
+const american = { name: 'Ada', address: '185 Berry St', city: 'San Francisco', postalCode: '94107', country: 'US' }
+const french = { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '75002', country: 'FR' }
+const letter = (recipient: object, providerName: string): Record<string, unknown> => ({ postal: { recipient, providerName } })
+
+async function paperOf (path: readonly ServiceName[], more: Record<string, unknown>): Promise<Paper | undefined> {
+  const { status, body } = await send('POST', `/api/${path.join('/')}`, { body: chainBody(path, invoiceRequest()['template'], more) })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return rendered.at(-1)
+}
+
+await t.test('a letter is made for what its provider prints on, else for the paper of the country that it goes to', async (t) => {
+  const table: [providerName: string, recipient: object, paper: Paper][] = [
+    ['american', american, 'Letter'], ['american', french, 'Letter'], ['european', american, 'A4'],
+    ['both', american, 'Letter'], ['both', french, 'A4'], ['simulator', american, 'Letter'], ['simulator', french, 'A4']
+  ]
+  for (const [providerName, recipient, paper] of table) {
+    t.equal(await paperOf(['postal'], { postal: { recipient }, providerName }), paper, providerName)
+    t.equal(await paperOf(['invoicing', 'postal'], letter(recipient, providerName)), paper, `an invoice by ${providerName}`)
+  }
+})
+
+await t.test('a document that is posted later is made for its letter, one that is not for A4', async (t) => {
+  t.equal(await paperOf(['esign'], { deferred: [{ on: 'esign.completed', service: 'postal', providerName: 'american', recipient: french }] }), 'Letter')
+  t.equal(await paperOf(['invoicing', 'email'], {}), undefined)
+})
+
+await t.test('pages of a size that the provider does not print on are refused by validation, where the template is named', async (t) => {
+  const refused = async (path: string, body: object): Promise<string[]> => {
+    const { status, body: answer } = await send('POST', `/api/${path}/validate`, { body })
+    t.equal(status, 422, path)
+    return answer.details.map(({ path: at, message }: { path: string, message: string }) => `${at} ${message}`)
+  }
+  const why = 'The provider "american" prints on Letter alone, upright, and the pages of this template are A4: with "page: { size: auto }" they become what is printed.'
+  t.strictSame(await refused('postal', { template: { id: 900, data: {} }, providerName: 'american', postal: { recipient: american } }), [`/template ${why}`])
+  t.strictSame(await refused('file/postal', { fileContent: { templateName: 'Fixed', data: {} }, providerName: 'american', postal: { recipient: american } }), [`/fileContent ${why}`])
+  for (const providerName of ['european', 'both', 'simulator']) {
+    t.match(await send('POST', '/api/postal/validate', { body: { template: { id: 900, data: {} }, providerName, postal: { recipient: american } } }), { status: 200 }, providerName)
+  }
+})
