@@ -6,10 +6,10 @@ import {
   checkMasterKeys, createAccounts, createApiKeys, createAsk, createAuthentication, createAuthoring, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations,
   createConfiguring, createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks,
   createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createReleaseQueue, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, createWorkshop, demo,
-  leaseTimes, linkOf, migrate, openDatabase, openEventSpool, openQueue, readLinkKey, reasonsOf, receiveFile, startWorker, untilReachable, withoutProvider,
+  leaseTimes, linkOf, migrate, openDatabase, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, reasonsOf, receiveFile, startRecording, startWorker, untilReachable, withoutProvider,
   type Accounts, type Addresses, type ApiKeys, type Authentication, type Authoring, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring,
   type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type LeaseTimes, type Links, type Log, type Network,
-  type Notices, type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type ReleaseQueue, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type TimeLimits, type Tokens, type Users, type Verifying, type Worker,
+  type Notices, type OutcomeSpool, type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type ReleaseQueue, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type TimeLimits, type Tokens, type Users, type Verifying, type Worker,
   type Workshop
 } from '@dispatch/core'
 import { container, instanceCachingFactory } from 'tsyringe'
@@ -64,6 +64,8 @@ export type Parts = {
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
   leases: Leases
+  /** What came of calls and could not be recorded. */
+  outcomes: OutcomeSpool
   leaseTimes: LeaseTimes
   jobs: Jobs
   releaseQueue: ReleaseQueue
@@ -154,6 +156,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     keyring: get('keyring'),
     log: get('log'),
     leases: get('leases'),
+    outcomes: get('outcomes'),
     jobs: get('jobs'),
     accounts: get('accounts'),
     notices: get('notices'),
@@ -223,6 +226,7 @@ export async function compose (config: Config, { databaseUrl, log, signal, datab
     put('keyring', keyring)
     put('database', database)
     put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId'), log }))
+    put('outcomes', await openOutcomeSpool({ folder: join(config.dataDirectory, 'outcomes'), keyring, log }))
     for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
     opened.defer(() => get('network').close())
     opened.defer(() => get('renderer').close())
@@ -232,6 +236,7 @@ export async function compose (config: Config, { databaseUrl, log, signal, datab
     const queue = await openQueue({ databaseUrl, log })
     opened.defer(queue.close)
     put('queue', queue)
+    opened.adopt(startRecording(get('running')), (recording) => recording.close())
     if (config.works) opened.adopt(await beginWork(get), (worker) => worker.close())
   } catch (error) {
     // What goes wrong while all is closed again must not hide why.

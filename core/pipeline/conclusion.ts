@@ -26,4 +26,4 @@ export function conclusionOf (parts: Parts, run: Run, step: RunStep, { settlemen
 }
 
 /** The states in which the price of what follows the step is still held. */
-const holdsRest: ReadonlySet<DispatchStatus> = new Set(['uncertain', 'queued'])
+const holdsRest: ReadonlySet<DispatchStatus> = new Set(['running', 'uncertain', 'queued'])

@@ -1,69 +1,93 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { DispatchError } from '../contract/errors.ts'
 import { dispatchStatuses, type StepStatus } from '../contract/states.ts'
 import { secondsInDoubt } from '../store/dispatch-views.ts'
 import { endRun, takeRun } from '../store/runs.ts'
-import type { EventActor } from '../store/schema.ts'
-import { lastAttempt, noteLateAnswer, settleStep, type Settlement } from '../store/steps.ts'
+import { lastAttempt, noteLateAnswer, settleStep, whetherRecorded, type Settlement } from '../store/steps.ts'
+import { DatabaseUnavailable } from '../store/unavailable.ts'
 import { conclusionOf } from './conclusion.ts'
 import { openRemains } from './load.ts'
+import type { LateOutcome } from './outcome-spool.ts'
 import type { Parts } from './parts.ts'
-import { isBeside, type RunStep } from './run.ts'
+import { isBeside, type Run, type RunStep } from './run.ts'
 import { recipientFacts } from './whole-response.ts'
-
-/** The call that was answered late: which attempt at which step, and whose answer it is. */
-export type LateCall = { companyId: number, dispatchId: string, stepId: string, attempt: number, actor: EventActor }
-
-/** Milliseconds before each try to get the dispatch from the run that has it now. */
-const pauses = [0, 1000, 5000, 15_000, 30_000]
 
 /** What an answer may still change of a step that others have concluded upon: an acceptance is a fact, whatever was said meanwhile. */
 const corrected: Record<Settlement['outcome'], readonly StepStatus[]> = {
-  accepted: ['planned', 'unavailable', 'uncertain', 'rejected'],
-  rejected: ['planned', 'unavailable', 'uncertain'],
-  unavailable: ['uncertain'],
+  accepted: ['planned', 'calling', 'unavailable', 'uncertain', 'rejected'],
+  rejected: ['planned', 'calling', 'unavailable', 'uncertain'],
+  unavailable: ['calling', 'uncertain'],
   uncertain: []
 }
 
 /**
- * Records what came of a call whose run had lost its dispatch by then. Where nobody has done the step meanwhile, it is what
- * the answer says and its dispatch goes on from there; else the timeline alone tells of it.
+ * Records what came of a call although its run could not: it had lost its dispatch by then (`conflict`), or the database was
+ * away for too long. What cannot be recorded now is kept on the disk until it can.
  */
-export async function correct (parts: Parts, call: LateCall, settlement: Settlement): Promise<void> {
-  if (settlement.outcome === 'uncertain') return
-  for (const milliseconds of pauses) {
-    await pause(milliseconds)
-    if (await takeAndCorrect(parts, call, settlement)) return
+export async function recordLate (parts: Parts, late: LateOutcome, why: DispatchError): Promise<void> {
+  // Whoever recovers the dispatch finds a doubt by itself.
+  if (late.settlement.outcome === 'uncertain') return
+  if (why.word === 'conflict' && await record(parts, late).catch(whileAway)) return
+  const { companyId, dispatchId, stepId, settlement: { outcome } } = late
+  try {
+    await parts.outcomes.keep(late)
+    parts.log.warn({ companyId, dispatchId, stepId, outcome }, 'the outcome is kept on the disk until it can be recorded')
+  } catch (error) {
+    parts.log.error({ err: error, companyId, dispatchId, stepId, outcome }, 'the outcome could be kept neither in the database nor on the disk')
   }
-  await noteLateAnswer(parts.database, call, settlement)
 }
 
-/** Answers false where another run has the dispatch. */
-async function takeAndCorrect (parts: Parts, call: LateCall, settlement: Settlement): Promise<boolean> {
+/** Records the outcomes that lie on the disk, as far as their dispatches are to be had now. Rejects while the database is away. */
+export async function recordKept (parts: Parts): Promise<void> {
+  await parts.outcomes.drain((late) => record(parts, late).catch((error: unknown) => {
+    if (error instanceof DatabaseUnavailable) throw error
+    // One that cannot be recorded keeps nobody else from it.
+    parts.log.error({ err: error, companyId: late.companyId, dispatchId: late.dispatchId }, 'an outcome on the disk could not be recorded')
+    return false
+  }))
+}
+
+function whileAway (error: unknown): false {
+  if (error instanceof DatabaseUnavailable) return false
+  throw error
+}
+
+/**
+ * Records an outcome under a lease of its own, once. Where nobody has done the step meanwhile, it is what the answer says and
+ * its dispatch goes on from there; else the timeline alone tells of it. Answers false where another run has the dispatch.
+ */
+async function record (parts: Parts, late: LateOutcome): Promise<boolean> {
   const { database, leases, log } = parts
-  const { companyId, dispatchId, stepId, attempt, actor } = call
   return leases.under(async (lease) => {
-    const taken = await takeRun(database, call, { lease, from: dispatchStatuses })
+    const known = await whetherRecorded(database, late)
+    if (known === 'unknown') log.error({ companyId: late.companyId, dispatchId: late.dispatchId, outcome: late.settlement.outcome }, 'the database knows nothing of the call that an outcome on the disk belongs to; it is forgotten')
+    if (known !== 'open') return true
+    const taken = await takeRun(database, late, { lease, from: dispatchStatuses, ended: late.runId })
     if (taken === undefined) return false
     try {
-      const run = await openRemains(parts, taken, lease.runId)
-      const step = [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
-      if (step === undefined || !await isOpen(parts, call, step, settlement)) {
-        await noteLateAnswer(database, call, settlement)
-        return true
-      }
-      const again = settlement.outcome === 'unavailable' && (run.detached || isBeside(step))
-      const following = conclusionOf(parts, run, step, { settlement, again, doubted: await secondsInDoubt(database, call), from: taken.status })
-      const from = corrected[settlement.outcome]
-      await settleStep(database, { companyId, dispatchId, stepId, runId: lease.runId, actor, kind: 'corrected', facts: { ...recipientFacts(step.service, settlement), attempt, before: step.result.status }, from }, settlement, following)
-      log.warn({ companyId, dispatchId, stepId, outcome: settlement.outcome, before: step.result.status }, 'an answer came after the dispatch was lost, and is recorded')
+      // Another process may have been at it until now.
+      if (await whetherRecorded(database, late) === 'open') await conclude(parts, late, await openRemains(parts, taken, lease.runId), taken.status)
       return true
     } finally {
-      await endRun(database, call, lease.runId)
+      await endRun(database, late, lease.runId)
     }
   })
 }
 
+async function conclude (parts: Parts, late: LateOutcome, run: Run, from: (typeof dispatchStatuses)[number]): Promise<void> {
+  const { database, log } = parts
+  const { companyId, dispatchId, stepId, attempt, actor, settlement } = late
+  const step = [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
+  if (step === undefined || !await isOpen(parts, late, step)) return noteLateAnswer(database, late)
+  const before = step.result.status
+  const again = settlement.outcome === 'unavailable' && (run.detached || isBeside(step))
+  const following = conclusionOf(parts, run, step, { settlement, again, doubted: await secondsInDoubt(database, late), from })
+  const facts = { ...recipientFacts(step.service, settlement), attempt, ...(before === 'calling' ? {} : { before }) }
+  await settleStep(database, { companyId, dispatchId, stepId, runId: run.runId, actor, ...(before === 'calling' ? {} : { kind: 'corrected' }), facts, from: corrected[settlement.outcome] }, settlement, following)
+  log.warn({ companyId, dispatchId, stepId, outcome: settlement.outcome, before }, 'an answer is recorded after its run had ended')
+}
+
 /** Whether nothing says more about the step than this answer: only an acceptance counts beside what came of a later attempt. */
-async function isOpen ({ database }: Parts, call: LateCall, { result: { status } }: RunStep, { outcome }: Settlement): Promise<boolean> {
-  return corrected[outcome].includes(status) && (outcome === 'accepted' || await lastAttempt(database, call) === call.attempt)
+async function isOpen ({ database }: Parts, late: LateOutcome, { result: { status } }: RunStep): Promise<boolean> {
+  const { outcome } = late.settlement
+  return corrected[outcome].includes(status) && (outcome === 'accepted' || await lastAttempt(database, late) === late.attempt)
 }

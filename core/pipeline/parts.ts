@@ -15,6 +15,7 @@ import type { Enqueue } from '../store/lease.ts'
 import type { Templates } from '../store/templates.ts'
 import type { DocumentUrl } from './answer.ts'
 import type { Leases } from './leases.ts'
+import type { OutcomeSpool } from './outcome-spool.ts'
 import type { Run, RunStep } from './run.ts'
 
 /** Adds jobs for what goes on later: at once, or not before so many seconds have passed. */
@@ -45,6 +46,7 @@ export type Parts = {
   workshop: Workshop
   documentUrl: DocumentUrl
   leases: Leases
+  outcomes: OutcomeSpool
   jobs: Jobs
   accounts: Accounts
   notices: Notices

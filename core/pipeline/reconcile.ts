@@ -20,8 +20,9 @@ import { recipientFacts } from './whole-response.ts'
 /** What was learnt about a step in doubt, or nothing: `later` than so many seconds after its doubt began there is more to learn. */
 type Learnt = Finding | { later?: number }
 
-/** Looks what became of a step in doubt, and lets its dispatch go on from there. */
+/** Looks what became of a step in doubt, and lets its dispatch go on from there. One whose outcome lies on the disk is not asked after. */
 export async function reconcile (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
+  if (await parts.outcomes.has(stepId)) return
   await parts.leases.under(async (lease) => {
     const taken = await takeRun(parts.database, { companyId, dispatchId }, { lease, from: settledStates })
     if (taken === undefined) return

@@ -5,7 +5,7 @@ import type { Outcome } from '../host/call.ts'
 import type { EventActor } from '../store/schema.ts'
 import { beginAttempt, type Settlement } from '../store/steps.ts'
 import type { Result, StepResult } from './answer.ts'
-import { correct } from './correction.ts'
+import { recordLate } from './correction.ts'
 import { prepareCall } from './dispatch.ts'
 import { makeContent, placesIn, type ChainDocument } from './make.ts'
 import { checkDocuments } from './outside.ts'
@@ -62,8 +62,8 @@ async function runStep (parts: Parts, run: Run, step: RunStep, progress: Progres
     const status = await settle(parts, run, step, settlement, { actor, results: progress.results })
     return { result: resultOf(step, settlement), status }
   } catch (error) {
-    const isLost = error instanceof DispatchError && error.word === 'conflict'
-    if (isLost && !failed && ready.call !== undefined) await correct(parts, { companyId: run.companyId, dispatchId: run.dispatchId, stepId: step.stepId, attempt: ready.attempt, actor }, settlement)
+    const { companyId, dispatchId, runId } = run
+    if (ready.attempt > 0 && error instanceof DispatchError) await recordLate(parts, { companyId, dispatchId, stepId: step.stepId, runId, attempt: ready.attempt, actor, settlement }, error)
     throw error
   }
 }
@@ -117,24 +117,25 @@ function doubtful (settlement: Settlement): Settlement {
 /** A step that needs no provider is done once its content is made. */
 const doneHere: Settlement = { outcome: 'accepted', response: null }
 
-/** `attempt`: its number, where a provider is to be called. */
-type Ready = { attempt: number, call?: () => Promise<Outcome> } | { failed: Settlement }
+/** `attempt`: its number, 0 where none is recorded. */
+type Ready = { attempt: number } & ({ call?: () => Promise<Outcome> } | { failed: Settlement })
 
 /** Makes the content unless it is there, and commits the attempt. What fails here was surely not sent. */
 async function makeReady (parts: Parts, run: Run, step: RunStep, { contents }: Progress, hand: () => Promise<ChainDocument | undefined>): Promise<Ready> {
   const { companyId, dispatchId, runId } = run
   const { stepId, by, content } = step
+  let attempt = 0
   try {
     if (step.missing !== undefined) throw new DispatchError('provider_unavailable', step.missing)
     const { made, document, fresh } = await makeContent(parts, run, step, hand)
     if (by !== undefined) await checkDocuments(parts, run, made, new Set([...fresh.document === undefined ? [] : [fresh.document], ...fresh.pictures ?? []].map(({ documentId }) => documentId)))
-    const attempt = await beginAttempt(parts.database, { companyId, dispatchId, stepId, runId, ...fresh, ...(by === undefined ? {} : { provider: { code: by.provider.code, version: by.provider.version } }) })
+    attempt = await beginAttempt(parts.database, { companyId, dispatchId, stepId, runId, ...fresh, ...(by === undefined ? {} : { provider: { code: by.provider.code, version: by.provider.version } }) })
     contents.set(stepId, { ...content, ...(document === undefined ? {} : { document }), ...(fresh.made === undefined ? {} : { made: fresh.made }) })
     return by === undefined ? { attempt } : { attempt, call: await prepareCall(parts, run, { ...step, by }, made) }
   } catch (error) {
     if (error instanceof DispatchError && error.word === 'conflict') throw error
     parts.log.warn({ err: error, companyId, dispatchId }, 'the provider was not called')
-    return { failed: settlementOfFailure(error, run.steps[0] === step ? '' : `/${step.service}`) }
+    return { attempt, failed: settlementOfFailure(error, run.steps[0] === step ? '' : `/${step.service}`) }
   }
 }
 

@@ -16,16 +16,17 @@ export type DispatchOf = { companyId: number, dispatchId: string }
 /**
  * Takes the lease of a dispatch that nobody has, if it is in one of the states; one that has run out is for
  * `recoverDispatch` to end, which knows what its process may have left under way. `becomes`: what it is from then on.
- * Answers the dispatch as it is then; undefined when it is not to be had.
+ * `ended`: a run that is known to have ended, and whose lease may still stand there. Answers the dispatch as it is then;
+ * undefined when it is not to be had.
  */
-export async function takeRun (database: Database, { companyId, dispatchId }: DispatchOf, { lease, from, becomes }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running' }): Promise<DispatchRecord | undefined> {
+export async function takeRun (database: Database, { companyId, dispatchId }: DispatchOf, { lease, from, becomes, ended }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', ended?: string }): Promise<DispatchRecord | undefined> {
   return database.company(companyId, async (queries) => {
     // Nothing waits for the disk: a lease that a crash of the database takes back has done nothing yet, as whatever is done under it is committed after it.
     const { rows } = await sql`
       with unhurried as (select set_config('synchronous_commit', 'off', true))
       update dispatches set run_id = ${lease.runId}, leased_until = ${later(database.now, lease.seconds)}, status = coalesce(${becomes ?? null}, status),
         next_try_at = case when ${becomes ?? null}::text is null then next_try_at end, finished_at = case when ${becomes ?? null}::text is null then finished_at end
-      from unhurried where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = any(${from}) and run_id is null returning 1`.execute(queries)
+      from unhurried where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = any(${from}) and (run_id is null or run_id = ${ended ?? null}) returning 1`.execute(queries)
     return rows.length === 0 ? undefined : readDispatch(queries, companyId, dispatchId)
   })
 }
@@ -52,10 +53,11 @@ export async function detachDispatch (database: Database, { companyId, dispatchI
   })
 }
 
-/** Gives a lease back and changes nothing else. */
+/** Gives a lease back and changes nothing else. Where something is still under way it is left to run out, so that `recoverDispatch` ends it. */
 export async function endRun (database: Database, { companyId, dispatchId }: DispatchOf, runId: string): Promise<void> {
   await database.company(companyId, (queries) => queries.updateTable('dispatches').set({ run_id: null, leased_until: null })
-    .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('run_id', '=', runId).execute())
+    .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('run_id', '=', runId).where('status', '<>', 'running')
+    .where(sql<boolean>`not exists (select from steps where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'calling')`).execute())
 }
 
 /** The states of a step that a retry may begin. */

@@ -152,8 +152,21 @@ export async function lastAttempt (database: Database, { companyId, stepId }: Pi
   return last?.number ?? 0
 }
 
+/** What came of one attempt at a step. */
+type Answered = Omit<StepOfRun, 'runId'> & { attempt: number, settlement: Settlement }
+
+/** Whether the answer to an attempt is recorded: with the attempt or, where it came late, in the timeline. `unknown`: there is no such attempt. */
+export async function whetherRecorded (database: Database, { companyId, dispatchId, stepId, attempt, settlement: { outcome } }: Answered): Promise<'recorded' | 'open' | 'unknown'> {
+  const { rows: [found] } = await database.company(companyId, (queries) => sql<{ recorded: boolean }>`
+    select coalesce(outcome = ${outcome}, false) or exists (
+      select from events where company_id = ${companyId} and dispatch_id = ${dispatchId} and step_id = ${stepId} and kind = 'corrected' and (facts->>'attempt')::integer = ${attempt}
+    ) as recorded
+    from attempts where step_id = ${stepId} and company_id = ${companyId} and number = ${attempt}`.execute(queries))
+  return found === undefined ? 'unknown' : found.recorded ? 'recorded' : 'open'
+}
+
 /** Notes in the timeline what came of an attempt when it changes nothing any more. */
-export async function noteLateAnswer (database: Database, { companyId, dispatchId, stepId, attempt, actor }: Omit<StepOfRun, 'runId'> & { attempt: number, actor: EventActor }, settlement: Settlement): Promise<void> {
+export async function noteLateAnswer (database: Database, { companyId, dispatchId, stepId, attempt, actor, settlement }: Answered & { actor: EventActor }): Promise<void> {
   const told = settlement.outcome === 'accepted' ? { remoteId: settlement.response?.id ?? null } : { error: settlement.error.word }
   await database.company(companyId, (queries) => queries.insertInto('events').values({
     company_id: companyId, dispatch_id: dispatchId, step_id: stepId, kind: 'corrected', actor: JSON.stringify(actor),

@@ -1,3 +1,4 @@
+import { recordKept } from '../pipeline/correction.ts'
 import { inDoubt, reconcile } from '../pipeline/reconcile.ts'
 import { actOn } from '../pipeline/deferred.ts'
 import type { Parts } from '../pipeline/parts.ts'
@@ -50,6 +51,8 @@ export async function startDispatching ({ parts, pipeline, queue, atOnce }: Opti
 /** Finds what its process has left behind, what is due, what has lost its job, and who is to be warned. */
 export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
   const { database, log, leases } = parts
+  // What came of a call is known here: it is in no doubt.
+  await recordKept(parts).catch((error: unknown) => log.warn({ err: error }, 'outcomes stay on the disk'))
   for (const lost of await listLost(database, { held: leases.held(), limit: most })) {
     // One that cannot be recovered keeps nobody else from it.
     await recover(parts, lost).catch((error: unknown) => log.error({ err: error, ...lost }, 'a dispatch that was left behind could not be recovered'))

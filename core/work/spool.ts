@@ -1,7 +1,6 @@
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Log } from '../host/log.ts'
 import type { Arrival } from '../store/inbound.ts'
+import { openWholeFiles } from '../store/whole-files.ts'
 import { createGathering, type GroupLimits } from './gather.ts'
 
 /** Events on the local disk, for as long as the database cannot take them. */
@@ -17,12 +16,9 @@ const mebibyte = 1024 * 1024
 /** The events of one file, and of one transaction. */
 export const groupLimits: GroupLimits = { items: 500, bytes: 8 * mebibyte }
 
-/**
- * A spool in a folder, which may be shared by processes: an event that two of them drain is the same event. Every group of
- * events is one file, written under another name, synced and renamed: a file is whole or not there.
- */
+/** A spool in a folder, which may be shared by processes: an event that two of them drain is the same event. */
 export async function openEventSpool ({ folder, now, newId, log }: { folder: string, now: () => Date, newId: () => string, log: Log }): Promise<EventSpool> {
-  await mkdir(folder, { recursive: true })
+  const files = await openWholeFiles(folder, '.jsonl')
   let last = 0
 
   /** Names sort as they were given, in one process exactly and between processes by the clock. */
@@ -34,51 +30,27 @@ export async function openEventSpool ({ folder, now, newId, log }: { folder: str
   const gathering = createGathering<Arrival>({
     limits: groupLimits,
     bytesOf: ({ body }) => body.byteLength,
-    write: (arrivals) => writeWhole(folder, nextName(), arrivals.map((arrival) => `${toLine(arrival)}\n`).join(''))
+    write: (arrivals) => files.write(nextName(), arrivals.map((arrival) => `${toLine(arrival)}\n`).join(''))
   })
 
   return {
     put: gathering.put,
     async drain (take) {
-      const names = (await readdir(folder)).filter((name) => name.endsWith('.jsonl')).sort()
-      for (const name of names) {
-        const arrivals = await readLines(join(folder, name))
+      for (const name of await files.names()) {
+        const arrivals = readLines(await files.read(name) ?? '')
         if (arrivals === undefined) {
-          log.error({ file: `${name}.unreadable` }, 'a file of the spool cannot be read; it is set aside')
-          await rename(join(folder, name), join(folder, `${name}.unreadable`))
+          log.error({ file: await files.setAside(name) }, 'a file of the spool cannot be read; it is set aside')
           continue
         }
         await take(arrivals)
-        await rm(join(folder, name), { force: true })
+        await files.remove(name)
       }
     }
   }
 }
 
-async function writeWhole (folder: string, name: string, text: string): Promise<void> {
-  const part = join(folder, `${name}.part`)
-  const file = await open(part, 'wx', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(part, join(folder, name))
-  const directory = await open(folder, 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
-}
-
-/** The events of a file; none when another process has drained it, undefined when they cannot be read. */
-async function readLines (path: string): Promise<Arrival[] | undefined> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
-    throw error
-  })
+/** The events of a file; undefined when they cannot be read. */
+function readLines (text: string): Arrival[] | undefined {
   try {
     return text.split('\n').filter((line) => line !== '').map(fromLine)
   } catch (error) {
