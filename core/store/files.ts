@@ -64,7 +64,7 @@ function noneWhereMissing (error: unknown): [] {
 }
 
 /** The whole file under another name first: under its own there is all of it or nothing, whenever the power is lost. */
-async function place (path: string, bytes: Readable): Promise<Received> {
+export async function place (path: string, bytes: Readable): Promise<Received> {
   const draft = path + draftEnding
   await makeFolder(dirname(path))
   try {

@@ -1,5 +1,7 @@
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { place } from './files.ts'
 
 /** Files of one ending in a folder, each of them whole or not there, whenever their process dies. Processes may share the folder. */
 export type WholeFiles = {
@@ -18,17 +20,7 @@ export type WholeFiles = {
 export async function openWholeFiles (folder: string, ending: string): Promise<WholeFiles> {
   await mkdir(folder, { recursive: true })
   return {
-    async write (name, text) {
-      const part = join(folder, `${name}.part`)
-      try {
-        await writeSynced(part, text)
-        await rename(part, join(folder, name))
-      } catch (error) {
-        await rm(part, { force: true })
-        throw error
-      }
-      await syncFolder(folder)
-    },
+    async write (name, text) { await place(join(folder, name), Readable.from([Buffer.from(text)])) },
     names: async () => (await readdir(folder)).filter((name) => name.endsWith(ending)).sort(),
     read: (name) => readFile(join(folder, name), 'utf8').catch(undefinedWhereMissing),
     remove: (name) => rm(join(folder, name), { force: true }),
@@ -37,25 +29,6 @@ export async function openWholeFiles (folder: string, ending: string): Promise<W
       await rename(join(folder, name), join(folder, aside))
       return aside
     }
-  }
-}
-
-async function writeSynced (path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-async function syncFolder (folder: string): Promise<void> {
-  const directory = await open(folder, 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
   }
 }
 
