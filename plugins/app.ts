@@ -80,7 +80,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(supportPage, { host: get('offered') })
   await app.register(configurationRoutes, { configuring: get('configuring') })
   await app.register(webhookRoutes, { intake: get('intake') })
-  await app.register(healthRoutes, shared)
+  await app.register(healthRoutes, { ...shared, clockSkew: get('clockSkew') })
   await app.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   if (get('config').environment === 'development') {
     await app.register(simulatorRoutes, { ...shared, host: get('host'), configurations: get('configurations'), keyring: get('keyring'), vendor: get('simulatedVendor'), queue: get('queue'), now: get('now'), newId: get('newId') })

@@ -6,7 +6,7 @@ import {
   checkMasterKeys, createAccounts, createApiKeys, createAsk, createAuthentication, createAuthoring, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations,
   createConfiguring, createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks,
   createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createReleaseQueue, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, createWorkshop, demo,
-  leaseTimes, linkOf, migrate, openDatabase, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, reasonsOf, receiveFile, startRecording, startWorker, untilReachable, withoutProvider,
+  leaseTimes, linkOf, measureSkew, migrate, openDatabase, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, reasonsOf, receiveFile, startRecording, startWorker, untilReachable, withoutProvider,
   type Accounts, type Addresses, type ApiKeys, type Authentication, type Authoring, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring,
   type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type LeaseTimes, type Links, type Log, type Network,
   type Notices, type OutcomeSpool, type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type ReleaseQueue, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type TimeLimits, type Tokens, type Users, type Verifying, type Worker,
@@ -30,6 +30,8 @@ export type Parts = {
   signingKeys: SigningKeys
   linkKey: Uint8Array
   database: Database
+  /** Seconds, as measured at the start. */
+  clockSkew: number
   freshness: Freshness
   accounts: Accounts
   credentials: Credentials
@@ -225,6 +227,7 @@ export async function compose (config: Config, { databaseUrl, log, signal, datab
     put('log', log)
     put('keyring', keyring)
     put('database', database)
+    put('clockSkew', await measureSkew(database, { now, log }))
     put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId'), log }))
     put('outcomes', await openOutcomeSpool({ folder: join(config.dataDirectory, 'outcomes'), keyring, log }))
     for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
@@ -233,7 +236,7 @@ export async function compose (config: Config, { databaseUrl, log, signal, datab
     opened.defer(() => get('workshop').close())
     opened.defer(() => { get('leases').close() })
     opened.defer(() => get('pipeline').drain())
-    const queue = await openQueue({ databaseUrl, log })
+    const queue = await openQueue({ databaseUrl, database, log })
     opened.defer(queue.close)
     put('queue', queue)
     opened.adopt(startRecording(get('running')), (recording) => recording.close())

@@ -2,7 +2,7 @@ import { HealthView, Nothing, type Database } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 /** `/healthz` for clients, `/livez` and `/readyz` for load balancers, which learn nothing else. */
-export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
+export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database, clockSkew: number }> = (app, { database, clockSkew }, done) => {
   /** Whoever asks while the database is being asked waits for the same answer. */
   let asked: Promise<void> | undefined
   const ping = (): Promise<void> => asked ??= database.ping().finally(() => { asked = undefined })
@@ -10,7 +10,7 @@ export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database }> 
   app.get('/healthz', {
     config: { errors: [] },
     schema: { operationId: 'checkHealth', tags: ['Health'], summary: 'Answers when the service is up and the credentials are valid.', response: { 200: HealthView } }
-  }, () => ({ status: 'ok' as const }))
+  }, () => ({ status: 'ok' as const, clockSkew }))
 
   app.get('/livez', {
     config: { public: true, quiet: true, probe: true, withoutTurns: true },

@@ -274,4 +274,7 @@ export const ReleaseView = Type.Object({ released: Count })
 export const Nothing = Type.Null({ description: 'Done.' })
 
 /** Answer of the health check. */
-export const HealthView = Type.Object({ status: Type.Literal('ok') })
+export const HealthView = Type.Object({
+  status: Type.Literal('ok'),
+  clockSkew: Type.Number({ description: 'Seconds that the clock of the process that answers was behind that of the database when it started; negative: ahead.' })
+})

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Account, Accounts, Role } from '../access/account.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Database } from './database.ts'
@@ -52,14 +52,13 @@ export async function createCompanies ({ owner }: Database, companies: readonly 
 }
 
 /** Creates the first companies of a new database; answers whether it was new. */
-export async function createFirstCompanies ({ owner }: Database, companies: readonly NewCompany[], now: Date): Promise<boolean> {
-  return owner.transaction().execute(async (queries) => {
-    // Several processes may start together on a new database: one fills it.
-    await sql`lock table companies in exclusive mode`.execute(queries)
+export async function createFirstCompanies ({ owner, alone }: Database, companies: readonly NewCompany[], now: Date): Promise<boolean> {
+  // Several processes may start together on a new database: one fills it.
+  return alone(() => owner.transaction().execute(async (queries) => {
     if (await queries.selectFrom('companies').select('company_id').limit(1).executeTakeFirst() !== undefined) return false
     await createAll(queries, companies, now)
     return true
-  })
+  }))
 }
 
 async function createAll (queries: Transaction<Tables>, companies: readonly NewCompany[], now: Date): Promise<number[]> {

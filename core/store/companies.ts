@@ -28,10 +28,9 @@ export async function addCompany ({ owner }: Database, company: NewCompany, sign
 }
 
 /** Adds a user of the platform, which is made before under its own id where there is none. Answers their id; undefined when somebody of the platform has the e-mail address. */
-export async function addOperator ({ owner }: Database, { companyId, name, user }: { companyId: number, name: string, user: NewUser }, signature: Signature): Promise<number | undefined> {
-  return unlessTaken(owner.transaction().execute(async (queries) => {
-    // Several may do so at once on a new database.
-    await sql`lock table companies in exclusive mode`.execute(queries)
+export async function addOperator ({ owner, alone }: Database, { companyId, name, user }: { companyId: number, name: string, user: NewUser }, signature: Signature): Promise<number | undefined> {
+  // Several may do so at once on a new database.
+  return unlessTaken(alone(() => owner.transaction().execute(async (queries) => {
     if (await queries.selectFrom('companies').select('company_id').where('company_id', '=', companyId).executeTakeFirst() === undefined) {
       await sql`insert into companies (company_id, name, created_at) overriding system value values (${companyId}, ${name}, ${signature.at})`.execute(queries)
       await sql`select setval(pg_get_serial_sequence('companies', 'company_id'), (select max(company_id) from companies))`.execute(queries)
@@ -40,7 +39,7 @@ export async function addOperator ({ owner }: Database, { companyId, name, user 
     }
     const { user_id: userId } = await insertUser(queries, companyId, user, signature)
     return userId
-  }))
+  })))
 }
 
 /** Changes what the platform decides of a company; undefined when there is none. What is absent stays. */

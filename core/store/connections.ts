@@ -119,6 +119,14 @@ export function repeated (): void {
   // Nothing is left to tell.
 }
 
+/** A connection for libraries that listen to no loss of it: their queries tell of it, and it ends no process. */
+export class LastingClient extends pg.Client {
+  constructor (config?: string | pg.ClientConfig) {
+    super(config)
+    this.on('error', repeated)
+  }
+}
+
 /** Beyond these, statements go unnamed: every name costs memory in each server process. */
 const mostNames = 500
 

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, PostgresDriver, sql, type Transaction } from 'kysely'
 import pg from 'pg'
-import { openConnections, repeated, requestLimits, type Connections, type TimeLimits } from './connections.ts'
+import { createAlone, type Alone } from './alone.ts'
+import { openConnections, requestLimits, type Connections, type TimeLimits } from './connections.ts'
 import type { Moment } from './moment.ts'
 import type { Tables } from './schema.ts'
 import { createShares } from './shares.ts'
@@ -17,6 +18,8 @@ export type Database = {
    * by it alone, as the clocks of processes differ.
    */
   readonly now: Moment
+  /** The same as a value, which the database is asked for. */
+  time: () => Promise<Date>
   /** The owner's queries: migrations, logins, matching across companies. For named functions of the store only. */
   owner: Kysely<Tables>
   /** The owner's queries by which a process stays alive, on connections of their own: no work that hangs keeps them waiting. */
@@ -27,6 +30,8 @@ export type Database = {
   company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /** As `company`, for what only reads: all its queries see the same moment. */
   snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
+  /** For what a start or an installation changes: it waits up to 2 minutes for others who are at it. */
+  alone: Alone
   /** Rejects with `DatabaseUnavailable` when the database does not answer within 2 seconds, or takes no changes. */
   ping: () => Promise<void>
   close: () => Promise<void>
@@ -63,13 +68,20 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, limits 
     await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'`).execute(transaction)
     return work(transaction)
   }))
+  const moment = (): Moment => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`
   return {
-    get now () { return time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz` },
+    get now () { return moment() },
+    async time () {
+      const { rows: [asked] } = await sql<{ now: Date }>`select ${moment()} as now`.execute(owner)
+      if (asked === undefined) throw new TypeError('The database told no time.')
+      return asked.now
+    },
     owner,
     vital,
     pool: owners.pool,
     company: beginningWith('begin'),
     snapshot: beginningWith('begin isolation level repeatable read read only'),
+    alone: createAlone(config),
     ping: async () => { await takesChanges.execute(vital) },
     close: async () => { await Promise.all([owner, vital, ofCompanies].map((queries) => queries.destroy())) }
   }
@@ -79,14 +91,6 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, limits 
 export async function asOwner (queries: CompanyQueries): Promise<OwnerQueries> {
   await sql`set local role none`.execute(queries)
   return queries
-}
-
-/** A connection for libraries that listen to no loss of it: their queries tell of it, and it ends no process. */
-export class LastingClient extends pg.Client {
-  constructor (config?: string | pg.ClientConfig) {
-    super(config)
-    this.on('error', repeated)
-  }
 }
 
 /** Leaves it to the first statement of a transaction to begin it, so that everything before the work is one message to wait for. */

@@ -5,6 +5,7 @@ import type { ConfiguredBy, EventKind } from '../contract/states.ts'
 import type { Reported } from '../host/definition.ts'
 import type { Owner } from './configurations.ts'
 import type { Database, OwnerQueries } from './database.ts'
+import type { Moment } from './moment.ts'
 import type { EventActor, InboundState, Tables } from './schema.ts'
 
 /** An accepted step whose vendor tells what became of it. */
@@ -57,7 +58,7 @@ export async function findFollowed ({ owner }: Database, { stepId, polledAt }: D
  * one transaction: an event has its effect once. Answers false when it was handled before, by itself or under its event id;
  * rejects when another one with that id is being handled at this moment.
  */
-export async function applyInbound ({ owner }: Database, { inboundId, eventId, steps, delivery, moved }: { inboundId: string, eventId?: string, steps: readonly FollowedStep[], delivery: Delivery, moved: Moved }, now: Date): Promise<boolean> {
+export async function applyInbound ({ owner, now }: Database, { inboundId, eventId, steps, delivery, moved }: { inboundId: string, eventId?: string, steps: readonly FollowedStep[], delivery: Delivery, moved: Moved }): Promise<boolean> {
   return owner.transaction().execute(async (queries) => {
     const { rows: [event] } = await sql<{ state: InboundState }>`
       update inbound set (state, event_id) = (select case when taken then 'duplicate' else 'applied' end, case when taken then null else ${eventId ?? null}::text end
@@ -77,7 +78,7 @@ export type Report = { reported: Reported, status: DeliveryStatus | null }
  * Notes what the vendor answered about a step (undefined: nothing): its word and what it says beside stand in the step's
  * response from then on, and in the timeline where the word is a new one or moves the step.
  */
-export async function applyPoll ({ owner }: Database, step: FollowedStep, report: Report | undefined, moved: Moved, now: Date): Promise<void> {
+export async function applyPoll ({ owner, now }: Database, step: FollowedStep, report: Report | undefined, moved: Moved): Promise<void> {
   await owner.transaction().execute(async (queries) => {
     // The id under which the step is asked after stays what it is.
     const { rows: [before] } = await sql<{ word: string | null, status: string | null, said: JsonObject }>`
@@ -93,7 +94,7 @@ export async function applyPoll ({ owner }: Database, step: FollowedStep, report
 }
 
 /** Moves a step where it may move, and notes in its timeline what was learnt and whether it changed anything. */
-async function moveStep (queries: OwnerQueries, step: FollowedStep, { kind, status, facts, actor }: Delivery, moved: Moved, now: Date): Promise<void> {
+async function moveStep (queries: OwnerQueries, step: FollowedStep, { kind, status, facts, actor }: Delivery, moved: Moved, now: Moment): Promise<void> {
   const { companyId, dispatchId, stepId, service } = step
   const { rows: [event] } = await sql<{ changed: boolean }>`
     with before as (

@@ -99,7 +99,7 @@ export async function forgetParked ({ owner }: Database, inboundId: string): Pro
 }
 
 /** Records that nothing more is done with an event, and why. */
-export async function closeInbound ({ owner }: Database, inboundId: string, { state, note }: { state: Exclude<InboundState, 'waiting' | 'held' | 'applied'>, note: string }, now: Date): Promise<void> {
+export async function closeInbound ({ owner, now }: Database, inboundId: string, { state, note }: { state: Exclude<InboundState, 'waiting' | 'held' | 'applied'>, note: string }): Promise<void> {
   await owner.updateTable('inbound').set({ state, note, handled_at: now }).where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held']).execute()
 }
 

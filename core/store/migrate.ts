@@ -38,11 +38,11 @@ const migrations = {
 const oldestServer = 150_000
 
 /** Brings the schema up to date; safe to run from several processes at once. Throws with one clear sentence. */
-export async function migrate ({ owner }: Database): Promise<void> {
+export async function migrate ({ owner, alone }: Database): Promise<void> {
   const { rows: [server] } = await sql<{ server_version_num: string, server_version: string }>`
     select current_setting('server_version_num') as server_version_num, current_setting('server_version') as server_version`.execute(owner)
   if (Number(server?.server_version_num) < oldestServer) throw new Error(`PostgreSQL 15 or newer is needed; this server is ${server?.server_version ?? 'unknown'}.`)
-  const { error } = await new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } }).migrateToLatest()
+  const { error } = await alone(() => new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } }).migrateToLatest())
   if (error !== undefined) throw new Error(`The database schema could not be brought up to date: ${error instanceof Error ? error.message : 'for no known reason'}${isMissingRight(error) ? rightsNeeded : '.'}`, { cause: error })
 }
 

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { present, type StoredTemplate } from './template-rows.ts'
 
@@ -6,10 +5,9 @@ import { present, type StoredTemplate } from './template-rows.ts'
 export type SharedTemplate = Pick<StoredTemplate, 'id' | 'name' | 'digest' | 'source' | 'schema' | 'sample'> & { yaml: string }
 
 /** Brings the shared templates up to date: a changed one becomes a new version. Answers how many changed. */
-export async function publishShared ({ owner }: Database, templates: readonly SharedTemplate[], now: Date): Promise<number> {
-  return owner.transaction().execute(async (queries) => {
-    // Several processes may start together: one publishes, the others then find nothing to do.
-    await sql`lock table templates in exclusive mode`.execute(queries)
+export async function publishShared ({ owner, alone }: Database, templates: readonly SharedTemplate[], now: Date): Promise<number> {
+  // Several processes may start together: one publishes, the others then find nothing to do.
+  return alone(() => owner.transaction().execute(async (queries) => {
     let changed = 0
     for (const { id, name, digest, source, schema, sample, yaml } of templates) {
       const known = await present(queries, null).select('yaml').where('templates.template_id', '=', id).executeTakeFirst()
@@ -25,5 +23,5 @@ export async function publishShared ({ owner }: Database, templates: readonly Sh
       changed++
     }
     return changed
-  })
+  }))
 }

@@ -35,7 +35,7 @@ export function createInboundHandler (options: Options): (job: { inboundId: stri
     if (event === undefined) return
     const progress = await handle(options, event)
     if (progress.done) return
-    const waited = now().getTime() - event.received_at.getTime()
+    const waited = (await database.time()).getTime() - event.received_at.getTime()
     if (waited >= heldFor) return giveUp(options, event, progress.why)
     const pause = Math.max(waited, (progress.until?.getTime() ?? 0) - now().getTime()) / 1000
     await holdInbound(database, inboundId, progress.why, enqueueInbound(queue, Math.ceil(Math.min(Math.max(pause, pauses.shortest), pauses.longest))))
@@ -43,10 +43,10 @@ export function createInboundHandler (options: Options): (job: { inboundId: stri
   }
 }
 
-async function giveUp ({ database, log, now }: Options, event: InboundRow, why: string): Promise<void> {
+async function giveUp ({ database, log }: Options, event: InboundRow, why: string): Promise<void> {
   const { inbound_id: inboundId, service, provider_code: provider, parked } = event
   log.warn({ inboundId, service, provider, why }, 'an event was dropped')
-  if (parked === null) await closeInbound(database, inboundId, { state: 'dropped', note: why }, now())
+  if (parked === null) await closeInbound(database, inboundId, { state: 'dropped', note: why })
   else await forgetParked(database, inboundId)
 }
 
@@ -74,12 +74,12 @@ async function admit ({ database, verifying, keyring, log }: Options, event: Inb
 }
 
 async function apply (options: Options, event: InboundRow, provider: Installed, webhook: WebhookManifest): Promise<Progress> {
-  const { database, log, now } = options
+  const { database, log } = options
   const { inbound_id: inboundId, service, provider_code: providerCode } = event
   const read = await readEvent(provider, service, event.body)
   if (!read.ok) {
     log.warn({ inboundId, service, provider: providerCode, reason: read.reason }, 'an event cannot be read')
-    await closeInbound(database, inboundId, { state: 'kept', note: read.reason }, now())
+    await closeInbound(database, inboundId, { state: 'kept', note: read.reason })
     return done
   }
   const { remoteId, type, eventId, ...facts } = read.reading
@@ -88,13 +88,13 @@ async function apply (options: Options, event: InboundRow, provider: Installed, 
   const [first] = steps
   if (first === undefined) return { done: false, why: 'No dispatch has the vendor\'s id yet.' }
   if (steps.some(({ companyId }) => companyId !== first.companyId)) {
-    await closeInbound(database, inboundId, { state: 'kept', note: 'Dispatches of several companies have the vendor\'s id.' }, now())
+    await closeInbound(database, inboundId, { state: 'kept', note: 'Dispatches of several companies have the vendor\'s id.' })
     return done
   }
   const told = await tell(options, { provider, webhook, step: first, type })
   if (!told.ok) return { done: false, why: told.why }
   const delivery = { kind: 'webhook' as const, status: told.status, facts: { ...facts, type, ...(eventId === undefined ? {} : { eventId }), ...told.facts }, actor: { kind: 'provider' as const, code: providerCode } }
-  await applyInbound(database, { inboundId, steps, delivery, moved: options.moved, ...(eventId === undefined ? {} : { eventId }) }, now())
+  await applyInbound(database, { inboundId, steps, delivery, moved: options.moved, ...(eventId === undefined ? {} : { eventId }) })
   return done
 }
 

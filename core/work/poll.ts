@@ -13,12 +13,12 @@ export const usualPoll = { after: 3600, every: 6 * 3600, until: 60 * 24 * 3600 }
 /** Milliseconds: after which an open event is sure to have lost its job. */
 const strandedAfter = 2 * 3600 * 1000
 
-type Options = { database: Database, host: Host, queue: Queue, ask: Ask, log: Log, now: () => Date }
+type Options = { database: Database, host: Host, queue: Queue, ask: Ask, log: Log }
 
 /** Finds the steps to ask after and the events whose jobs were lost. */
-export function createSweep ({ database, host, queue, now }: Options): () => Promise<void> {
+export function createSweep ({ database, host, queue }: Options): () => Promise<void> {
   return async () => {
-    const time = now()
+    const time = await database.time()
     for (const due of followedBy(host, time)) {
       const steps = await listDue(database, due)
       if (steps.length > 0) await queue.send('poll', steps.map(({ stepId, polledAt }) => ({ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId })))
@@ -39,14 +39,14 @@ function followedBy (host: Host, time: Date): Due[] {
 }
 
 /** Asks the vendor about one step and notes its answer, unless it was asked since the job was made. */
-export function createPolling ({ database, host, ask, moved, log, now }: Options & { moved: Moved }): (job: Work['poll']) => Promise<void> {
+export function createPolling ({ database, host, ask, moved, log }: Options & { moved: Moved }): (job: Work['poll']) => Promise<void> {
   return async ({ stepId, polledAt }) => {
     const step = await findFollowed(database, { stepId, polledAt: polledAt === null ? null : new Date(polledAt) })
     const provider = step && host.find(step.providerCode)
     if (step === undefined || provider === undefined) return
     const answer = await ask(provider, step)
     if (!answer.ok) log.warn({ stepId, provider: provider.code, why: answer.why }, 'the status of a step could not be read')
-    await applyPoll(database, step, answer.ok ? answer : undefined, moved, now())
+    await applyPoll(database, step, answer.ok ? answer : undefined, moved)
   }
 }
 

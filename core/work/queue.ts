@@ -1,8 +1,8 @@
 import { fromKysely, PgBoss, type QueuePolicy } from 'pg-boss'
 import { reasonOf } from '../host/refusal.ts'
 import type { Log } from '../host/log.ts'
-import { connectionSettings } from '../store/connections.ts'
-import { LastingClient, type OwnerQueries } from '../store/database.ts'
+import { connectionSettings, LastingClient } from '../store/connections.ts'
+import type { Database, OwnerQueries } from '../store/database.ts'
 import { statementError } from '../store/unavailable.ts'
 
 /** The work that is done beside the requests, and what each job of it is told. */
@@ -71,15 +71,17 @@ const hasty = '-c synchronous_commit=off'
 const queueLimits = { connect: 5_000, lock: 10_000, statement: 60_000, idle: 10_000, answer: 65_000 }
 
 /** Opens the queue in the database, beside the service's own tables; its tables are made or brought up to date first. */
-export async function openQueue ({ databaseUrl, log }: { databaseUrl: string, log: Log }): Promise<Queue> {
+export async function openQueue ({ databaseUrl, database: { alone }, log }: { databaseUrl: string, database: Pick<Database, 'alone'>, log: Log }): Promise<Queue> {
   // What pg-boss does not know goes to its pool.
   const connections = { ...connectionSettings(queueLimits, hasty), connectionString: databaseUrl, Client: LastingClient, max: 4, application_name: 'document-dispatch queue' }
   const boss = new PgBoss({ ...connections, schema: 'queue', useListenNotify: true, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 })
   boss.on('error', (error) => log.warn({ reason: reasonOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
   try {
-    await boss.start()
-    for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, { policy, notify: true, ...life, ...patience })
+    await alone(async () => {
+      await boss.start()
+      for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, { policy, notify: true, ...life, ...patience })
+    })
   } catch (error) {
     // Why it did not start is what counts.
     await boss.stop({ graceful: false }).catch((after: unknown) => { log.warn({ reason: reasonOf(after) }, 'the queue could not be stopped') })

@@ -7,7 +7,7 @@ import { forgetBodies, forgetClients, forgetInbound, forgetKeys, forgetRequests,
 import type { Queue } from './queue.ts'
 
 /** `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept. `batch`: how many rows of a kind one job takes. */
-export type RetentionOptions = { database: Database, queue: Pick<Queue, 'send'>, files: Pick<Files, 'remove' | 'list'>, retentionDays: number, log: Log, now: () => Date, batch?: number }
+export type RetentionOptions = { database: Database, queue: Pick<Queue, 'send'>, files: Pick<Files, 'remove' | 'list'>, retentionDays: number, log: Log, batch?: number }
 
 const day = 24 * 3600 * 1000
 /** Milliseconds that an idempotency key is kept after the final state of its dispatch. */
@@ -20,7 +20,7 @@ const lookedInto = [2, 3, 4]
 const removals = 8
 
 /** Forgets what has been kept for long enough, in bounded batches; where one was full, another job goes on. */
-export function createRetention ({ database, queue, files, retentionDays, log, now, batch: limit = 1_000 }: RetentionOptions): () => Promise<void> {
+export function createRetention ({ database, queue, files, retentionDays, log, batch: limit = 1_000 }: RetentionOptions): () => Promise<void> {
   const removing = pLimit(removals)
 
   /** A file that cannot be removed is tried again by the next job. */
@@ -64,7 +64,7 @@ export function createRetention ({ database, queue, files, retentionDays, log, n
   }
 
   return async () => {
-    const time = now()
+    const time = await database.time()
     const old = { before: before(time, retentionDays * day), limit }
     const batches = {
       documents: await removeExpired(time),

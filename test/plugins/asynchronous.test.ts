@@ -119,7 +119,7 @@ await t.test('a worker of its own does what waits', async (t) => {
 await t.test('ten thousand dispatches of one company do not stand before the first of another', async (t) => {
   const url = await seededDatabase(t)
   const fair = await startService(t, { databaseUrl: url, config: { works: false } })
-  const opened: Queue = await openQueue({ databaseUrl: url, log: fair.house.get('log') })
+  const opened: Queue = await openQueue({ databaseUrl: url, database: fair.house.get('database'), log: fair.house.get('log') })
   t.teardown(() => opened.close())
   const time = new Date()
   const jobs = createJobs({ queue: opened, now: () => time })

@@ -14,6 +14,15 @@ await t.test('GET /healthz needs credentials', async (t) => {
   t.equal((await service.send('GET', '/healthz', {}, { email: 'demo@example.com', password: 'wrong' })).status, 401)
 })
 
+await t.test('a clock that is not that of the database is told by /healthz, and from a second on in the log', async (t) => {
+  for (const [ahead, told] of [[5000, 1], [-5000, 1], [0, 0]] as const) {
+    const skewed = await startService(t, { databaseUrl, parts: { renderer: quickRenderer, now: () => new Date(Date.now() + ahead) }, time: () => new Date() })
+    const { body: { clockSkew } } = await skewed.send('GET', '/healthz')
+    t.ok(Math.abs(clockSkew * 1000 + ahead) < 900, `${clockSkew} s`)
+    t.equal(skewed.log.filter((line) => line.includes('"level":40') && line.includes('the clock of this process differs')).length, told)
+  }
+})
+
 await t.test('/livez and /readyz need none and say nothing', async (t) => {
   for (const path of ['/livez', '/readyz']) t.match(await service.send('GET', path, {}, null), { status: 204, body: '' })
 })

@@ -11,7 +11,7 @@ await service.configure('seal-one', {})
 
 const questions = (id: string) => vendor.requests.filter(({ path }) => path === `/status/${id}`).length
 const idle = { ask: () => Promise.reject(new Error('The sweep asks nobody.')) }
-const sweep = createSweep({ database: house.get('database'), host: house.get('host'), queue: house.get('queue'), log: house.get('log'), now: house.get('now'), ...idle })
+const sweep = createSweep({ database: house.get('database'), host: house.get('host'), queue: house.get('queue'), log: house.get('log'), ...idle })
 const polledAt = async (stepId: string) => (await house.get('database').owner.selectFrom('steps').select('polled_at').where('step_id', '=', stepId).executeTakeFirstOrThrow()).polled_at?.getTime()
 
 await t.test('a step whose events never come is asked after an hour, then every six, until it is settled', async (t) => {

@@ -47,7 +47,7 @@ async function retain (batch = 1000, over: Pick<Files, 'remove' | 'list'> = file
   while (waiting.length > 0) {
     waiting = []
     runs++
-    await createRetention({ database, queue, files: over, retentionDays: 90, log: memoryLog(), now, batch })()
+    await createRetention({ database, queue, files: over, retentionDays: 90, log: memoryLog(), batch })()
   }
   return runs
 }

@@ -1,0 +1,86 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import t from 'tap'
+import { createOperator, migrate, openDatabase, seedDemo, type Database } from '@dispatch/core'
+import { compose } from '../../../plugins/container.ts'
+import { createLogger } from '../../../plugins/logging.ts'
+import { prepare } from '../../../plugins/prepare.ts'
+import { quickRenderer } from '../../plugins/support/parts.ts'
+import { testDatabase } from '../../support/postgres.ts'
+import { testConfig } from '../../support/service.ts'
+
+const open = (url: string): Database => openDatabase({ connectionString: url }, { connections: 2, onError: (error) => t.fail(error.message) })
+
+/** What `npm start` does before it listens. */
+async function firstStart (url: string, folder: string): Promise<void> {
+  const house = await compose(testConfig(folder), { databaseUrl: url, log: createLogger('silent'), renderer: quickRenderer })
+  try {
+    await prepare(house)
+  } finally {
+    await house.close()
+  }
+}
+
+/** What `operator create` does. */
+async function createsOperator (url: string, email: string): Promise<void> {
+  const database = open(url)
+  try {
+    await migrate(database)
+    await seedDemo(database, new Date())
+    await createOperator(database, { email, password: 'a good password' }, new Date())
+  } finally {
+    await database.close()
+  }
+}
+
+/** As many tables as a database has. */
+async function tables (database: Database): Promise<number> {
+  const { rows } = await sql`select from pg_tables where schemaname in ('public', 'queue')`.execute(database.owner)
+  return rows.length
+}
+
+await t.test('whoever prepares a database waits while another process does', async (t) => {
+  const { url } = await testDatabase(t)
+  const other = open(url)
+  const gate = Promise.withResolvers<undefined>()
+  const working = other.alone(() => gate.promise)
+  const waiting = [firstStart(url, t.testdir()), createsOperator(url, 'ada@example.org')]
+  await pause(1_000)
+  t.equal(await tables(other), 0)
+  gate.resolve(undefined)
+  await working
+  await Promise.all(waiting)
+  t.ok(await tables(other) > 30)
+  await other.close()
+})
+
+await t.test('works that are done alone do not overlap; one that fails is over', async (t) => {
+  const { url } = await testDatabase(t)
+  const [first, second] = [open(url), open(url)]
+  let [atOnce, most] = [0, 0]
+  const work = async (): Promise<void> => {
+    most = Math.max(most, ++atOnce)
+    await pause(20)
+    atOnce--
+    throw new Error('failed')
+  }
+  const ends = await Promise.allSettled([first, second, first, second].map(({ alone }) => alone(work)))
+  t.strictSame(ends.map((end) => end.status === 'rejected' && (end.reason as Error).message), ['failed', 'failed', 'failed', 'failed'])
+  t.equal(most, 1)
+  await Promise.all([first.close(), second.close()])
+})
+
+for (const round of [0, 1, 2]) {
+  await t.test(`two first starts beside two makings of an operator: all end well (${round})`, async (t) => {
+    const { url } = await testDatabase(t)
+    const begins = [() => firstStart(url, t.testdir()), () => createsOperator(url, 'ada@example.org'), () => firstStart(url, t.testdir()), () => createsOperator(url, 'grace@example.org')]
+    // Each begins at another point of the others.
+    const ends = await Promise.allSettled(begins.map(async (begin, index) => { await pause(index * round * 50); await begin() }))
+    t.strictSame(ends.map((end) => end.status === 'rejected' ? String(end.reason) : 'well'), ['well', 'well', 'well', 'well'])
+    const database = open(url)
+    const [companies, users] = [await database.owner.selectFrom('companies').select('name').orderBy('company_id').execute(), await database.owner.selectFrom('users').select('email').orderBy('email').execute()]
+    await database.close()
+    t.strictSame(companies.map(({ name }) => name), ['Platform', 'Demo'])
+    t.strictSame(users.map(({ email }) => email), ['ada@example.org', 'demo@example.com', 'grace@example.org', 'operator@example.com'])
+  })
+}
