@@ -6,7 +6,7 @@ import { quickRenderer } from '../plugins/support/parts.ts'
 import { letter } from '../plugins/support/templates.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { invoiceRequest, operator, shippedProviders, startService, type Answer, type Login } from '../support/service.ts'
-import { hasNoFault, isError } from './support.ts'
+import { hasNoFault, isError, tablesOf } from './support.ts'
 
 const folder = await directory(t)
 await provide(folder, 'sample')
@@ -60,7 +60,7 @@ const changes: Record<string, Change> = {
   'PUT /api/v1/company/defaults/{service}': { send: (by) => send('PUT', '/api/v1/company/defaults/sms', { body: { providerName: 'simulator' } }, by), action: 'choice.changed' },
   'PUT /api/v1/company/providers/{code}': { send: (by) => send('PUT', '/api/v1/company/providers/sample', { body: { settings: { region: 'north', token: canary } } }, by), action: 'configuration.changed' },
   'DELETE /api/v1/company/providers/{code}': { send: (by) => send('DELETE', '/api/v1/company/providers/sample', {}, by), action: 'configuration.removed' },
-  'PUT /api/v1/my/config/{service}': { send: (by) => send('PUT', '/api/v1/my/config/sms', { body: { providerName: null } }, by), action: 'choice.changed' },
+  'PUT /api/v1/my/config/{service}': { send: (by) => send('PUT', '/api/v1/my/config/sms', { body: { providerName: 'simulator' } }, by), action: 'choice.changed' },
   'PUT /api/v1/my/providers/{code}': { send: (by) => send('PUT', '/api/v1/my/providers/sample', { body: { settings: { region: 'north', token: canary } } }, by), action: 'configuration.changed' },
   'DELETE /api/v1/my/providers/{code}': { send: (by) => send('DELETE', '/api/v1/my/providers/sample', {}, by), action: 'configuration.removed' },
   'PUT /api/v1/my/password': { by: company.member, send: (by) => send('PUT', '/api/v1/my/password', { body: { current: by.password, password: canary } }, by), action: 'password.changed' },
@@ -92,12 +92,24 @@ const exceptions: Record<string, string> = {
 /** A dispatch is its own record, with who asked for it and a timeline; a validation changes nothing. */
 const isDispatching = (operation: string): boolean => /^POST \/api\/(?!v1\/|webhooks\/)/.test(operation)
 
-type Entry = { companyId: number, userId: number | null, action: string, address: string | null, requestId: string | null, kind: string, facts: Record<string, unknown> }
+type Entry = { companyId: number, userId: number | null, action: string, address: string | null, requestId: string | null, kind: string, facts: Record<string, unknown>, transaction: string }
 const entriesAfter = async (id: string): Promise<Entry[]> => (await sql<Entry>`
-  select company_id as "companyId", user_id as "userId", action, address, request_id as "requestId", object_kind as kind, facts from audit where audit_id > ${id} order by audit_id`.execute(owner)).rows
+  select company_id as "companyId", user_id as "userId", action, address, request_id as "requestId", object_kind as kind, facts, xmin::text as transaction from audit where audit_id > ${id} order by audit_id`.execute(owner)).rows
 const lastEntry = async (): Promise<string> => (await owner.selectFrom('audit').select('audit_id').orderBy('audit_id', 'desc').limit(1).executeTakeFirst())?.audit_id ?? '0'
 
-await t.test('every operation that changes something leaves its entry, or is a reasoned exception', async (t) => {
+/** What changes no row of the database: there is nothing that the entry could be without. */
+const rowless = ['user.impersonated', 'providers.reloaded']
+/** What leaves no other row than its entry, because it takes one away. */
+const removing = ['asset.deleted']
+
+/** The tables with rows that a transaction has written, but for the audit log. */
+async function writtenBy (transaction: string): Promise<string[]> {
+  const tables = (await tablesOf(house)).filter(({ name }) => name !== 'audit')
+  const found = tables.map(({ name }) => sql`select ${name} as name where exists (select from ${sql.table(name)} where xmin::text = ${transaction})`)
+  return (await sql<{ name: string }>`${sql.join(found, sql` union all `)}`.execute(owner)).rows.map(({ name }) => name)
+}
+
+await t.test('every operation that changes something leaves its entry in the same transaction, or is a reasoned exception', async (t) => {
   const { body: { paths } } = await send('GET', '/openapi.json')
   const operations = Object.entries<object>(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
   const mutating = operations.filter((operation) => !operation.startsWith('GET ') && !isDispatching(operation))
@@ -108,6 +120,7 @@ await t.test('every operation that changes something leaves its entry, or is a r
     t.ok(status < 300, `${operation} is ${status}`)
     const entries = (await entriesAfter(before)).filter(({ requestId }) => requestId === headers.get('x-request-id'))
     t.match(entries, [{ companyId: company, userId: await idOf(by), action, address: '127.0.0.1' }], operation)
+    if (![...rowless, ...removing].includes(action)) t.not((await writtenBy(entries[0]?.transaction ?? '')).length, 0, `${operation}: what it changed is in the transaction of its entry`)
   }
 })
 
@@ -132,6 +145,17 @@ await t.test('what is refused leaves none', async (t) => {
   isError(t, await send('PUT', '/api/v1/my/password', { body: { current: 'not it', password: 'a good password' } }, admin), 'forbidden')
   isError(t, await send('DELETE', '/api/v1/my/providers/sample', {}, admin), 'not_found')
   t.strictSame(await entriesAfter(before), [])
+})
+
+await t.test('what cannot be noted is not done', async (t) => {
+  const stored = async (): Promise<unknown> => ({ assets: await owner.selectFrom('assets').select('name').execute(), configurations: await owner.selectFrom('configurations').select('account').execute() })
+  await send('POST', '/api/v1/assets', { body: { name: 'kept', image } }, admin)
+  await send('PUT', '/api/v1/company/providers/sample', { body: { settings: { region: 'north', token: canary } } }, admin)
+  const before = await stored()
+  await sql`create trigger audit_is_full before insert on audit for each statement execute function refuse_change()`.execute(owner)
+  for (const path of ['/api/v1/assets/kept', '/api/v1/company/providers/sample']) t.equal((await send('DELETE', path, {}, admin)).status, 500, path)
+  await sql`drop trigger audit_is_full on audit`.execute(owner)
+  t.strictSame(await stored(), before)
 })
 
 await t.test('nobody changes what is written: neither a company\'s role nor the owner of the tables', async (t) => {
@@ -212,6 +236,6 @@ await t.test('a session of somebody who acts for somebody else shows both', asyn
 
 await t.test('none of it was a fault of the service', (t) => {
   const { log } = service
-  hasNoFault(t, { ...service, log: log.filter((line) => !line.includes('its answer was lost')) })
+  hasNoFault(t, { ...service, log: log.filter((line) => !line.includes('its answer was lost') && !line.includes('audit is append-only')) })
   t.end()
 })

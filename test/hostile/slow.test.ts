@@ -56,6 +56,15 @@ await t.test('a head that comes byte by byte, and a connection that says nothing
   isTimeout(t, silent.received(), 'nothing')
 })
 
+await t.test('for its head a request has a shorter time than for all of it', async (t) => {
+  const patient = await startService(t, { parts: { renderer: quickRenderer, transportLimits: { ...limits, request: 3_600_000 } } })
+  const [slow, silent] = [await open(Number(new URL(patient.url).port)), await open(Number(new URL(patient.url).port))]
+  slow.socket.write('GET /healthz HTTP/1.1\r\nX-Slow: ')
+  await Promise.all([slow.ended, silent.ended])
+  isTimeout(t, slow.received(), 'half a head')
+  isTimeout(t, silent.received(), 'nothing')
+})
+
 await t.test('a body that comes byte by byte is ended, and leaves nothing behind', async (t) => {
   const before = await traces(house)
   const body = JSON.stringify(invoiceRequest())

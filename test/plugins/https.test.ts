@@ -8,7 +8,7 @@ import { createWays } from '../../plugins/https.ts'
 import { requireHttps } from '../../plugins/config-transport.ts'
 import { isError } from '../hostile/support.ts'
 import { certificateFiles, fetchSecurely } from '../support/secure.ts'
-import { admin, invoiceRequest, startService, testConfig } from '../support/service.ts'
+import { admin, invoiceRequest, startService, testConfig, type Answer } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const parts = { renderer: quickRenderer }
@@ -81,6 +81,18 @@ await t.test('what came over TLS to a proxy\'s own TLS is judged by the first wa
   t.equal((await answer({})).status, 200)
   t.equal((await answer({ 'x-forwarded-proto': 'https' })).status, 200)
   t.equal((await answer({ 'x-forwarded-proto': 'http' })).status, 403)
+})
+
+await t.test('who a client is, a listed proxy alone says', async (t) => {
+  const statuses = async (trustedProxies: string[]): Promise<number[]> => {
+    const { send } = await startService(t, { config: { trustedProxies }, parts })
+    await send('PUT', '/api/v1/company', { body: { addresses: ['192.0.2.0/24'], force: true } })
+    const from = (address: string): Promise<Answer> => send('GET', '/healthz', { headers: { 'x-forwarded-for': address } })
+    return [(await from('192.0.2.1')).status, (await from('198.51.100.1')).status, (await from('192.0.2.1, 198.51.100.1')).status]
+  }
+  t.strictSame(await statuses([]), [403, 403, 403])
+  t.strictSame(await statuses(['203.0.113.0/24']), [403, 403, 403], 'another one than it comes through')
+  t.strictSame(await statuses(['127.0.0.1']), [200, 403, 403], 'and of what it says the last that no proxy has said')
 })
 
 await t.test('an IPv4 proxy is known by its address inside IPv6', (t) => {
