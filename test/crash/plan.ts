@@ -36,7 +36,7 @@ const sample = JSON.parse(readFileSync(new URL('../../templates/invoice/sample.j
 const template = (number: number): object => ({ id: 1, data: { ...sample, number: `F-${number}` } })
 
 /** What each service has to be told. */
-const fields: Readonly<Record<Service, (number: number) => Record<string, unknown>>> = {
+export const fields: Readonly<Record<Service, (number: number) => Record<string, unknown>>> = {
   invoicing: (number) => ({ documentType: 'INVOICE', template: template(number) }),
   file: (number) => ({ template: template(number) }),
   esign: (number) => ({ template: template(number), signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }] }),

@@ -107,7 +107,7 @@ async function told (id: string, url: string | undefined): Promise<boolean> {
 async function handle (message: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(message.url ?? '', 'https://vendor')
   const [, service = '', id] = pathname.split('/')
-  if (service === 'signed') return void response.writeHead(200, { 'content-type': 'application/pdf' }).end(`%PDF-1.7 signed ${id ?? ''}`)
+  if (service === 'documents') return void response.writeHead(200, { 'content-type': 'application/pdf' }).end(`%PDF-1.7 ${id ?? ''}`)
   if (service === 'drafts' && id === undefined) return makeDraft(message, response)
   if (service === 'drafts' && message.method === 'GET') return answer(response, drafts.has(id ?? '') ? 200 : 404, drafts.get(id ?? ''))
   if (service === 'drafts') return receive(message, response, 'esign', searchParams, id)

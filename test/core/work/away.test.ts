@@ -26,6 +26,8 @@ const key = vendorKey('scd_1')
 const service = await hookService(t, { databaseUrl: server.url })
 const { post, accepted, delivery, inbound, vendor } = service
 vendor.on('GET /jwks.json', { json: { keys: [key.jwk] } as never })
+/** Seconds: a job whose handing-over was cut comes again after its heartbeat (10), when the queue looks after its jobs (every 5) and its retry is due (1), by the next look (2). */
+const cutJob = 25
 const spooled = () => readdirSync(join(service.house.get('config').dataDirectory, 'webhooks')).filter((name) => name.endsWith('.jsonl'))
 
 const sealed = (event: object, { sign }: Pick<typeof key, 'sign'> = key) => {
@@ -59,7 +61,7 @@ await t.test('events that come while the database is away are kept on the disk a
 
   server = await start()
   await until('all is applied', async () => (await delivery(signed.dispatchId).catch(() => ({ status: null }))).status === 'signed' &&
-    (await delivery(letter.dispatchId)).status === 'printed' && (await delivery(private_.dispatchId)).status === 'mailed')
+    (await delivery(letter.dispatchId)).status === 'printed' && (await delivery(private_.dispatchId)).status === 'mailed', cutJob)
   await until('the disk is empty', () => spooled().length === 0)
   await until('the forged one is gone', async () => (await inbound()).every(({ parked }) => parked === null))
   const events = (await inbound()).map(({ body, state }) => [JSON.parse(body.toString()).type, state])
@@ -82,7 +84,7 @@ await t.test('connections that are cut in the middle lose nothing', async (t) =>
   await killer.end()
   t.same(new Set((await Promise.all(posts)).map(({ status }) => status)), new Set([200]))
   // A connection that was cut may be the next one taken from the pool.
-  await until('all are applied', () => delivery(dispatchId).then(({ events }) => events.length === 60, () => false))
+  await until('all are applied', () => delivery(dispatchId).then(({ events }) => events.length === 60, () => false), cutJob)
 })
 
 await t.test('a file of the spool that cannot be read is set aside and keeps no other one back', async (t) => {

@@ -29,7 +29,7 @@ export default defineProvider({
         },
         issue: (draft, { metadata }, { settings: { vendor }, http }) => http.post(`${vendor}/drafts/${draft}`, { query: metadata }, Item)
       }),
-      document: ({ id }, { settings: { vendor }, http }) => http.download(`${vendor}/signed/${id}`, { filename: 'signed.pdf' })
+      document: ({ id }, { settings: { vendor }, http }) => http.download(`${vendor}/documents/${id}`, { filename: 'signed.pdf' })
     }
   },
   webhooks: {

@@ -1,0 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { check } from './check.ts'
+import { place, type Told } from './client.ts'
+import { openHouse } from './house.ts'
+import { fields, type Order } from './plan.ts'
+
+// tap's word for a test that is out of time: everything that was started ends with this process.
+process.once('SIGALRM', () => process.exit(1))
+
+/** How many invoices are queued, and of how many the vendor has heard when all processes are killed. */
+const [queued, heard] = [64, 24]
+
+/** What the vendor does with each invoice: most are caught in the call, before the vendor has accepted them or after. */
+const scripts = ['wait accept answer', 'accept wait answer', 'wait accept answer', 'accept wait answer', 'wait accept answer', 'accept cut'] as const
+
+const orders = Array.from({ length: queued }, (_, index): Order => ({
+  number: index + 1,
+  at: 0,
+  mode: 'asynchronous',
+  path: '/api/invoicing?async=true',
+  body: { ...fields.invoicing(index + 1), providerName: index % 2 === 0 ? 'keyed' : 'searched', metadata: { order: String(index + 1), invoicing: scripts[index % scripts.length] } },
+  keyed: true,
+  retries: 0
+}))
+
+void t.test(`of ${queued} invoices that were queued when every process was killed each succeeds, once`, async (t) => {
+  const house = await openHouse({ serving: 1, working: 1 })
+  try {
+    const over = new AbortController()
+    const told: Told[] = await Promise.all(orders.map((order) => place(order, house.urls, house.token, over.signal)))
+    t.equal(told.filter(({ answer }) => answer?.status === 200).length, queued, 'all are accepted')
+    while ((await house.vendor.receipts()).length < heard) await pause(20)
+    for (const process of house.processes) process.kill()
+    const statuses = (): Promise<{ status: string, providers: string, count: number }[]> =>
+      house.database.rows('select dispatches.status, count(*)::int, string_agg(distinct provider_code, \' \' order by provider_code) as providers from dispatches join steps using (dispatch_id) group by 1')
+    const ended = new Set(['succeeded', 'failed', 'partial', 'cancelled'])
+    while ((await statuses()).some(({ status }) => !ended.has(status))) await pause(500)
+    t.strictSame(await statuses(), [{ status: 'succeeded', count: queued, providers: 'keyed searched' }])
+    t.strictSame(await check(house, told), [])
+    t.ok((await house.database.rows('select from events where kind = \'recovered\'')).length > 0, 'some were under way when they were killed')
+  } finally {
+    await house.close()
+  }
+})
