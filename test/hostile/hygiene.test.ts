@@ -1,10 +1,13 @@
 import t from 'tap'
 import { quickRenderer } from '../plugins/support/parts.ts'
-import { startService } from '../support/service.ts'
+import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { isError, routesOf } from './support.ts'
 
 const service = await startService(t, { config: { securityContact: 'mailto:security@example.com' }, parts: { renderer: quickRenderer } })
 const { send, house } = service
+
+/** A header by which a browser would keep something, or let another origin read. */
+const isOpening = (header: string): boolean => header === 'set-cookie' || header.startsWith('access-control-')
 
 await t.test('no answer of any route sets a cookie, lets another origin read it, or may be framed, sniffed or loaded elsewhere', async (t) => {
   const routes = await routesOf(house)
@@ -14,10 +17,29 @@ await t.test('no answer of any route sets a cookie, lets another origin read it,
     for (const origin of ['https://evil.example', 'null']) {
       const { headers } = await send(method, path, { headers: { origin, cookie: 'session=1', 'access-control-request-method': 'POST' }, ...(method === 'GET' || method === 'HEAD' ? {} : { body: {} }) })
       const name = `${method} ${path}`
-      t.same([...headers.keys()].filter((header) => header === 'set-cookie' || header.startsWith('access-control-')), [], name)
+      t.same([...headers.keys()].filter(isOpening), [], name)
       t.match(headers.get('content-security-policy'), /^default-src 'none'.*(frame-ancestors 'none'|sandbox)/, name)
       t.match(Object.fromEntries(headers), { 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'cross-origin-resource-policy': 'same-origin' }, name)
     }
+  }
+})
+
+await t.test('so it is with what succeeds: a login, a dispatch and its document, a key', async (t) => {
+  const login = { username: admin.email, password: admin.password }
+  const { body: { data: { token } } } = await send('POST', '/auth', { body: login }, null)
+  const { body: { generatedDocument: { id, url } } } = await send('POST', '/api/invoicing', { body: invoiceRequest() })
+  const { body: { id: userId } } = await send('POST', '/api/v1/users', { body: { email: 'ada@example.com', password: 'a good password', role: 'member', services: [] } })
+  const sent: [method: string, path: string, body?: object][] = [
+    ['POST', '/auth', login], ['GET', '/auth/refresh'], ['POST', '/auth/impersonate', { userId }],
+    ['POST', '/api/invoicing', invoiceRequest()], ['POST', '/api/invoicing/validate', invoiceRequest()],
+    ['GET', `/api/v1/documents/${String(id)}`], ['GET', new URL(String(url)).pathname], ['GET', '/healthz'], ['GET', '/api/v1/my/config'],
+    ['POST', '/api/v1/keys', { name: 'Shop', mode: 'live' }], ['POST', '/api/webhooks/esign/providers/universign/endpoint.json', {}]
+  ]
+  for (const [method, path, body] of sent) {
+    const headers = { authorization: `Bearer ${String(token)}`, origin: 'https://evil.example', cookie: 'session=1' }
+    const answer = await send(method, path, { headers, ...(body === undefined ? {} : { body }) }, null)
+    t.ok(answer.status < 300, `${method} ${path} is ${answer.status}`)
+    t.same([...answer.headers.keys()].filter(isOpening), [], `${method} ${path}`)
   }
 })
 
@@ -26,7 +48,7 @@ await t.test('so it is with answers that no route gives', async (t) => {
     const { status, headers } = await send('GET', path, { headers: { origin: 'https://evil.example' } })
     t.equal(status, 404, path)
     t.match(Object.fromEntries(headers), { 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'content-security-policy': /default-src 'none'/ }, path)
-    t.same([...headers.keys()].filter((header) => header.startsWith('access-control-')), [], path)
+    t.same([...headers.keys()].filter(isOpening), [], path)
   }
 })
 

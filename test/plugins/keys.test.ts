@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
+import { operator, seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
 import { clockAt, quickRenderer } from './support/parts.ts'
 
 const databaseUrl = await seededDatabase(t)
@@ -119,9 +119,14 @@ await t.test('a key keeps to its services', async (t) => {
 await t.test('a key opens no other door: no keys, no identities; the log and the audit say which one it was', async (t) => {
   const { body: { key, id } } = await make({}, company.admin)
   const memberId = await userIdOf(company.member)
-  t.match(await as(key, 'POST', '/api/v1/keys', { name: 'another', mode: 'live' }), { status: 403, body: { message: /password of a person/ } })
-  t.match(await as(key, 'DELETE', `/api/v1/keys/${String(id)}`), { status: 403 })
-  t.match(await as(key, 'POST', '/auth/impersonate', { userId: memberId }), { status: 403 })
+  const doors: [method: string, path: string, body?: object][] = [
+    ['POST', '/api/v1/keys', { name: 'another', mode: 'live' }], ['DELETE', `/api/v1/keys/${String(id)}`], ['POST', '/auth/impersonate', { userId: memberId }],
+    ['POST', '/api/v1/users', { email: 'another@shop.example.com', password: 'a good password', role: 'member', services: [] }], ['PUT', `/api/v1/users/${String(memberId)}`, { password: 'a good password' }],
+    ['PUT', '/api/v1/my/password', { current: company.admin.password, password: 'a good password' }], ['PUT', '/api/v1/company', { addresses: [] }]
+  ]
+  const { body: { key: operators } } = await make({}, operator)
+  const more: typeof doors = [['POST', '/api/v1/companies', { name: 'Another', credits: 1, admin: { email: 'ada@another.example.com', password: 'a good password' } }], ['PUT', `/api/v1/companies/${company.companyId}`, { addresses: [] }]]
+  for (const [bearer, [method, path, body]] of [...doors.map((door) => [key, door] as const), ...more.map((door) => [operators, door] as const)]) t.match(await as(bearer, method, path, body), { status: 403, body: { error: 'forbidden', message: /password of a person/ } }, `${method} ${path}`)
   t.match(await as(key, 'GET', '/auth/refresh'), { status: 401 })
   t.equal((await as(key, 'PUT', '/api/v1/company/defaults/invoicing', { providerName: 'simulator' })).status, 200, 'what its user may do otherwise, it may')
   t.ok(there.log.some((line) => line.includes(`"keyId":"${String(id)}"`)))

@@ -67,6 +67,8 @@ await t.test('the same secret sealed twice looks different, and is not to be see
   t.not(one.sealed, other.sealed)
   t.not(one.wrappedKey, other.wrappedKey)
   t.notOk(Buffer.from(one.sealed, 'base64').includes('canary'))
+  const ivOf = (text: string): string => Buffer.from(text, 'base64').toString('hex', 0, 12)
+  t.equal(new Set([one.sealed, one.wrappedKey, other.sealed, other.wrappedKey].map(ivOf)).size, 4, 'of AES-GCM no iv is used twice')
   t.end()
 })
 
