@@ -251,6 +251,10 @@ await t.test('nothing is sent', async (t) => {
       const name = { word: 'provider_unavailable', message: '"api.acme.test" cannot be found, or has no address that may be reached from here.', ours: undefined }
       t.match(await failed(http.post(`https://${host}:${vendor.port}/`, {}, Sent)), host === 'api.acme.test' ? name : literal, host)
     }
+    const real = createNetwork({ ca: [vendor.ca] })
+    t.teardown(() => real.close())
+    const localhost = httpOf(real, { targets: { provider: 'acme', declared: [], chosen: ['localhost'] } }).post(`https://localhost:${vendor.port}/`, {}, Sent)
+    t.match(await failed(localhost), { message: /^"localhost" cannot be found, or has no address/ }, 'a name that the system\'s resolver knows')
     t.equal(vendor.requests.length, before)
   })
 

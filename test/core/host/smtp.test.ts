@@ -330,6 +330,12 @@ await t.test('nobody is connected to', async (t) => {
     const inside = await failed(smtp.send(message(), { ...transport, host: 'mail.acme.test' }))
     const unknown = smtpOf(networkOf(t, { resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }))
     t.strictSame(await failed(unknown.send(message(), { ...transport, host: 'mail.acme.test' })), inside, 'a name inside is not told from one that there is not')
+    const server = await mailServer(t)
+    const real = createNetwork({ ca: [server.ca] })
+    t.teardown(() => real.close())
+    const localhost = smtpOf(real, { targets: { provider: 'mail', declared: [], chosen: ['localhost'] } }).send(message(), { ...transport, host: 'localhost', port: server.port })
+    t.match(await failed(localhost), { word: 'provider_unavailable', message: /^"localhost" cannot be found, or has no address/ }, 'a name that the system\'s resolver knows')
+    t.equal(server.connections(), 0)
   })
 
   await t.test('whom the configuration does not name, or who is no host', async (t) => {
