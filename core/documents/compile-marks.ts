@@ -25,6 +25,7 @@ export function compileButton (source: Button, site: Site): (scope: Scope) => Bu
 export function compileSignature (source: Signature, site: Site): (scope: Scope) => SignatureBlock {
   if (site.pageFields) fault(site, 'A signature stands in the body: a header or footer would ask for it on every page.')
   const { signer, label = '', width = 70, height = 20 } = source
+  site.signers.add(signer)
   const prose = compileProse(label, below(site, 'label'))
   const size = { width: points(width), height: points(height) }
   return (scope) => ({ kind: 'signature', signer, label: prose(scope), ...size })

@@ -21,6 +21,8 @@ export type CompiledTemplate = {
   /** The fields of the data that it reads. */
   readonly uses: Uses
   readonly reads: readonly Read[]
+  /** The signers who may have a place in its documents, by their numbers; which of them have one, the data say. */
+  readonly signers: ReadonlySet<number>
   /** What the template itself says of its documents. */
   readonly source: Pick<TemplateSource, 'archival' | 'currency'>
 }
@@ -34,12 +36,13 @@ export function compileTemplate (source: TemplateSource): CompiledTemplate {
 
 /** Compiles a template as far as it goes: with its faults, and with what it reads all the same. */
 export function examineTemplate (source: TemplateSource): CompiledTemplate & { readonly faults: readonly Fault[] } {
-  const site: Site = { at: '', names: {}, texts: source.texts ?? {}, pageFields: false, isInside: false, depth: 0, uses: noUses(), reads: [], faults: [] }
+  const site: Site = { at: '', names: {}, texts: source.texts ?? {}, pageFields: false, isInside: false, depth: 0, uses: noUses(), reads: [], signers: new Set(), faults: [] }
   const resolve = compileDocument(source, site)
   return {
     faults: distinct(site.faults),
     uses: site.uses,
     reads: site.reads,
+    signers: site.signers,
     source,
     resolve (data, paper = usualPaper) {
       if (!isRecord(data)) throw renderError('', 'type', 'The data of a template are an object.')

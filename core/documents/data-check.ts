@@ -1,18 +1,47 @@
 import type { Problem } from '../contract/errors.ts'
 import type { Check } from '../contract/schema.ts'
-import { unread, type Uses } from './uses.ts'
+import type { CompiledTemplate } from './compile.ts'
+import { RenderError } from './errors.ts'
+import type { Format } from './job.ts'
+import { seenBy, showsPage } from './seen.ts'
+import { lastSigner } from './signers.ts'
+import { unread } from './uses.ts'
 
-/** What a template says about data: what keeps them from fitting its schema, and the fields that it never shows. */
-export type DataFindings = { problems: Problem[], warnings: Problem[] }
+/**
+ * What a template says about data: what keeps them from becoming its document, and the fields that it never shows. `signers`: how
+ * many the document needs, where it was evaluated.
+ */
+export type DataFindings = { problems: Problem[], warnings: Problem[], signers: number }
 
-/** Checks data that stand at `at` in a request. */
-export type DataCheck = (data: object, at: string) => DataFindings
+/** The check of a template on data that stand at `at` in a request. */
+export type DataCheck = {
+  /** By the schema alone. */
+  fit: (data: object, at: string) => DataFindings
+  /** By the schema, and then by putting the data into the template, as for a document of this format. */
+  evaluate: (data: object, at: string, format: Format) => DataFindings
+}
 
-/** The check of a template by its compiled schema and the fields that it reads. */
-export function dataCheck (fit: Check<unknown>, uses: Uses): DataCheck {
-  return (data, at) => {
-    const result = fit(data, at)
-    const warnings = unread(uses, data).map((path) => ({ path: at + path, code: 'unused_field', message: 'The template does not show this field.' }))
-    return { problems: result.ok ? [] : result.problems, warnings }
+/** The check of a template by its compiled schema. */
+export function dataCheck (fits: Check<unknown>, template: Pick<CompiledTemplate, 'uses' | 'resolve' | 'source'>): DataCheck {
+  function fit (data: object, at: string): DataFindings {
+    const result = fits(data, at)
+    const warnings = unread(template.uses, data).map((path) => ({ path: at + path, code: 'unused_field', message: 'The template does not show this field.' }))
+    return { problems: result.ok ? [] : result.problems, warnings, signers: 0 }
+  }
+  return {
+    fit,
+    evaluate (data, at, format) {
+      const found = fit(data, at)
+      return found.problems.length > 0 || !showsPage(format) ? found : { ...found, ...evaluated(template, data, at, format) }
+    }
+  }
+}
+
+function evaluated (template: Pick<CompiledTemplate, 'resolve' | 'source'>, data: object, at: string, format: Format): Pick<DataFindings, 'problems' | 'signers'> {
+  try {
+    return { problems: [], signers: lastSigner(template.resolve(seenBy(template.source, data, format)).body) }
+  } catch (error) {
+    if (!(error instanceof RenderError)) throw error
+    return { problems: error.problems.map((problem) => ({ ...problem, path: at + problem.path })), signers: 0 }
   }
 }

@@ -11,6 +11,7 @@ import { limits } from './limits.ts'
 import { TemplateSource } from './model.ts'
 import { isRecord } from './records.ts'
 import { schemaFaults } from './schema-paths.ts'
+import { standIn } from './stand-in.ts'
 import type { Schema } from './subschemas.ts'
 import { unshown } from './unshown.ts'
 import { readYaml, type Place } from './yaml.ts'
@@ -114,11 +115,8 @@ function assetFaults ({ assets = {} }: TemplateSource, draft: Draft): Fault[] {
   })
 }
 
-/** One grey point: it stands for a picture where only its being there matters. */
-const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=='
-
 function standIns (assets: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(assets).map(([name, asset]) => [name, asset.startsWith('data:') ? asset : point]))
+  return Object.fromEntries(Object.entries(assets).map(([name, asset]) => [name, asset.startsWith('data:') ? asset : standIn]))
 }
 
 function hashOf (asset: string, draft: Draft): string {

@@ -1,10 +1,10 @@
 import { pointer } from '../contract/json.ts'
-import { currencyOf, eInvoiceOf } from '../einvoice/write.ts'
+import { eInvoiceOf } from '../einvoice/write.ts'
 import type { CompiledTemplate } from './compile.ts'
 import type { ResolvedDocument } from './document.ts'
 import { renderDocx } from './docx.ts'
 import { RenderError, renderError } from './errors.ts'
-import { eInvoiceFileFormats, fileOf, type File } from './file-formats.ts'
+import { fileOf, type File } from './file-formats.ts'
 import { renderHtml } from './html.ts'
 import type { Format, Rendered, RenderJob, Results } from './job.ts'
 import { facesFor } from './layout/fonts.ts'
@@ -12,13 +12,15 @@ import { nameOf, unshowable, UnshowableText } from './layout/shape.ts'
 import { packageFor, wideLanguage } from './layout/wide.ts'
 import { renderPdf, type Archive, type Pdf } from './pdf.ts'
 import { isRecord } from './records.ts'
+import { readingOf } from './seen.ts'
 import { withSigners } from './signers.ts'
 import { renderText } from './text.ts'
 import { renderXlsx } from './xlsx.ts'
 
 /** Makes the document of a template with data. Everything that is wrong with the data is a RenderError with pointers into them. */
 export async function render<F extends Format> (template: CompiledTemplate, { data: given, format, now, signers, paper }: Omit<RenderJob<F>, 'template'>): Promise<Rendered<F>> {
-  const invoice = isEInvoice(format) ? eInvoiceOf(given, { format: eInvoiceFileFormats[format], currency: currencyOf(template.source.currency) }) : undefined
+  const reading = readingOf(template.source, format)
+  const invoice = reading === undefined ? undefined : eInvoiceOf(given, reading)
   const data = invoice?.data ?? given
   const { archival = false } = template.source
   function page (): ResolvedDocument {
@@ -26,10 +28,6 @@ export async function render<F extends Format> (template: CompiledTemplate, { da
     return signers === undefined ? resolved : withSigners(resolved, signers)
   }
   return makers[format](page, { data, now: new Date(now), archival, xml: invoice?.xml ?? '' })
-}
-
-function isEInvoice (format: Format): format is keyof typeof eInvoiceFileFormats {
-  return format in eInvoiceFileFormats
 }
 
 /** `data` as the template saw them; `xml`: of an e-invoice. */

@@ -13,6 +13,24 @@ export function withSigners (document: ResolvedDocument, names: readonly string[
   return { ...document, body: left.length === 0 ? body : [...body, ...signaturePage(document, left)] }
 }
 
+/** Whoever else has a place to sign: the code of a request that does not name them. */
+export const tooFewSigners = 'too_few_signers'
+
+export function needsSigners (last: number, given: number): string {
+  return `With these data, the template has a place for signer ${last} to sign; the request has ${given} ${given === 1 ? 'signer' : 'signers'}.`
+}
+
+/** The highest number of a signer who has a place in a document; 0 where nobody has. */
+export function lastSigner (blocks: readonly ResolvedBlock[]): number {
+  return blocks.reduce((last, block) => Math.max(last, block.kind === 'signature' ? block.signer : lastSigner(insideOf(block))), 0)
+}
+
+function insideOf (block: ResolvedBlock): readonly ResolvedBlock[] {
+  if (block.kind === 'columns') return block.columns.flatMap(({ blocks }) => blocks)
+  if (block.kind === 'group') return block.blocks
+  return block.kind === 'address' ? block.beside : []
+}
+
 /** The blocks with the names of signers in their places; `placed` takes up the signers that have one. */
 function labelled (blocks: readonly ResolvedBlock[], names: readonly string[], placed: Set<number>): ResolvedBlock[] {
   return blocks.map((block) => {
@@ -21,7 +39,7 @@ function labelled (blocks: readonly ResolvedBlock[], names: readonly string[], p
     if (block.kind === 'address') return { ...block, beside: labelled(block.beside, names, placed) }
     if (block.kind !== 'signature') return block
     const name = names[block.signer - 1]
-    if (name === undefined) throw renderError('', 'unknown_signer', `The template has a place for signer ${block.signer} to sign; the request has ${names.length} ${names.length === 1 ? 'signer' : 'signers'}.`)
+    if (name === undefined) throw renderError('', tooFewSigners, needsSigners(block.signer, names.length))
     placed.add(block.signer)
     return block.label.length > 0 ? block : { ...block, label: [{ text: name }] }
   })

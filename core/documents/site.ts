@@ -22,6 +22,8 @@ export type Site = {
   readonly depth: number
   readonly uses: Uses
   readonly reads: Read[]
+  /** Who has a place to sign, whatever the data. */
+  readonly signers: Set<number>
   readonly faults: Fault[]
 }
 

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../contract/json.ts'
 import type { DataFindings } from './data-check.ts'
 import type { Draft, Inspection } from './inspect.ts'
-import type { Outcome, RenderJob } from './job.ts'
+import type { Format, Outcome, RenderJob } from './job.ts'
 import type { TemplateSource } from './model.ts'
 
-/** What data are checked against: `digest` names the content, which is compiled once. The source may come without its pictures. */
+/** What data are checked against: `digest` names the content, which is compiled once. The source comes with stand-ins for its pictures. */
 export type CheckedTemplate = { digest: string, source: TemplateSource, schema: JsonObject }
 
 /** A picture as it is kept: flattened and bounded, with its size in pixels. */
@@ -13,7 +13,7 @@ export type Picture = { uri: string, width: number, height: number }
 /** What the workshop does: the job of each kind, and its answer. Plain data, because both travel between threads. */
 export type Jobs = {
   inspect: { job: Draft, answer: Inspection }
-  check: { job: { template: CheckedTemplate, data: JsonObject, at: string }, answer: DataFindings }
+  check: { job: { template: CheckedTemplate, data: JsonObject, at: string, format: Format }, answer: DataFindings }
   render: { job: RenderJob, answer: Outcome }
   flatten: { job: string, answer: Picture | { fault: string } }
 }

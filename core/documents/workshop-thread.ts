@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import type { Problem } from '../contract/errors.ts'
 import { examineTemplate } from './compile.ts'
-import { dataCheck, type DataCheck } from './data-check.ts'
+import { dataCheck, type DataCheck, type DataFindings } from './data-check.ts'
 import { readDataSchema } from './data-schema.ts'
 import { dataUriOf, readImage } from './image/read.ts'
 import { inspectDraft } from './inspect.ts'
@@ -12,7 +13,7 @@ export default inThread(({ kind, job }: WorkshopJob) => (doers[kind] as (job: un
 
 const doers: { [K in Kind]: (job: Jobs[K]['job']) => Jobs[K]['answer'] | Promise<unknown> } = {
   inspect: inspectDraft,
-  check: ({ template, data, at }) => checkOf(template)(data, at),
+  check: ({ template, data, at, format }) => checkOf(template).evaluate(data, at, format),
   // Fonts take a moment to read: only what is rendered needs them.
   render: async (job) => (await import('./worker.ts')).makeDocument(job),
   flatten (uri) {
@@ -33,6 +34,11 @@ function checkOf (template: CheckedTemplate): DataCheck {
 
 function compileCheck ({ schema, source }: CheckedTemplate): DataCheck {
   const compiled = readDataSchema(schema, '')
-  if (!compiled.ok) return (_data, at) => ({ problems: compiled.problems.map((problem) => ({ ...problem, path: at })), warnings: [] })
-  return dataCheck(compiled.fit, examineTemplate(source).uses)
+  return compiled.ok ? dataCheck(compiled.fit, examineTemplate(source)) : unfit(compiled.problems)
+}
+
+/** The schema is no schema: no data fit it. */
+function unfit (problems: readonly Problem[]): DataCheck {
+  const fit = (_data: object, at: string): DataFindings => ({ problems: problems.map((problem) => ({ ...problem, path: at })), warnings: [], signers: 0 })
+  return { fit, evaluate: fit }
 }

@@ -16,7 +16,7 @@ export type { Picture } from './workshop-job.ts'
  */
 export type Workshop = {
   inspect: (companyId: number, draft: Draft) => Promise<Inspection>
-  /** What the company's template says about data. */
+  /** What the company's template says about data, once it is evaluated with them. */
   check: (companyId: number, job: Jobs['check']['job']) => Promise<DataFindings>
   /** Makes a document that is only looked at. Rejects with a RenderError as the renderer does. */
   render: <F extends Format>(companyId: number, job: RenderJob<F>) => Promise<Rendered<F>>
@@ -50,7 +50,7 @@ export function createWorkshop ({ threads = 2, waiting = 50, timeLimits = second
 
   return {
     inspect: (companyId, job) => run(companyId, { kind: 'inspect', job }, (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })),
-    check: (companyId, job) => run(companyId, { kind: 'check', job }, (problem) => ({ problems: [{ path: job.at, ...problem }], warnings: [] })),
+    check: (companyId, job) => run(companyId, { kind: 'check', job }, (problem) => ({ problems: [{ path: job.at, ...problem }], warnings: [], signers: 0 })),
     async render<F extends Format> (companyId: number, job: RenderJob<F>) {
       // The thread answers in the format of its job; its type knows only that it is one of them.
       const outcome = await run(companyId, { kind: 'render', job }, (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })) as Outcome<F>

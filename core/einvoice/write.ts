@@ -23,6 +23,12 @@ export function eInvoiceOf (given: unknown, reading: Reading): EInvoice {
   return { xml: reading.format === 'UBL' ? writeUbl(invoice) : writeCii(invoice), data: completed(data, invoice) }
 }
 
+/** The data of an e-invoice as its page shows them. */
+export function shownOf (given: unknown, reading: Reading): JsonObject {
+  const data = given as JsonObject
+  return completed(data, readInvoice(data, reading))
+}
+
 /** The data with the sums in them, so that the page shows what the XML says. */
 function completed (data: JsonObject, invoice: Invoice): JsonObject {
   const { lines, tax, taxes, total, due } = totalsOf(invoice)

@@ -5,8 +5,10 @@ import type { Mode } from '../contract/states.ts'
 import { latestVersion, type Version } from '../contract/versions.ts'
 import { capabilitiesOf } from '../host/capabilities.ts'
 import { foresee } from '../host/foresee.ts'
+import type { DataFindings } from '../documents/data-check.ts'
 import { eInvoiceFileFormats } from '../documents/file-formats.ts'
 import { isKnownField } from '../documents/schema-paths.ts'
+import { needsSigners, tooFewSigners } from '../documents/signers.ts'
 import type { Installed } from '../host/load.ts'
 import { checkSettings as settingsProblems } from '../host/settings.ts'
 import { askedOf, placeOf } from '../services/asked.ts'
@@ -17,7 +19,7 @@ import type { DispatchRequest } from '../services/request.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 import { checkCallback, checkFormats, checkPapers, checkPlaces } from './chain-checks.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
-import type { TemplateFindings } from './template-checks.ts'
+import { signingOf, type Signing, type TemplateFindings } from './template-checks.ts'
 
 /**
  * What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of every document. `standIn`: the provider in a
@@ -33,6 +35,7 @@ export function check (draft: Draft, { templateFindings, prices, link, mode, now
   const { request, test, steps, deferred } = draft
   const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
+  const signing = signingOf(steps)
   const isChain = (step: DraftStep): boolean => steps.length > 1 || !steps.includes(step)
   const found = [
     checkChoices(all),
@@ -42,7 +45,7 @@ export function check (draft: Draft, { templateFindings, prices, link, mode, now
     checkPapers(steps, deferred),
     ...all.map((step) => checkSettings(step, version)),
     ...all.flatMap((step) => [
-      checkTemplate(step, templateFindings, today),
+      checkTemplate(step, { templateFindings, today, signing }),
       checkForeseen(step, { data: step.template?.data ?? {}, metadata: request.metadata, now: now() }),
       checkStep(step, { today, beside: request.services.filter((name) => name !== step.service), ...(isChain(step) ? { link } : {}) })
     ].map((findings) => placed(findings, step)))
@@ -92,16 +95,25 @@ function checkSettings ({ settings, providerName, choice, at }: DraftStep, versi
   return { warnings: unused.map((field) => ({ path: at(field), code: 'unused_field', message: 'No provider is needed here.' })) }
 }
 
-function checkTemplate ({ service, fields, template: content }: DraftStep, templateFindings: TemplateFindings, today: string): Findings {
+type Evaluation = { templateFindings: TemplateFindings, today: string, signing: Signing | undefined }
+
+function checkTemplate ({ template: content, ...step }: DraftStep, { templateFindings, today, signing }: Evaluation): Findings {
   if (content === undefined) return {}
+  const { service, fields } = step
   const { template, data } = content
-  const found = templateFindings(content)
+  const found = templateFindings({ ...step, template: content }, signing)
   const isElectronic = formatOf(service, fields) in eInvoiceFileFormats
   const rules = isElectronic ? checkEInvoiceWords : checkInvoice
   const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? rules({ data, template: subjectOf(template), today }) : {}
   // An e-invoice carries every word of the vocabulary, whatever its page shows.
   const carriesAll = isElectronic || template.source.documentType === 'E_INVOICE'
-  return { problems: [...found.problems, ...problems], warnings: [...warnings, ...found.warnings.filter(({ path }) => !carriesAll || !isWord(path.slice(usualPlace.length)))] }
+  return { problems: [...found.problems, ...checkSigners(found, signing), ...problems], warnings: [...warnings, ...found.warnings.filter(({ path }) => !carriesAll || !isWord(path.slice(usualPlace.length)))] }
+}
+
+/** Who has a place to sign must be named. */
+function checkSigners ({ signers }: DataFindings, signing: Signing | undefined): Problem[] {
+  if (signing === undefined || signers <= signing.count) return []
+  return [{ path: signing.path, code: tooFewSigners, message: needsSigners(signers, signing.count) }]
 }
 
 /** Whether the vocabulary of invoices has a field at a JSON pointer. */

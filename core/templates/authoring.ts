@@ -5,12 +5,13 @@ import { RenderError } from '../documents/errors.ts'
 import { assetName } from '../documents/inspect.ts'
 import type { RenderJob } from '../documents/job.ts'
 import type { TemplateSource } from '../documents/model.ts'
+import { withStandIns } from '../documents/stand-in.ts'
 import type { Workshop } from '../documents/workshop.ts'
 import { listAssets, mostAssets, readAssets } from '../store/assets.ts'
 import type { Database } from '../store/database.ts'
 import { changeTemplate, createTemplate, publishTemplate, removeTemplate, requireOwn, templateNotFound, type ChangeBy, type NewVersion } from '../store/template-changes.ts'
 import { readTemplate, type TemplateRecord, type Templates } from '../store/templates.ts'
-import { makePreview, usualFormat, type Preview } from './preview.ts'
+import { makePreview, renderedAs, usualFormat, type Preview } from './preview.ts'
 
 /** A template that was stored as a draft, and what may be wrong with it. */
 export type Written = { record: TemplateRecord, warnings: readonly Problem[] }
@@ -65,14 +66,14 @@ export function createAuthoring ({ database, templates, workshop, now }: Parts):
     }
   }
 
-  async function requireFit (companyId: number, template: Pick<NewVersion, 'digest' | 'source' | 'schema'>, data: JsonObject): Promise<void> {
+  async function requireFit (companyId: number, template: Pick<NewVersion, 'digest' | 'source' | 'schema'>, data: JsonObject, format: PreviewFormat): Promise<void> {
     const { digest, schema, source } = template
-    refuseIfAny((await workshop.check(companyId, { template: { digest, schema, source: { ...source, assets: {} } }, data, at: '/data' })).problems)
+    refuseIfAny((await workshop.check(companyId, { template: { digest, schema, source: withStandIns(source) }, data, at: '/data', format: renderedAs(format) })).problems)
   }
 
   async function showVersion (companyId: number, template: NewVersion & { id: number, version: number }, { data, format = usualFormat(template.source) }: Pick<PreviewBody, 'data' | 'format'>): Promise<Preview> {
     if (data === undefined) return show(companyId, template, { data: template.sample, at: '/sample', format })
-    await requireFit(companyId, template, data)
+    await requireFit(companyId, template, data, format)
     return show(companyId, template, { data, at: '/data', format })
   }
 

@@ -22,6 +22,11 @@ export function usualFormat ({ service }: Pick<TemplateSource, 'service'>): Prev
   return usual[services[service].content]
 }
 
+/** The renderer's name of a format. */
+export function renderedAs (format: PreviewFormat): Format {
+  return files[format] ?? (format === 'TEXT' ? 'text' : 'html')
+}
+
 /** Makes a template with data into a file of a format, which is sent nowhere. */
 export async function makePreview (render: Render, job: Omit<RenderJob, 'format'>, format: PreviewFormat): Promise<Preview> {
   const named = (extension: string): string => cleanFilename(job.template.source.name, extension) ?? `preview.${extension}`

@@ -49,6 +49,40 @@ void t.test('every language that a template takes is one that its texts are in',
   t.end()
 })
 
+/** Every place in JSON, and the JSON with another value there (undefined: without it). */
+function placesIn (value: unknown, at: readonly string[] = []): (readonly string[])[] {
+  const own = Object.entries(isRecord(value) || Array.isArray(value) ? value : {})
+  return own.flatMap(([name, inner]) => [[...at, name], ...placesIn(inner, [...at, name])])
+}
+
+function changed (value: unknown, [name, ...rest]: readonly string[], to: unknown): unknown {
+  if (name === undefined) return to
+  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => String(index) === name ? (rest.length === 0 && to === undefined ? [] : [changed(item, rest, to)]) : [item])
+  if (!isRecord(value)) return value
+  const { [name]: inner, ...others } = value
+  return rest.length === 0 && to === undefined ? others : { ...others, [name]: changed(inner, rest, to) }
+}
+
+function faultsOf (run: () => unknown): string[] {
+  try {
+    run()
+    return []
+  } catch (error) {
+    return [String(error)]
+  }
+}
+
+void t.test('what fits the schema of a shared template can be put into it: that is why validation asks the schema alone', (t) => {
+  const values = [undefined, null, '', 'x', 'javascript:x', 'data:image/png;base64,AAAA', '2026-02-30', 'XXX', 0, -1, 1e14, true, false, [], {}]
+  for (const { folder, compiled, schema, sample } of templates) {
+    const fits = compileJsonSchema(schema)
+    const fitting = placesIn(sample).flatMap((place) => values.map((value) => changed(sample, place, value))).filter((data) => fits(data).ok)
+    t.ok(fitting.length >= 10, `${folder}: ${fitting.length}`)
+    t.strictSame([...new Set(fitting.flatMap((data) => faultsOf(() => compiled.resolve(data))))], [], folder)
+  }
+  t.end()
+})
+
 void t.test('every template speaks the same languages, and says which it does not', (t) => {
   for (const { folder, source, schema, sample, compiled } of templates) {
     t.same(Object.keys(source.texts ?? {}), ['en', 'fr'], folder)

@@ -97,7 +97,7 @@ void t.test('without signers a document keeps its places, and gets no page', asy
 void t.test('a place for a signer that is not there ends in an error', async (t) => {
   const error = await made('pdf', compiled(two), {}, ['Ada']).then(() => undefined, (error: unknown) => error)
   t.type(error, RenderError)
-  t.match(error, { problems: [{ path: '', code: 'unknown_signer', message: 'The template has a place for signer 2 to sign; the request has 1 signer.' }] })
+  t.match(error, { problems: [{ path: '', code: 'too_few_signers', message: 'With these data, the template has a place for signer 2 to sign; the request has 1 signer.' }] })
 })
 
 void t.test('signatures stand in the body only', (t) => {

@@ -40,8 +40,8 @@ void t.test('a job beyond its time ends in a problem, and the next one is done',
   t.match(await workshop.inspect(1, evil), { ok: false, problems: [{ path: '', code: 'too_slow', message: /within 2 seconds/ }] })
   const { schema: patterned } = evil
   const template = { digest: 'evil', schema: patterned, source: templateOf([{ paragraph: '{{ name }}' }]) }
-  t.match(await workshop.check(1, { template, data: evil.sample, at: '/data' }), { problems: [{ path: '/data', code: 'too_slow' }] })
-  t.match(await workshop.check(1, { template, data: { name: 'aa', nick: 'A' }, at: '/data' }), { problems: [], warnings: [{ path: '/data/nick', code: 'unused_field' }] })
+  t.match(await workshop.check(1, { template, data: evil.sample, at: '/data', format: 'pdf' }), { problems: [{ path: '/data', code: 'too_slow' }] })
+  t.match(await workshop.check(1, { template, data: { name: 'aa', nick: 'A' }, at: '/data', format: 'pdf' }), { problems: [], warnings: [{ path: '/data/nick', code: 'unused_field' }] })
 })
 
 void t.test('a job beyond its memory ends in a problem, and the next one is done', async (t) => {
