@@ -7,7 +7,7 @@ import { basic, hmac, hookService, jws, jwksUrl, paths, serverAuth, until, vendo
 const key = vendorKey('scd_1')
 const service = await hookService(t)
 const { post, accepted, delivery, inbound, vendor } = service
-vendor.on('GET /jwks.json', { json: { keys: [key.jwk] } as never })
+vendor.on('GET /jwks.json', { json: { keys: [key.jwk] } })
 
 /** An event of the first provider, rightly signed unless told. */
 const sealed = (event: object, headers: (body: string) => Record<string, string> = (body) => ({ 'x-jws-signature': key.sign(body) })) => {

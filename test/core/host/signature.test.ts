@@ -7,7 +7,7 @@ import { basic, hmac, vendorKey } from '../work/support.ts'
 const at = new Date('2026-03-14T09:30:00.000Z')
 const time = String(at.getTime() / 1000)
 const key = vendorKey('k1')
-const keys = createKeySources({ fetchJson: () => Promise.reject(new Error('Nothing is fetched.')), now: () => at, onError: () => undefined }).of({ keys: [key.jwk as never] })
+const keys = createKeySources({ fetchJson: () => Promise.reject(new Error('Nothing is fetched.')), now: () => at, onError: () => undefined }).of({ keys: [key.jwk] })
 const jws = { kind: 'jws', header: 'X-JWS-Signature', algorithm: 'PS256', jwks: '' } as const
 const judge = (body: Buffer, signature: string) => verifyJws(jws, keys.find, { headers: { 'x-jws-signature': signature }, body })
 

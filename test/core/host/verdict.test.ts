@@ -44,14 +44,14 @@ await t.test('without a secret of its own one of the others is enough: the crede
 })
 
 const [real, trial] = [vendorKey('k1'), vendorKey('k2')]
-const jws = (key: typeof real, sandbox: boolean): Verifier => ({ kind: 'jws', header: 'X-JWS', algorithm: 'PS256', jwks: { keys: [key.jwk as never] }, sandbox })
+const jws = (key: typeof real, sandbox: boolean): Verifier => ({ kind: 'jws', header: 'X-JWS', algorithm: 'PS256', jwks: { keys: [key.jwk] }, sandbox })
 const environments = [jws(real, false), jws(trial, true)]
 const signed = (by: typeof real, text = '{}') => judgeDelivery(environments, { headers: { 'x-jws': by.sign(text) }, body }, { keys }, at)
 
 await t.test('the keys of an environment vouch for that environment', async (t) => {
   t.same(await signed(real), { verdict: 'verified', sandbox: false })
   t.same(await signed(trial), { verdict: 'verified', sandbox: true })
-  t.same(await judgeDelivery([{ kind: 'jws', header: 'X-JWS', algorithm: 'PS256', jwks: { keys: [real.jwk as never] } }], { headers: { 'x-jws': real.sign('{}') }, body }, { keys }, at), { verdict: 'verified', sandbox: null })
+  t.same(await judgeDelivery([{ kind: 'jws', header: 'X-JWS', algorithm: 'PS256', jwks: { keys: [real.jwk] } }], { headers: { 'x-jws': real.sign('{}') }, body }, { keys }, at), { verdict: 'verified', sandbox: null })
 })
 
 await t.test('what neither environment has signed is worth another look at the keys, or nothing', async (t) => {

@@ -25,7 +25,7 @@ await seed.close()
 const key = vendorKey('scd_1')
 const service = await hookService(t, { databaseUrl: server.url })
 const { post, accepted, delivery, inbound, vendor } = service
-vendor.on('GET /jwks.json', { json: { keys: [key.jwk] } as never })
+vendor.on('GET /jwks.json', { json: { keys: [key.jwk] } })
 /** Seconds: a job whose handing-over was cut comes again after its heartbeat (10), when the queue looks after its jobs (every 5) and its retry is due (1), by the next look (2). */
 const cutJob = 25
 const spooled = () => readdirSync(join(service.house.get('config').dataDirectory, 'webhooks')).filter((name) => name.endsWith('.jsonl'))

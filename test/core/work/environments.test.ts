@@ -4,8 +4,8 @@ import { hookService, paths, until, vendorKey } from './support.ts'
 const [real, trial] = [vendorKey('k_real'), vendorKey('k_trial')]
 const service = await hookService(t)
 const { post, accepted, delivery, inbound, vendor, configure } = service
-vendor.on('GET /jwks.json', { json: { keys: [real.jwk] } as never })
-vendor.on('GET /trial-jwks.json', { json: { keys: [trial.jwk] } as never })
+vendor.on('GET /jwks.json', { json: { keys: [real.jwk] } })
+vendor.on('GET /trial-jwks.json', { json: { keys: [trial.jwk] } })
 
 const told = (event: object, { sign }: typeof real, search = '') => {
   const body = JSON.stringify(event)

@@ -4,7 +4,7 @@ import { hookService, paths, until, vendorKey } from './support.ts'
 const key = vendorKey('scd_1')
 const service = await hookService(t)
 const { post, accepted, delivery, inbound, vendor } = service
-vendor.on('GET /jwks.json', { json: { keys: [key.jwk] } as never })
+vendor.on('GET /jwks.json', { json: { keys: [key.jwk] } })
 
 await t.test('two thousand events at once are all answered 200, and none of them is lost', async (t) => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_1' })

@@ -5,7 +5,7 @@ const clock = { time: Date.parse('2026-03-14T09:00:00.000Z') }
 const [first, second, stranger] = [vendorKey('scd_1'), vendorKey('scd_2'), vendorKey('scd_9')]
 const service = await hookService(t, { parts: { now: () => new Date(clock.time) } })
 const { post, accepted, delivery, inbound, vendor } = service
-vendor.on('GET /jwks.json', { json: { keys: [first.jwk] } as never })
+vendor.on('GET /jwks.json', { json: { keys: [first.jwk] } })
 
 const readings = () => vendor.requests.filter(({ path }) => path === '/jwks.json').length
 const sealed = (event: object, { sign }: Pick<typeof first, 'sign'>, header?: object) => {
@@ -32,7 +32,7 @@ await t.test('a storm of unknown keys reads the vendor\'s keys once a minute, an
 })
 
 await t.test('a key that is new at the vendor is read before its events are judged', async (t) => {
-  vendor.on('GET /jwks.json', { json: { keys: [second.jwk] } as never })
+  vendor.on('GET /jwks.json', { json: { keys: [second.jwk] } })
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_1' })
   await sealed({ transaction: 'tx_1', type: 'started' }, second)
   await until('it is applied', async () => (await delivery(dispatchId)).status === 'started')
@@ -45,7 +45,7 @@ await t.test('a key that is new at the vendor is read before its events are judg
 
 await t.test('a forged event that waits for keys does not keep the true one with the same body out', async (t) => {
   clock.time += 61_000
-  vendor.on('GET /jwks.json', { json: { keys: [second.jwk] } as never, delay: 300 })
+  vendor.on('GET /jwks.json', { json: { keys: [second.jwk] }, delay: 300 })
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_2' })
   await Promise.all([sealed({ transaction: 'tx_2', type: 'viewed' }, stranger), sealed({ transaction: 'tx_2', type: 'viewed' }, second), sealed({ transaction: 'tx_2', type: 'viewed' }, second)])
   await until('it is applied', async () => (await delivery(dispatchId)).status === 'viewed')
@@ -56,7 +56,7 @@ await t.test('a forged event that waits for keys does not keep the true one with
 await t.test('while the keys cannot be read, events wait; what waits is sealed', async (t) => {
   clock.time += 3_700_000
   const third = vendorKey('scd_3')
-  vendor.on('GET /jwks.json', [{ status: 500 }, { text: 'not JSON' }, { json: { keys: [second.jwk, third.jwk] } as never }])
+  vendor.on('GET /jwks.json', [{ status: 500 }, { text: 'not JSON' }, { json: { keys: [second.jwk, third.jwk] } }])
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_3' })
   const body = JSON.stringify({ transaction: 'tx_3', type: 'signed' })
   const signature = third.sign(body)

@@ -11,15 +11,19 @@ import type { Parts } from '../../../plugins/container.ts'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
+/** A public key as a JWK. */
+export type PublicJwk = { kty: 'RSA', n: string, e: string, kid: string, alg: 'PS256', use: 'sig' }
+
 /** A key of a vendor, and its signatures. */
-export type VendorKey = { kid: string, jwk: object, sign: (body: string | Buffer, header?: object) => string }
+export type VendorKey = { kid: string, jwk: PublicJwk, sign: (body: string | Buffer, header?: object) => string }
 
 /** A detached compact JWS by hand, so that a test may put anything into its header. */
 export function vendorKey (kid: string): VendorKey {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const { n = '', e = '' } = publicKey.export({ format: 'jwk' })
   return {
     kid,
-    jwk: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'PS256', use: 'sig' },
+    jwk: { kty: 'RSA', n, e, kid, alg: 'PS256', use: 'sig' },
     sign: (body, header = {}) => jws({ alg: 'PS256', kid, ...header }, body, (input) => pss(privateKey, input))
   }
 }
