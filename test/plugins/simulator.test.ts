@@ -120,7 +120,7 @@ await t.test('the outbox shows what was sent, with the document by name and not 
 })
 
 const recipient = { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
-const followed = { esign: { id: 40, fields: { signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }] } }, postal: { id: 30, fields: { postal: { recipient } } } }
+const followed = { esign: { id: 40, fields: { signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }, { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }] } }, postal: { id: 30, fields: { postal: { recipient } } } }
 type Followed = keyof typeof followed
 
 /** Dispatches something of which the simulator tells what became; resolves to the dispatch and the simulator's own id. */
