@@ -48,9 +48,9 @@ export async function matchSteps ({ owner }: Database, { service, providerCode, 
   return (scope.userId === null ? own.where('configured_by', '=', 'company') : own.where('configured_by', '=', 'user').where('user_id', '=', scope.userId)).execute()
 }
 
-/** One followed step, if it is accepted, not settled, and was last asked after then (null: never). */
+/** One followed step, if it is accepted, not settled, and was last asked after then (null: never), to the millisecond: a Date has no finer ones. */
 export async function findFollowed ({ owner }: Database, { stepId, polledAt }: DueStep): Promise<FollowedStep | undefined> {
-  return followed(owner).where('step_id', '=', stepId).where('delivery_settled', '=', false).where('polled_at', 'is not distinct from', polledAt).executeTakeFirst()
+  return followed(owner).where('step_id', '=', stepId).where('delivery_settled', '=', false).where(sql`date_trunc('milliseconds', polled_at)`, 'is not distinct from', polledAt).executeTakeFirst()
 }
 
 /**
