@@ -68,6 +68,14 @@ await t.test('an HMAC holds for its secret and body, in the encoding that was de
   t.end()
 })
 
+await t.test('what is declared to stand before a signature stands there, and nothing else', (t) => {
+  const right = hmac('secret', '{}')
+  const verdict = (given: string) => verifyHmac({ ...mac, prefix: 'sha256=' }, 'secret', { headers: { 'x-signature': given }, body: Buffer.from('{}') }, at)
+  t.equal(verdict(`sha256=${right}`), 'verified')
+  for (const given of [right, `sha512=${right}`, `SHA256=${right}`, ` sha256=${right}`]) t.equal(verdict(given), 'wrong_signature', given)
+  t.end()
+})
+
 await t.test('a signed time may differ by the tolerance, in seconds or milliseconds, and is part of what is signed', (t) => {
   const verdict = (given: string, timestamp: { header: string, unit?: 'seconds' | 'milliseconds', tolerance?: number }, signed = given) =>
     verifyHmac({ ...mac, timestamp }, 'secret', { headers: { 'x-signature': hmac('secret', '{}', signed), 'x-time': given }, body: Buffer.from('{}') }, at)
