@@ -1,5 +1,5 @@
 import {
-  answerOf, IdempotencyHeaders, QueuedResponse, refusal, ValidationResponse,
+  answerOf, capital, IdempotencyHeaders, QueuedResponse, refusal, ValidationResponse,
   type Addresses, type Call, type DispatchAnswer, type ErrorWord, type Mode, type Pipeline, type ServiceName
 } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
@@ -26,12 +26,9 @@ const ModeQuery = Type.Object({
   async: Type.Optional(Type.Boolean({ default: false, description: 'true: it is queued and answered at once; its end is sent to the callbackUrl, and can be read.' }))
 }, { additionalProperties: false })
 
-/** The header of an answer that is not the first. */
-export const replayable = { 'Idempotency-Replayed': { type: 'string', description: '"true" where the request repeats one with the same idempotency key.' } }
-
 /** The name of an operation, as generated clients have it: dispatchInvoicing, validateInvoicingEmail. */
 export function operationOf (verb: 'dispatch' | 'validate', path: readonly ServiceName[]): string {
-  return verb + path.map((name) => name.charAt(0).toUpperCase() + name.slice(1)).join('')
+  return verb + path.map(capital).join('')
 }
 
 type Documentation = { operationId: string, readonly [name: string]: unknown }
@@ -40,7 +37,7 @@ type Documentation = { operationId: string, readonly [name: string]: unknown }
 export function dispatching (documentation: Documentation & { summary: string }, wholes: readonly TSchema[], errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
-    config: { errors: [...dispatchErrors, ...errors], answerHeaders: replayable, limit: 'dispatch' as const, testable: true },
+    config: { errors: [...dispatchErrors, ...errors], replayable: true, limit: 'dispatch' as const, testable: true },
     schema: { tags: ['Dispatch'], querystring: ModeQuery, headers: IdempotencyHeaders, response: { 200: Type.Union([...wholes, QueuedResponse]) }, ...documentation }
   }
 }
@@ -52,7 +49,7 @@ export function validating (url: string, documentation: Documentation, errors: r
     config: { errors: [...validationErrors, ...late, ...errors], validates: true, limit: 'validation' as const, testable: true },
     schema: {
       tags: ['Dispatch'],
-      summary: `Validates the body of POST ${url}: no provider is contacted, nothing is rendered or charged.`,
+      summary: `Validates the body of POST ${url}: nothing is sent, rendered or charged.`,
       querystring: ModeQuery,
       response: { 200: ValidationResponse },
       ...documentation

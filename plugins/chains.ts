@@ -1,35 +1,60 @@
 import {
-  chainBeginners, chainFollowers, chains, ChainResponse, chainSchema, isPath, isServiceName, linkToken, longestChain, services,
-  type Addresses, type Pipeline, type ServiceName, type ServicePath, type StoredTemplate, type Templates
+  capital, chainBeginners, chainFollowers, chains, ChainResponse, documentedChain, documentedRequest, isPath, isServiceName, linkToken, longestChain, services,
+  type Addresses, type ErrorWord, type Pipeline, type ServiceName, type ServicePath, type StoredTemplate, type Templates
 } from '@dispatch/core'
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { Type } from 'typebox'
 import { answerDispatch, callerOf, dispatching, keyOf, validating } from './calls.ts'
 import { notFound } from './errors.ts'
 
 const places = ['first', 'second', 'third', 'fourth'].slice(0, longestChain)
 
-/** `POST /api/{first}/{second}[/{third}[/{fourth}]]`, and the same with `/validate`: one route for all chains of a length. */
+/**
+ * `POST /api/{first}/{second}[/{third}[/{fourth}]]`, and the same with `/validate`. A chain of two has a route of its own, with the body
+ * that it takes; there are too many longer ones: those of a length share one. What is no chain comes to the shared ones.
+ */
 export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, templates: Templates }> = async (app, { pipeline, addresses, templates }) => {
   const [invoice] = (await templates.listShared()).filter(({ source }) => source.service === 'invoicing')
-  const schema = chainSchema()
+
+  /** Of one chain alone: an invoice is large. */
+  const example = (path: ServicePath): { examples?: object[] } => invoice === undefined || path.join('/') !== 'invoicing/email' ? {} : { examples: [exampleOf(invoice)] }
+
+  function add (url: string, servicesOf: (request: FastifyRequest) => ServicePath, { summary, description, names, errors = [], onRequest, ...documentation }: Documented): void {
+    const more = onRequest === undefined ? {} : { onRequest }
+    app.post(url, { ...more, ...dispatching({ operationId: `dispatch${names}`, summary, ...description === undefined ? {} : { description }, ...documentation }, [ChainResponse], ['partially_dispatched', ...errors]) }, (request, reply) =>
+      answerDispatch({ pipeline, addresses }, { ...callerOf(request), ...keyOf(request), services: servicesOf(request), body: request.body }, request, reply))
+
+    app.post(`${url}/validate`, { ...more, ...validating(url.replaceAll(/:(\w+)/g, '{$1}'), { operationId: `validate${names}`, ...documentation }, errors) }, (request) =>
+      pipeline.validate({ ...callerOf(request), services: servicesOf(request), body: request.body }))
+  }
+
+  for (const path of chains.filter(({ length }) => length === 2)) {
+    add(`/api/${path.join('/')}`, () => path, {
+      names: path.map(capital).join(''),
+      summary: `Dispatches by two services: ${path.join(', then ')}.`,
+      body: { ...documentedRequest(path), ...example(path) }
+    })
+  }
+
+  const schema = documentedChain()
   for (const names of places.map((_, index) => places.slice(0, index + 1)).slice(1)) {
-    const url = `/api/${names.map((name) => `:${name}`).join('/')}`
-    const documented = {
+    add(`/api/${names.map((name) => `:${name}`).join('/')}`, chainOf, {
+      names: `ChainOf${names.length}`,
+      summary: `Dispatches by ${names.length} services, one after the other.`,
+      // Those of two that there are have routes of their own.
+      hide: names.length === 2,
       params: ChainParams(names),
       description: chainsOf(names.length),
-      body: { ...schema, ...(invoice === undefined ? {} : { examples: [exampleOf(names.length, invoice)] }) }
-    }
-    // Before the body is read: what is no chain has none.
-    const known = { onRequest: (request: FastifyRequest, _reply: unknown, next: (error?: Error) => void) => { next(pathOf(request) === undefined ? notFound(request) : undefined) } }
-
-    app.post(url, { ...known, ...dispatching({ operationId: `dispatchChainOf${names.length}`, summary: `Dispatches by ${names.length} services, one after the other.`, ...documented }, [ChainResponse], ['unknown_chain', 'partially_dispatched']) }, (request, reply) =>
-      answerDispatch({ pipeline, addresses }, { ...callerOf(request), ...keyOf(request), services: chainOf(request), body: request.body }, request, reply))
-
-    app.post(`${url}/validate`, { ...known, ...validating(url.replaceAll(/:(\w+)/g, '{$1}'), { operationId: `validateChainOf${names.length}`, ...documented }, ['unknown_chain']) }, (request) =>
-      pipeline.validate({ ...callerOf(request), services: chainOf(request), body: request.body }))
+      body: schema,
+      errors: ['unknown_chain'],
+      // Before the body is read: what is no chain has none.
+      onRequest: (request, _reply, next) => { next(pathOf(request) === undefined ? notFound(request) : undefined) }
+    })
   }
 }
+
+/** What a chain's two routes have. `names`: its services, in the names of its operations. */
+type Documented = { names: string, summary: string, description?: string, body: object, errors?: readonly ErrorWord[], onRequest?: onRequestHookHandler, readonly [name: string]: unknown }
 
 /** The services in the path of a request; undefined when they are no chain. */
 function pathOf ({ params }: FastifyRequest): ServicePath | undefined {
@@ -44,7 +69,7 @@ function chainOf (request: FastifyRequest): ServicePath {
   return path
 }
 
-/** The services of the example, in its order. */
+/** The services of an example. */
 const shown = ['invoicing', 'email', 'sms', 'upload'] as const satisfies ServiceName[]
 
 /** Which services may stand where. */
@@ -52,18 +77,19 @@ function ChainParams (names: readonly string[]) {
   return Type.Object(Object.fromEntries(names.map((name, index) => [name, Type.Enum([...index === 0 ? chainBeginners : chainFollowers], { examples: [shown[index]] })])))
 }
 
+/** Those of a length, in words: there are too many to be listed. */
 function chainsOf (length: number): string {
-  return `The chains of ${length} services:\n\n${chains.filter((path) => path.length === length).map((path) => `\`${path.join('/')}\``).join(', ')}`
+  const [first, next] = [chainBeginners, chainFollowers].map((names) => names.map((name) => `\`${name}\``).join(', '))
+  const last = chainFollowers.filter((name) => services[name].chain.last === true).map((name) => `\`${name}\``).join(', ')
+  return `First comes one of ${first}; then others of ${next}, no service twice, and none behind ${last}: ${chains.filter((path) => path.length === length).length} chains of ${length} services.`
 }
 
-/** An invoice, and what is done with it. */
-function exampleOf (length: number, { id, sample, source: { documentType } }: StoredTemplate): object {
-  const text = `Your invoice: ${linkToken}`
-  const later = { email: { ...services.email.example, body: text }, sms: { phoneNumber: '+33612345678', message: text }, upload: {} }
+/** An invoice, and its e-mail. */
+function exampleOf ({ id, sample, source: { documentType } }: StoredTemplate): object {
   return {
     documentType,
     template: { id, data: sample },
-    ...Object.fromEntries(Object.entries(later).slice(0, length - 1)),
+    email: { ...services.email.example, body: `Your invoice: ${linkToken}` },
     metadata: { orderId: 'A-1001' }
   }
 }

@@ -1,7 +1,7 @@
 import { BalanceView, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery, requirePerson, requireRole, type Companies } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { authorOf } from './author.ts'
-import { keyOf, replayable } from './calls.ts'
+import { keyOf } from './calls.ts'
 import { integerIn, largestId, missing } from './paths.ts'
 
 type Named = { Params: { id: string } }
@@ -45,7 +45,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
   })
 
   app.post<Named & { Body: CreditsBody }>('/api/v1/companies/:id/credits', {
-    config: { errors: ['not_found', 'conflict', 'idempotency_key_reused'], answerHeaders: replayable },
+    config: { errors: ['not_found', 'conflict', 'idempotency_key_reused'], replayable: true },
     schema: {
       operationId: 'creditCompany',
       tags: ['Platform'],

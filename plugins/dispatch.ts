@@ -1,5 +1,5 @@
 import {
-  DispatchResponse, isServiceName, requestSchema, serviceNames, services,
+  DispatchResponse, documentedRequest, isServiceName, serviceNames, services,
   type Addresses, type Pipeline, type ServiceName, type StoredTemplate, type Templates
 } from '@dispatch/core'
 import type { FastifyPluginAsync } from 'fastify'
@@ -9,7 +9,7 @@ import { answerDispatch, callerOf, dispatching, keyOf, operationOf, validating }
 export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, templates: Templates }> = async (app, { pipeline, addresses, templates }) => {
   const shared = await templates.listShared()
   for (const service of serviceNames.filter((name) => name !== 'upload')) {
-    const body: object = { ...requestSchema([service]), examples: examplesOf(service, shared) }
+    const body: object = { ...documentedRequest([service]), examples: examplesOf(service, shared) }
     const url = `/api/${service}`
 
     app.post(url, dispatching({ operationId: operationOf('dispatch', [service]), summary: services[service].summary, body }, [DispatchResponse]), (request, reply) =>
@@ -19,15 +19,19 @@ export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses:
   }
 }
 
-/** A request for each shared template that was made for the service, or else for each that could be, with its own sample. */
+/** A request for each shared template that was made for the service, with its own sample, or else for the smallest that could be. */
 function examplesOf (service: ServiceName, shared: readonly StoredTemplate[]): object[] {
   const { example, fields, content } = services[service]
   const own = shared.filter(({ source }) => source.service === service)
-  const fitting = own.length > 0 ? own : shared.filter(({ source }) => isServiceName(source.service) && services[source.service].content === content)
+  const fitting = own.length > 0 ? own : shared.filter(({ source }) => isServiceName(source.service) && services[source.service].content === content).sort(bySample).slice(0, 1)
   return fitting.map(({ id, sample, source: { documentType } }) => ({
     template: { id, data: sample },
     ...(documentType === undefined || !('documentType' in fields.properties) ? {} : { documentType }),
     ...example,
     metadata: { orderId: 'A-1001' }
   }))
+}
+
+function bySample (one: StoredTemplate, other: StoredTemplate): number {
+  return JSON.stringify(one.sample).length - JSON.stringify(other.sample).length
 }

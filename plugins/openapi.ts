@@ -1,24 +1,17 @@
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { ErrorBody, errorRow, errorTable, latestVersion, versions, type ErrorWord } from '@dispatch/core'
+import { ErrorBody, latestVersion, versions } from '@dispatch/core'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { TObject } from 'typebox'
+import { answersOf, documentAnswers, type Answers } from './answers.ts'
+import { callbackOperations } from './callback-operations.ts'
+import { emptyComponents, nameSchemas, shareParts, type Components, type Part } from './components.ts'
 import { warningOf } from './headers.ts'
 import { sendWritten, write, type Written } from './written.ts'
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The errors that a client can cause here, beside those that every route has. */
-    errors?: readonly ErrorWord[]
-    /** The headers of its answer, beside those that every answer has. */
-    answerHeaders?: Readonly<Record<string, object>>
-  }
-}
-
 /** The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs`. */
 export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicUrl }) => {
-  app.addSchema({ ...ErrorBody, $id: 'Error' })
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -39,9 +32,9 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
         }
       }
     },
-    refResolver: { buildLocalReference: (schema, _base, _fragment, index) => typeof schema['$id'] === 'string' ? schema['$id'] : `schema-${String(index)}` },
     transform: ({ schema, url, route }) => ({ url, schema: documented(schema, route.config ?? {}) }),
-    transformObject: describeQueries
+    transformObject: finish,
+    convertConstToEnum: false
   })
   // Written once: it is large, and strangers may ask for it as often as they like.
   let written: Written | undefined
@@ -65,15 +58,33 @@ const pagePolicy = {
   'frame-ancestors': "'none'"
 }
 
-/** An object in a query is written as `name[key]=value`, which OpenAPI calls deepObject. */
-const describeQueries: SwaggerTransformObject = (document) => {
+/** Where the answers of an operation are noted until the document is written. */
+const answers = 'x-answers'
+
+/** The whole document: its operations with their answers; what has a name or stands in several places is there once. */
+const finish: SwaggerTransformObject = (document) => {
   if (!('openapiObject' in document)) return document.swaggerObject
-  for (const path of Object.values(document.openapiObject.paths ?? {})) {
-    for (const parameter of path?.get?.parameters ?? []) {
-      if ('schema' in parameter && 'type' in parameter.schema && parameter.schema.type === 'object') Object.assign(parameter, { style: 'deepObject', explode: true })
-    }
-  }
-  return document.openapiObject
+  const { openapiObject } = document
+  const components = emptyComponents()
+  nameSchemas(ErrorBody, components)
+  const operations = Object.entries(openapiObject.paths ?? {}).flatMap(([path, methods = {}]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation: completed(operation as unknown as Part, components) })))
+  const shared = shareParts(operations.map(({ operation }) => operation), components)
+  const paths: Record<string, Part> = {}
+  for (const [index, { path, method }] of operations.entries()) paths[path] = { ...paths[path], [method]: shared[index] }
+  const webhooks = callbackOperations(components)
+  return Object.assign(openapiObject, { paths, webhooks, components: { ...openapiObject.components, ...components } })
+}
+
+/** An operation with its answers and named schemas; an object in its query is written as `name[key]=value`, which OpenAPI calls deepObject. */
+function completed ({ [answers]: noted, parameters = [], ...operation }: Part, components: Components): Part {
+  const named = nameSchemas({ ...operation, parameters: (parameters as Part[]).map(asDeepObject) }, components) as Part
+  return { ...named, responses: documentAnswers(named['responses'] as Record<string, Part>, noted as Answers, components) }
+}
+
+function asDeepObject (parameter: Part): Part {
+  const { in: place, schema } = parameter
+  return place === 'query' && (schema as Part)['type'] === 'object' ? { ...parameter, style: 'deepObject', explode: true } : parameter
 }
 
 /** The headers that every request may have. */
@@ -82,53 +93,14 @@ const requestHeaders = {
   'x-api-version': { type: 'string', enum: Object.keys(versions), description: 'The version that shall serve the request: the latest unless given.' }
 }
 
-/** The headers of every answer. */
-const headers = {
-  'X-Request-ID': { type: 'string', description: 'The id of the request, the client\'s own if it sent one.' },
-  'X-API-Version': { type: 'string', description: 'The version that served the request.' },
-  'X-API-Released': { type: 'string', format: 'date', description: 'The day of its release.' }
-}
-
-const limited = {
-  'RateLimit-Policy': { type: 'string', description: 'The limit: `"dispatch";q=100;w=60` is 100 in 60 seconds.' },
-  RateLimit: { type: 'string', description: 'What is left of it: `"dispatch";r=42;t=17` is 42 for the next 17 seconds.' }
-}
-const retry = { 'Retry-After': { type: 'integer', description: 'Seconds until it is worth another try.' } }
-const deprecation = { 'X-Deprecation-Warning': { type: 'string', description: 'Since when the route is deprecated, when it goes, and what takes its place.' } }
-
-/** The headers of a route's answers. */
-function headersOf ({ answerHeaders, limit, deprecated }: FastifyContextConfig): object {
-  return { ...headers, ...answerHeaders, ...limit === undefined ? {} : limited, ...deprecated === undefined ? {} : deprecation }
-}
-
-/** Whether its answers say when to come again. */
-function comesBack (word: ErrorWord): boolean {
-  return word === 'rate_limited' || errorRow(word).retryAfter !== undefined
-}
-
-/** A route's schema with what the framework does not know of: its errors, the headers of every answer, open routes. */
+/** A route's schema with what the framework does not know of: what it answers beside its own, the headers of every request, open routes. */
 function documented (schema: FastifySchema | undefined, config: FastifyContextConfig): FastifySchema {
-  const words: ErrorWord[] = [
-    ...config.errors ?? [],
-    ...(schema?.body === undefined ? [] : ['validation_error', 'payload_too_large', 'unsupported_media_type'] as const),
-    ...(config.public === true ? [] : ['unauthorized', 'forbidden', 'rate_limited'] as const),
-    'https_required',
-    'unsupported_version',
-    'internal_error',
-    'service_unavailable'
-  ]
-  const byStatus = Object.groupBy(words, (word) => errorTable[word].status)
-  const errors = Object.entries(byStatus).map(([status, found]) => [status, {
-    description: [...new Set(found)].map((word) => `\`${word}\`: ${errorTable[word].when}`).join('\n\n'),
-    headers: { ...headersOf(config), ...(found.includes('rate_limited') ? limited : {}), ...(found.some(comesBack) ? retry : {}) },
-    $ref: 'Error#'
-  }])
-  const answers = Object.entries(schema?.response ?? {}).map(([status, answer]) => [status, { ...answer as object, headers: headersOf(config) }])
-  return {
+  const { deprecated } = config
+  const route = {
     ...schema,
-    ...(config.deprecated === undefined ? {} : { deprecated: true, description: [schema?.description, warningOf(config.deprecated)].filter((text) => text !== undefined).join('\n\n') }),
+    ...(deprecated === undefined ? {} : { deprecated: true, description: [schema?.description, warningOf(deprecated)].filter((text) => text !== undefined).join('\n\n') }),
     headers: { type: 'object', properties: { ...(schema?.headers as TObject | undefined)?.properties, ...requestHeaders } },
     ...(config.public === true ? { security: [] } : {}),
-    response: { ...Object.fromEntries(answers) as object, ...Object.fromEntries(errors) as object }
   }
+  return Object.assign(route, { [answers]: answersOf(schema, config) })
 }

@@ -12,12 +12,12 @@ const code = demo.provider
 const EventBody = Type.Object({
   dispatchId: Uuid,
   status: Type.Enum([...deliveryStatuses], { description: 'What has become of the dispatch, as its service calls it.' })
-}, { additionalProperties: false })
+}, { title: 'NewSimulatorEvent', additionalProperties: false })
 
 const SentEvent = Type.Object({
   url: Type.Optional(Type.String({ description: 'Where it was sent: the address of the webhook, with the name of the configuration. Absent for services without webhooks: the simulator is asked after the dispatch instead, at once.' })),
   event: AnyJsonObject
-})
+}, { title: 'SimulatorEvent' })
 
 type Options = { database: Database, host: Host, configurations: Configurations, keyring: Keyring, vendor: SimulatedVendor, queue: Queue, now: () => Date, newId: () => string }
 

@@ -16,7 +16,7 @@ const UploadForm = Type.Object({
   providerName: Type.Optional(Type.String()),
   callbackUrl: Type.Optional(Type.String()),
   settings: Type.Optional(Type.String({ description: 'A JSON object: runtime parameters of the provider, as it declares them.' }))
-})
+}, { title: 'UploadForm' })
 const textFields = Object.keys(UploadForm.properties).filter((name) => name !== 'file')
 
 /** `POST /api/upload`: a form with one file and texts, in any order. The file goes to the storage as it comes, before anything is dispatched. */

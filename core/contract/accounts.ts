@@ -24,10 +24,10 @@ const RoleName = Type.Enum(['operator', 'admin', 'member'], { description: 'memb
 const UsableServices = Type.Array(Type.Enum([...serviceNames, '*']), { uniqueItems: true, maxItems: 20, description: 'The services that the user may use; "*" stands for all.', examples: [['invoicing', 'email']] })
 
 /** Whose account it is to be, and how it is opened. */
-export const NewPasswordAccount = Type.Object({ email: AccountEmail, password: NewPassword }, closed)
+export const NewPasswordAccount = Type.Object({ email: AccountEmail, password: NewPassword }, { ...closed, title: 'NewAccount' })
 
 /** The body of a new user. */
-export const NewUserBody = Type.Object({ ...NewPasswordAccount.properties, role: RoleName, services: UsableServices }, closed)
+export const NewUserBody = Type.Object({ ...NewPasswordAccount.properties, role: RoleName, services: UsableServices }, { ...closed, title: 'NewUser' })
 export type NewUserBody = Static<typeof NewUserBody>
 
 /** What is to be changed of a user; what is left out stays. */
@@ -38,7 +38,7 @@ export const UserChanges = Type.Object({
   role: Type.Optional(RoleName),
   services: Type.Optional(UsableServices),
   disabled: Type.Optional(Type.Boolean({ description: 'A disabled user is refused from the next request on.' }))
-}, { ...closed, minProperties: 1 })
+}, { ...closed, title: 'UserChanges', minProperties: 1 })
 export type UserChanges = Static<typeof UserChanges>
 
 export const UserView = Type.Object({
@@ -48,11 +48,11 @@ export const UserView = Type.Object({
   services: Type.Array(Type.String()),
   disabled: Type.Boolean(),
   createdAt: Timestamp
-})
+}, { title: 'User' })
 export type UserView = Static<typeof UserView>
 
 /** The body with which a user changes their own password. */
-export const PasswordBody = Type.Object({ current: Type.String({ maxLength: 1024, examples: ['demo-password'] }), password: NewPassword }, closed)
+export const PasswordBody = Type.Object({ current: Type.String({ maxLength: 1024, examples: ['demo-password'] }), password: NewPassword }, { ...closed, title: 'NewPassword' })
 export type PasswordBody = Static<typeof PasswordBody>
 
 const CompanyName = Line(200, { examples: ['Acme'] })
@@ -64,7 +64,7 @@ export const NewCompanyBody = Type.Object({
   name: CompanyName,
   credits: Type.Integer({ minimum: 0, maximum: mostCredits, examples: [1000] }),
   admin: NewPasswordAccount
-}, closed)
+}, { ...closed, title: 'NewCompany' })
 export type NewCompanyBody = Static<typeof NewCompanyBody>
 
 const lists = 'From where the users of the company may call: networks (CIDR) or single addresses; empty: from everywhere.'
@@ -77,23 +77,23 @@ export const CompanyChanges = Type.Object({
   name: Type.Optional(CompanyName),
   disabled: Type.Optional(Type.Boolean({ description: 'All users of a disabled company are refused from the next request on.' })),
   addresses: Type.Optional(AddressList)
-}, { ...closed, minProperties: 1 })
+}, { ...closed, title: 'CompanyChanges', minProperties: 1 })
 export type CompanyChanges = Static<typeof CompanyChanges>
 
 /** More credits, or a correction that takes some back. */
 export const CreditsBody = Type.Object({
   amount: Type.Integer({ minimum: -mostCredits, maximum: mostCredits, not: { const: 0 }, description: 'a whole number but 0; below 0, credits are taken back', examples: [500] }),
   reason: Line(200, { description: 'what it is for, on one line', examples: ['Order 4711'] })
-}, closed)
+}, { ...closed, title: 'CreditsChange' })
 export type CreditsBody = Static<typeof CreditsBody>
 
 const Balance = { balance: Type.Integer(), held: Type.Integer({ minimum: 0, description: 'Reserved by dispatches under way.' }) }
 
 /** What a company has after a change of its credits. */
-export const BalanceView = Type.Object(Balance)
+export const BalanceView = Type.Object(Balance, { title: 'Balance' })
 export type BalanceView = Static<typeof BalanceView>
 
-export const CompanyView = Type.Object({ id: Type.Integer(), name: Type.String(), disabled: Type.Boolean(), addresses: Type.Array(Type.String(), { description: lists }), ...Balance, createdAt: Timestamp })
+export const CompanyView = Type.Object({ id: Type.Integer(), name: Type.String(), disabled: Type.Boolean(), addresses: Type.Array(Type.String(), { description: lists }), ...Balance, createdAt: Timestamp }, { title: 'Company' })
 export type CompanyView = Static<typeof CompanyView>
 
 /** What an admin changes of their company; what is left out stays. */
@@ -102,7 +102,7 @@ export const SettingsBody = Type.Object({
   notifyUrl: Type.Optional(nullable(CallbackUrl, 'Where the company is told that its credits are low; null: nowhere.')),
   lowCredit: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: mostCredits }), 'It is told once when fewer credits than this are free; null: never.')),
   force: Type.Optional(Type.Boolean({ description: 'true: also a list of addresses that shuts out the client of this very request.' }))
-}, { ...closed, minProperties: 1 })
+}, { ...closed, title: 'SettingsChanges', minProperties: 1 })
 export type SettingsBody = Static<typeof SettingsBody>
 
 export const SettingsView = Type.Object({
@@ -111,7 +111,7 @@ export const SettingsView = Type.Object({
   addresses: Type.Array(Type.String(), { description: lists }),
   notifyUrl: Type.Union([Type.String(), Type.Null()]),
   lowCredit: Type.Union([Type.Integer(), Type.Null()])
-})
+}, { title: 'Settings' })
 export type SettingsView = Static<typeof SettingsView>
 
 /** Which entries of the audit log are wanted. */
@@ -142,5 +142,5 @@ export const AuditView = Type.Object({
   address: Type.Optional(Type.String({ description: 'Of the client; not that of the platform\'s own people.' })),
   requestId: Type.Optional(Type.String()),
   facts: AnyJsonObject
-})
+}, { title: 'AuditEntry' })
 export type AuditView = Static<typeof AuditView>

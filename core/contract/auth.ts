@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 export const Login = Type.Object({
   username: Type.String({ maxLength: 254, description: 'The e-mail address of the account.', examples: ['demo@example.com'] }),
   password: Type.String({ maxLength: 1024, examples: ['demo-password'] })
-}, { additionalProperties: false })
+}, { title: 'Login', additionalProperties: false })
 
 /** The answer to a login and to a refresh. */
 export const LoginResponse = Type.Object({
@@ -13,4 +13,4 @@ export const LoginResponse = Type.Object({
     userId: Type.Integer({ examples: [2] }),
     companyId: Type.Integer({ examples: [2] })
   })
-})
+}, { title: 'Session' })

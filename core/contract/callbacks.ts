@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { Timestamp, Uuid } from './common.ts'
 import { deliveryStatusesOf, eventServices, type DeliveryStatus, type EventService } from './delivery.ts'
 import { sendStatuses } from './recipients.ts'
+import { DispatchView } from './response.ts'
 
 /** What a dispatch comes to that its company is told about. */
 export const toldStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
@@ -16,6 +17,25 @@ export const callbackTypes = [
   'deferred.failed',
   'company.credits_low'
 ] as CallbackType[]
+
+/** Of the company itself. */
+const companyType = 'company.credits_low'
+
+const told = { timestamp: Timestamp, sequence: Type.Integer({ minimum: 1, description: 'Its place among the callbacks of the dispatch, or of the company.' }) }
+
+/** The body of a callback about a dispatch. */
+export const DispatchCallback = Type.Object({
+  type: Type.Enum(callbackTypes.filter((type) => type !== companyType)),
+  ...told,
+  data: DispatchView
+}, { title: 'DispatchCallback', description: 'The dispatch as it read at the event.' })
+
+/** The body of a callback about the company itself. */
+export const CompanyCallback = Type.Object({
+  type: Type.Literal(companyType),
+  ...told,
+  data: Type.Object({ companyId: Type.Integer(), balance: Type.Integer(), held: Type.Integer({ minimum: 0 }), lowCredit: Type.Integer({ description: 'The threshold that fewer credits are free than.' }) })
+}, { title: 'CompanyCallback' })
 
 /** `failed`: every try did. `stopped`: the receiver said that nothing is ever to come again (410). */
 export const callbackStates = ['pending', 'delivered', 'failed', 'stopped'] as const
@@ -32,7 +52,7 @@ const AttemptView = Type.Object({
   status: Type.Optional(Type.Integer({ description: 'The HTTP status of the receiver.' })),
   milliseconds: Type.Optional(Type.Integer({ minimum: 0 })),
   reason: Type.Optional(Type.String({ description: 'Why it failed.' }))
-})
+}, { title: 'CallbackAttempt' })
 
 /** A callback and how far it has come. */
 export const CallbackView = Type.Object({
@@ -45,7 +65,7 @@ export const CallbackView = Type.Object({
   attempts: Type.Array(AttemptView),
   nextAttemptAt: Type.Union([Timestamp, Type.Null()]),
   createdAt: Timestamp
-})
+}, { title: 'Callback' })
 export type CallbackView = Static<typeof CallbackView>
 
 const SecretView = Type.Object({
@@ -54,7 +74,7 @@ const SecretView = Type.Object({
 })
 
 /** The secrets that callbacks are signed with, the newest first; none of them is shown. */
-export const CallbackSecrets = Type.Object({ secrets: Type.Array(SecretView) })
+export const CallbackSecrets = Type.Object({ secrets: Type.Array(SecretView) }, { title: 'CallbackSecrets' })
 export type CallbackSecrets = Static<typeof CallbackSecrets>
 
 /** A secret that was just made: the only time that it is shown. */
@@ -62,5 +82,5 @@ export const NewCallbackSecret = Type.Object({
   secret: Type.String({ pattern: '^whsec_[A-Za-z0-9+/]+=*$', description: 'As the libraries of Standard Webhooks take it. It is not shown again.' }),
   createdAt: Timestamp,
   previousUntil: Type.Union([Timestamp, Type.Null()], { description: 'Until when callbacks are signed with the previous one too; null: there was none.' })
-})
+}, { title: 'NewCallbackSecret' })
 export type NewCallbackSecret = Static<typeof NewCallbackSecret>

@@ -9,6 +9,7 @@ export const AnyJsonObject = Type.Unsafe<JsonObject>({ type: 'object', additiona
 
 /** The code of a provider: its folder's name in every path, setting and log. */
 export const ProviderCode = Type.String({
+  title: 'ProviderCode',
   pattern: '^[a-z][a-z0-9-]{1,40}$',
   description: 'a provider code: lowercase letters, digits and dashes, 2 to 41 characters, beginning with a letter',
   examples: ['simulator']
@@ -16,6 +17,7 @@ export const ProviderCode = Type.String({
 
 /** Flat key-value data of the client, echoed back: at most 20 pairs, keys of 1–50 and values of at most 500 characters. */
 export const Metadata = Type.Unsafe<Record<string, string>>({
+  title: 'Metadata',
   type: 'object',
   maxProperties: 20,
   propertyNames: { minLength: 1, maxLength: 50 },
@@ -27,43 +29,39 @@ export type Metadata = Static<typeof Metadata>
 
 /** Where status events go. */
 export const CallbackUrl = Type.String({
+  title: 'CallbackUrl',
   maxLength: 2048,
   format: 'https-url',
   description: 'an https:// URL without user name or password'
 })
 
-/** Inside the brackets of a regular expression: the control characters (Cc of Unicode), the separators of lines and paragraphs, and all other white space. */
+/*
+ * Patterns that generated clients can hold: they know neither look-ahead nor the classes of Unicode. Inside the brackets of a regular
+ * expression: control characters (Cc of Unicode), the separators of lines and paragraphs, all other white space.
+ */
 const [controls, separators, spaces] = ['\\x00-\\x1f\\x7f-\\x9f', '\\u2028\\u2029', ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff']
 
 /** Of texts without control characters. */
 export const withoutControls = `^[^${controls}]*$`
 
-/**
- * Of texts that are not blank and have none of some characters. Generated clients know neither look-ahead nor the classes of Unicode.
- * The first character that is no space is the one place where the two parts can meet: a text is judged in the time that it is long.
- */
-function notBlank ({ blank, refused }: { blank: string, refused: string }): string {
-  return `^(?:[${blank}]*[^${blank}${refused}][^${refused}]*)?$`
-}
-
 /** A text of one line that is not blank: what stands in a header must not begin another one. */
 export function Line (maxLength: number, options: TStringOptions = {}): TString {
-  return Type.String({ minLength: 1, maxLength, pattern: notBlank({ blank: spaces, refused: controls + separators }), description: 'a text of one line, without control characters', ...options })
+  return Type.String({ minLength: 1, maxLength, pattern: `^[^${controls}${separators}]*$`, not: { pattern: `^[${spaces}]+$` }, description: 'a text of one line, without control characters', ...options })
 }
 
 /** A text of one line or several, with "\n" between them, that is not blank. */
 export function Lines (maxLength: number, options: TStringOptions = {}): TString {
-  return Type.String({ minLength: 1, maxLength, pattern: notBlank({ blank: `\\n${separators}${spaces}`, refused: '\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f' }), ...options })
+  return Type.String({ minLength: 1, maxLength, pattern: '^[^\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f]*$', not: { pattern: `^[\\n${separators}${spaces}]+$` }, ...options })
 }
 
 /** One e-mail address, with or without a name before it. */
-export const EmailAddress = Type.String({ format: 'mailbox', maxLength: 400, examples: ['ada@example.com', 'Ada Lovelace <ada@example.com>'] })
+export const EmailAddress = Type.String({ title: 'EmailAddress', format: 'mailbox', maxLength: 400, examples: ['ada@example.com', 'Ada Lovelace <ada@example.com>'] })
 
 /** ISO 3166-1 alpha-2. */
-export const CountryCode = Type.String({ pattern: '^[A-Z]{2}$', description: 'an ISO 3166-1 alpha-2 country code, such as FR', examples: ['FR'] })
+export const CountryCode = Type.String({ title: 'CountryCode', pattern: '^[A-Z]{2}$', description: 'an ISO 3166-1 alpha-2 country code, such as FR', examples: ['FR'] })
 
 /** A short BCP 47 tag: a language, and a country where it matters. */
-export const LanguageCode = Type.String({ pattern: '^[a-z]{2,3}(-[A-Z]{2})?$', description: 'a language code, such as fr or en-GB', examples: ['fr'] })
+export const LanguageCode = Type.String({ title: 'LanguageCode', pattern: '^[a-z]{2,3}(-[A-Z]{2})?$', description: 'a language code, such as fr or en-GB', examples: ['fr'] })
 
 export const Uuid = Type.String({ format: 'uuid' })
 
@@ -77,7 +75,7 @@ export const ProblemSchema = Type.Object({
   message: Type.String(),
   line: Type.Optional(Type.Integer({ minimum: 1, description: 'Of the text at the path, where it has several.' })),
   column: Type.Optional(Type.Integer({ minimum: 1 }))
-})
+}, { title: 'Problem' })
 
 /** A document by reference: what a provider gets instead of bytes. `size` is in bytes, `sha256` is lowercase hexadecimal. */
 export const DocumentHandle = Type.Object({

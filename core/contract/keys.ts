@@ -13,7 +13,7 @@ export const NewKeyBody = Type.Object({
   services: Type.Optional(Type.Array(Type.Enum([...serviceNames]), { minItems: 1, uniqueItems: true, description: `${scope}; all of them unless given.`, examples: [['email', 'file']] })),
   expiresAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it ends; never unless given.', examples: ['2099-12-31T23:59:59Z'] })),
   userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Whose it is (admins); one\'s own unless given.' }))
-}, closed)
+}, { ...closed, title: 'NewKey' })
 export type NewKeyBody = Static<typeof NewKeyBody>
 
 const fields = {
@@ -29,15 +29,15 @@ const fields = {
   lastUsedAt: Type.Union([Timestamp, Type.Null()], { description: 'To the minute.' })
 }
 
-export const KeyView = Type.Object(fields)
+export const KeyView = Type.Object(fields, { title: 'Key' })
 export type KeyView = Static<typeof KeyView>
 
 /** A key as it is shown to whoever makes it, and to nobody else. */
-export const NewKeyView = Type.Object({ ...fields, key: Type.String({ description: 'The key itself. It is shown this once.' }) })
+export const NewKeyView = Type.Object({ ...fields, key: Type.String({ description: 'The key itself. It is shown this once.' }) }, { title: 'KeyWithSecret' })
 export type NewKeyView = Static<typeof NewKeyView>
 
 /** The body of an impersonation. */
-export const ImpersonationBody = Type.Object({ userId: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The user to act as.', examples: [2] }) }, closed)
+export const ImpersonationBody = Type.Object({ userId: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The user to act as.', examples: [2] }) }, { ...closed, title: 'Impersonation' })
 
 /** Which keys are wanted. */
 export const KeyQuery = Type.Object({

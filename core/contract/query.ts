@@ -22,7 +22,7 @@ export const DispatchQuery = Type.Object({
   deferred: Type.Optional(Type.Enum(deferredStates, { description: 'Has a deferred action in this state: deferred=failed finds what is to be retried.' })),
   invoiceNumber: Type.Optional(Type.String({ maxLength: 200 })),
   recipient: Type.Optional(Type.String({ maxLength: 200, description: 'The name of the recipient; case does not matter.' })),
-  metadata: Type.Optional(Type.Unsafe<Metadata>({ ...Metadata, description: 'Pairs that the metadata must have: metadata[orderId]=A-1001.' })),
+  metadata: Type.Optional(Type.Unsafe<Metadata>({ ...Metadata, title: 'MetadataFilter', description: 'Pairs that the metadata must have: metadata[orderId]=A-1001.' })),
   from: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created at this time or later.' })),
   to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created before this time.' })),
   limit: Limit,
@@ -31,26 +31,26 @@ export const DispatchQuery = Type.Object({
 export type DispatchQuery = Static<typeof DispatchQuery>
 
 /** The body of a choice; null takes it back. */
-export const ChoiceBody = Type.Object({ providerName: Type.Union([ProviderCode, Type.Null()]) }, closed)
+export const ChoiceBody = Type.Object({ providerName: Type.Union([ProviderCode, Type.Null()]) }, { ...closed, title: 'ProviderChoice' })
 
 /** The body of a configuration, in place of the one before: a secret that is left out is kept, null deletes it; nothing else is kept. */
 export const ConfigurationBody = Type.Object({
   settings: AnyJsonObject,
   sandbox: Type.Optional(Type.Boolean({ default: false, description: 'Nothing real happens and nothing is charged.' })),
   useSandbox: Type.Optional(Type.Boolean({ description: 'Another name of "sandbox".' }))
-}, closed)
+}, { ...closed, title: 'NewConfiguration' })
 
 /** What a person found out about a step in doubt, and how. */
 export const ResolveBody = Type.Object({
   outcome: Type.Enum(['accepted', 'rejected'], { description: 'Whether the provider has taken what was sent to it.' }),
   reason: Line(500, { description: 'how it is known, on one line', examples: ['Seen in the account of the vendor.'] })
-}, closed)
+}, { ...closed, title: 'Resolution' })
 
 /** What is let go of all that waits for another try; without a word, everything. */
 export const ReleaseBody = Type.Object({
   providerName: Type.Optional(ProviderCode),
   service: Type.Optional(Type.Enum([...serviceNames], { description: 'Dispatches that wait for a step of this service.' }))
-}, { ...closed, examples: [{ providerName: 'simulator' }] })
+}, { ...closed, title: 'Release', examples: [{ providerName: 'simulator' }] })
 
 /** The headers of what is done once, however often it is asked for. */
 export const IdempotencyHeaders = Type.Object({

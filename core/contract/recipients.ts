@@ -5,7 +5,7 @@ export const TurnedAway = Type.Object({
   address: Type.String({ maxLength: 500 }),
   code: Type.Optional(Type.Integer({ description: 'Of SMTP: 4xx for now, 5xx for good.' })),
   message: Type.String({ maxLength: 1000 })
-})
+}, { title: 'TurnedAwayRecipient' })
 export type TurnedAway = Static<typeof TurnedAway>
 
 /**

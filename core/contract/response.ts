@@ -6,7 +6,7 @@ import { errorTable, type ErrorWord } from './errors.ts'
 import { recipientLists, type RecipientReport } from './recipients.ts'
 import { choosers, deferredStates, dispatchStatuses, eventKinds, stepStatuses } from './states.ts'
 
-const Word = Type.Enum(Object.keys(errorTable) as [ErrorWord, ...ErrorWord[]])
+const Word = Type.Enum(Object.keys(errorTable) as [ErrorWord, ...ErrorWord[]], { title: 'ErrorWord' })
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
 /** The generated document, with a signed link that needs no credentials and ends with the document. */
@@ -14,17 +14,17 @@ export const GeneratedDocument = Type.Interface([DocumentHandle], {
   url: Type.String({ format: 'uri' }),
   pages: Type.Optional(Type.Integer({ minimum: 1 })),
   expiresAt: Timestamp
-})
+}, { title: 'GeneratedDocument' })
 export type GeneratedDocument = Static<typeof GeneratedDocument>
 
 /** What the provider answered: its own identifier and status, and whatever else it gave. */
 export const ProviderResponse = Type.Unsafe<JsonObject & RecipientReport & { readonly id: string, readonly status: string }>(
-  Type.Object({ id: Type.String(), status: Type.String(), url: Type.Optional(Type.String()), ...recipientLists }, { additionalProperties: true })
+  Type.Object({ id: Type.String(), status: Type.String(), url: Type.Optional(Type.String()), ...recipientLists }, { title: 'ProviderResponse', additionalProperties: true })
 )
 export type ProviderResponse = Static<typeof ProviderResponse>
 
 /** Why a step was not done. */
-const StepError = Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) })
+const StepError = Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) }, { title: 'StepError' })
 
 const Sandbox = Type.Optional(Type.Literal(true, { description: 'Done in the test environment of the vendor, or by the simulator: nothing real happened, and nothing was charged.' }))
 
@@ -37,7 +37,7 @@ export const StepAnswer = Type.Object({
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   error: Type.Optional(StepError)
-})
+}, { title: 'StepResult' })
 export type StepAnswer = Static<typeof StepAnswer>
 
 /** What the error of a chain says of which a part was done. */
@@ -58,7 +58,7 @@ export const ErrorBody = Type.Object({
   dispatchId: Type.Optional(Uuid),
   ...Type.Partial(PartialDispatch).properties,
   result: Type.Optional(Type.Literal('error', { description: 'On validation only.' }))
-})
+}, { title: 'Error' })
 export type ErrorBody = Static<typeof ErrorBody>
 
 const Test = Type.Optional(Type.Literal(true, { description: 'Asked for with a test key: nothing real happens, and nothing is charged.' }))
@@ -74,7 +74,7 @@ export const DispatchResponse = Type.Object({
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
   ...ending
-})
+}, { title: 'DispatchResult' })
 export type DispatchResponse = Static<typeof DispatchResponse>
 
 /** A chain that succeeded: the document that was made first, and each step. */
@@ -83,7 +83,7 @@ export const ChainResponse = Type.Object({
   steps: Type.Array(StepAnswer),
   generatedDocument: nullable(GeneratedDocument),
   ...ending
-})
+}, { title: 'ChainResult' })
 export type ChainResponse = Static<typeof ChainResponse>
 
 /** A dispatch whose end is not waited for. */
@@ -94,7 +94,7 @@ export const QueuedResponse = Type.Object({
   test: Test,
   statusUrl: Type.String({ format: 'uri', description: 'GET reads the dispatch as it is by then.' }),
   metadata: Metadata
-})
+}, { title: 'QueuedDispatch' })
 export type QueuedResponse = Static<typeof QueuedResponse>
 
 /** A request that would be dispatched; nothing was contacted, rendered or charged. */
@@ -112,7 +112,7 @@ export const ValidationResponse = Type.Object({
     on: Type.Optional(Type.String({ description: 'Deferred: done once this event of the dispatch has come.', examples: ['esign.completed'] }))
   })),
   metadata: Metadata
-})
+}, { title: 'Validation' })
 export type ValidationResponse = Static<typeof ValidationResponse>
 
 /** The version of a template that was pinned when the dispatch was recorded. */
@@ -135,7 +135,7 @@ const StepView = Type.Object({
   deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, as its vendor told; null: nothing is known yet. Absent where vendors tell nothing.' }))),
   deliveryMessage: Type.Optional(Type.String({ description: 'With a deliveryStatus that is a refusal: what it means, and for the price.' })),
   error: Type.Optional(StepError)
-})
+}, { title: 'Step' })
 
 /** A dispatch as it is now. */
 export const DispatchView = Type.Object({
@@ -155,7 +155,7 @@ export const DispatchView = Type.Object({
   nextTryAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it is tried again by itself.' })),
   createdAt: Timestamp,
   finishedAt: nullable(Timestamp)
-})
+}, { title: 'Dispatch' })
 export type DispatchView = Static<typeof DispatchView>
 
 /** One entry of a dispatch's timeline. */
@@ -166,7 +166,7 @@ export const EventView = Type.Object({
   actor: AnyJsonObject,
   facts: AnyJsonObject,
   at: Timestamp
-})
+}, { title: 'DispatchEvent' })
 export type EventView = Static<typeof EventView>
 
 export const CreditsView = Type.Object({
@@ -182,12 +182,12 @@ export const CreditsView = Type.Object({
     at: Timestamp
   })),
   nextCursor: nullable(Type.String())
-})
+}, { title: 'Credits' })
 export type CreditsView = Static<typeof CreditsView>
 
 /** A page of a list: its items, and the cursor of the next page or null at the end. */
-export function page<S extends TSchema> (item: S) {
-  return Type.Object({ data: Type.Array(item), nextCursor: nullable(Type.String()) })
+export function page<S extends TSchema & { title?: string }> (item: S) {
+  return Type.Object({ data: Type.Array(item), nextCursor: nullable(Type.String()) }, item.title === undefined ? {} : { title: `${item.title}Page` })
 }
 
 export const ConfigurationView = Type.Object({
@@ -198,7 +198,7 @@ export const ConfigurationView = Type.Object({
   webhookUrl: Type.Optional(Type.String({ description: 'Where the vendor posts its events for this configuration. It is as good as a password: only the vendor needs it.' })),
   problems: Type.Optional(Type.Array(ProblemSchema)),
   warnings: Type.Optional(Type.Array(ProblemSchema, { description: 'Of the change that this answers, such as a secret that was not kept because its destination has changed.' }))
-})
+}, { title: 'Configuration' })
 export type ConfigurationView = Static<typeof ConfigurationView>
 
 const ConfigurationsOf = Type.Object({
@@ -215,7 +215,7 @@ export const MyConfig = Type.Object({
     chosenBy: nullable(Type.Enum(['user', 'company'])),
     available: Type.Array(ProviderCode)
   }))
-})
+}, { title: 'MyConfiguration' })
 export type MyConfig = Static<typeof MyConfig>
 
 /** A JSON Schema (2020-12). */
@@ -241,7 +241,7 @@ export const ProviderView = Type.Object({
   settings: Type.Optional(JsonSchema),
   requestSettings: Type.Optional(JsonSchema),
   health: Type.Object({ state: Type.Enum(['ok', 'failing', 'refused'], { description: 'failing: for this company, in this process.' }), reason: Type.Optional(Type.String()) })
-})
+}, { title: 'Provider' })
 export type ProviderView = Static<typeof ProviderView>
 
 const Count = Type.Integer({ minimum: 0 })
@@ -264,11 +264,11 @@ export const QueueView = Type.Object({
     again: Type.Integer({ minimum: 0, description: 'Those that failed and come again.' }),
     oldest: Seconds
   }))
-})
+}, { title: 'Queue' })
 export type QueueView = Static<typeof QueueView>
 
 /** How many dispatches go on. */
-export const ReleaseView = Type.Object({ released: Count })
+export const ReleaseView = Type.Object({ released: Count }, { title: 'Released' })
 
 /** The answer that has no body. */
 export const Nothing = Type.Null({ description: 'Done.' })
@@ -277,4 +277,4 @@ export const Nothing = Type.Null({ description: 'Done.' })
 export const HealthView = Type.Object({
   status: Type.Literal('ok'),
   clockSkew: Type.Number({ description: 'Seconds that the clock of the process that answers was behind that of the database when it started; negative: ahead.' })
-})
+}, { title: 'Health' })

@@ -57,14 +57,14 @@ const example = {
 }
 
 /** A template as it is written. */
-export const TemplateBody = Type.Object(text, { ...closed, examples: [example] })
+export const TemplateBody = Type.Object(text, { ...closed, title: 'NewTemplate', examples: [example] })
 export type TemplateBody = Static<typeof TemplateBody>
 
 /** The next version of a template. */
-export const NextVersionBody = Type.Object({ baseVersion: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The newest version ("latestVersion"), from which the change was made.' }), ...text }, { ...closed, examples: [{ baseVersion: 1, ...example }] })
+export const NextVersionBody = Type.Object({ baseVersion: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The newest version ("latestVersion"), from which the change was made.' }), ...text }, { ...closed, title: 'NewTemplateVersion', examples: [{ baseVersion: 1, ...example }] })
 export type NextVersionBody = Static<typeof NextVersionBody>
 
-export const PublishBody = Type.Object({ version: VersionNumber }, closed)
+export const PublishBody = Type.Object({ version: VersionNumber }, { ...closed, title: 'Publication' })
 export type PublishBody = Static<typeof PublishBody>
 
 const preview = {
@@ -72,11 +72,11 @@ const preview = {
   format: Type.Optional(Type.Enum(previewFormats, { description: 'What a dispatch would make, unless given.' }))
 }
 
-export const PreviewBody = Type.Object({ version: Type.Optional(VersionNumber), ...preview }, closed)
+export const PreviewBody = Type.Object({ version: Type.Optional(VersionNumber), ...preview }, { ...closed, title: 'Preview' })
 export type PreviewBody = Static<typeof PreviewBody>
 
 /** The preview of a template that is stored nowhere. */
-export const PreviewTextBody = Type.Object({ ...text, ...preview }, { ...closed, examples: [example] })
+export const PreviewTextBody = Type.Object({ ...text, ...preview }, { ...closed, title: 'PreviewOfText', examples: [example] })
 export type PreviewTextBody = Static<typeof PreviewTextBody>
 
 export const TemplateView = Type.Object({
@@ -94,15 +94,15 @@ export const TemplateView = Type.Object({
   sample: AnyJsonObject,
   updatedAt: Timestamp,
   companyId: nullable(Type.Integer({ description: 'null: shared by all companies.' }))
-})
+}, { title: 'Template' })
 export type TemplateView = Static<typeof TemplateView>
 
 /** A template with the text of its YAML. */
-export const TemplateDetail = Type.Interface([TemplateView], { source: Type.String({ description: 'The text of template.yaml.' }) })
+export const TemplateDetail = Type.Interface([TemplateView], { source: Type.String({ description: 'The text of template.yaml.' }) }, { title: 'TemplateWithSource' })
 export type TemplateDetail = Static<typeof TemplateDetail>
 
 /** A template that was stored, and what may be wrong with it. */
-export const TemplateAnswer = Type.Interface([TemplateDetail], { warnings: Type.Array(ProblemSchema) })
+export const TemplateAnswer = Type.Interface([TemplateDetail], { warnings: Type.Array(ProblemSchema) }, { title: 'StoredTemplate' })
 export type TemplateAnswer = Static<typeof TemplateAnswer>
 
 export const VersionView = Type.Object({
@@ -111,7 +111,7 @@ export const VersionView = Type.Object({
   createdAt: Timestamp,
   publishedAt: nullable(Type.String({ format: 'date-time', description: 'When it was published for the first time.' })),
   userId: nullable(Type.Integer({ description: 'Who wrote it.' }))
-})
+}, { title: 'TemplateVersion' })
 export type VersionView = Static<typeof VersionView>
 
 /** The name of a picture of a company. */
@@ -123,7 +123,7 @@ const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fpt
 export const AssetBody = Type.Object({
   name: AssetName,
   image: Type.String({ maxLength: 3_000_000, description: 'A PNG or JPEG image as a data URI: data:image/png;base64,…' })
-}, { ...closed, examples: [{ name: 'logo', image: point }] })
+}, { ...closed, title: 'NewAsset', examples: [{ name: 'logo', image: point }] })
 export type AssetBody = Static<typeof AssetBody>
 
 export const AssetQuery = Type.Object({
@@ -140,5 +140,5 @@ export const AssetView = Type.Object({
   size: Type.Integer({ description: 'Bytes, as it is kept.' }),
   sha256: Type.String(),
   createdAt: Timestamp
-})
+}, { title: 'Asset' })
 export type AssetView = Static<typeof AssetView>

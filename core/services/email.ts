@@ -17,6 +17,7 @@ const longestBody = 1_000_000
 /** One address, or up to 50. */
 const Recipients = Type.Unsafe<string | string[]>({
   ...EmailAddress,
+  title: 'Recipients',
   type: ['string', 'array'],
   format: 'mailbox-or-none',
   items: EmailAddress,
@@ -31,11 +32,11 @@ export const EmailFields = Type.Object({
   cc: Type.Optional(Recipients),
   bcc: Type.Optional(Recipients),
   replyTo: Type.Optional(EmailAddress),
-  subject: Line(500, { description: 'a text of one line, sent as it is' }),
-  body: Type.Optional(Type.String({ pattern: '\\S', maxLength: longestBody, description: 'HTML or plain text that is not blank, sent as it is; in place of a template' })),
+  subject: Line(500, { title: 'EmailSubject', description: 'a text of one line, sent as it is' }),
+  body: Type.Optional(Type.String({ title: 'EmailBody', pattern: '\\S', maxLength: longestBody, description: 'HTML or plain text that is not blank, sent as it is; in place of a template' })),
   headers: Type.Optional(MailHeaders),
-  attachGenerated: Type.Optional(Type.Boolean({ default: true, description: 'Attach the document that was made before.' }))
-}, { additionalProperties: false })
+  attachGenerated: Type.Optional(Type.Boolean({ title: 'AttachGenerated', default: true, description: 'Attach the document that was made before.' }))
+}, { title: 'EmailFields', additionalProperties: false })
 export type EmailFields = Static<typeof EmailFields>
 
 /** What an email provider declares. Whom a configuration lets send is its setting `allowedSenders`. */

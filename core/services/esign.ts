@@ -20,16 +20,16 @@ const Signer = Type.Object({
   lastName: Line(100),
   phoneNumber: Type.Optional(PhoneNumber()),
   order: Type.Optional(Type.Integer({ minimum: 1, description: 'When they sign: those with the same number at the same time. Without one, all at once.' }))
-}, { additionalProperties: false })
+}, { title: 'Signer', additionalProperties: false })
 export type Signer = Static<typeof Signer>
 
 /** The fields of the esign service, in `esign` or (the signers) at the top level of the request. */
 export const EsignFields = Type.Object({
-  signers: Type.Array(Signer, { minItems: 1, maxItems: 50 }),
+  signers: Type.Array(Signer, { title: 'Signers', minItems: 1, maxItems: 50 }),
   signatureType: Type.Optional(Type.Enum(signatureTypes, { default: defaults.signatureType })),
   expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 365, default: defaults.expiresInDays })),
   locale: Type.Optional(LanguageCode)
-}, { additionalProperties: false })
+}, { title: 'EsignFields', additionalProperties: false })
 export type EsignFields = Static<typeof EsignFields>
 
 /** What an esign provider declares. */

@@ -13,7 +13,7 @@ const defaults = { outputFormat: 'PDF' } as const
 export const FileFields = Type.Object({
   outputFormat: Type.Optional(Type.Enum(Object.keys(outputFormats) as [OutputFormat, ...OutputFormat[]], { default: defaults.outputFormat })),
   filename: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The name of the download; the extension is added where it is missing.' }))
-}, { additionalProperties: false })
+}, { title: 'FileFields', additionalProperties: false })
 export type FileFields = Static<typeof FileFields>
 
 export const file: Service<'file', FileFields, never, 'document'> = {

@@ -11,19 +11,19 @@ import { asWarnings, checkDueDate } from './invoice.ts'
 import { checkOffered, checkSupported } from './limits.ts'
 import type { Findings, ProvidedService, Subject } from './service.ts'
 
-export const DocumentType = Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'])
+export const DocumentType = Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], { title: 'DocumentType' })
 export type DocumentType = Static<typeof DocumentType>
 
 /** The fields of the invoicing service, in `invoicing` or (the lifted ones) at the top level of the request. */
 export const InvoicingFields = Type.Object({
   documentType: DocumentType,
-  sendByEmail: Type.Optional(Type.Boolean({ description: 'true: the provider sends the document by e-mail instead of the service.' })),
+  sendByEmail: Type.Optional(Type.Boolean({ title: 'SendByEmail', description: 'true: the provider sends the document by e-mail instead of the service.' })),
   dueDate: Type.Optional(Type.String({ format: 'iso-8601', examples: ['2026-04-13'] })),
   paymentTerms: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
   customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The customer\'s identifier at the provider.' })),
   reference: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'An external reference.' })),
   eInvoiceFormat: Type.Optional(Type.Enum(eInvoiceFormats, { default: 'FACTUR_X', description: 'For E_INVOICE: a PDF/A-3 with the CII inside (FACTUR_X), UBL for Peppol, or CII.' }))
-}, { additionalProperties: false })
+}, { title: 'InvoicingFields', additionalProperties: false })
 export type InvoicingFields = Static<typeof InvoicingFields>
 
 /** What an invoicing provider declares. */

@@ -21,6 +21,7 @@ function eitherCase (name: string): string {
 
 /** Headers of the client's own, by name. */
 export const MailHeaders = Type.Unsafe<Record<string, string>>({
+  title: 'MailHeaders',
   type: 'object',
   maxProperties: 20,
   propertyNames: { type: 'string', pattern: allowed, not: { pattern: own }, description: 'a header that may be added: X-… (but for X-Dispatch-…), List-…, Auto-Submitted, In-Reply-To, References, Precedence, Importance, Organization, Feedback-ID' },

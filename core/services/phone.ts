@@ -4,7 +4,7 @@ import type { Findings } from './service.ts'
 
 /** An E.164 phone number. */
 export function PhoneNumber (): TString {
-  return Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'an E.164 phone number, with + and country code, such as +33612345678', examples: ['+33612345678'] })
+  return Type.String({ title: 'PhoneNumber', pattern: '^\\+[1-9][0-9]{6,14}$', description: 'an E.164 phone number, with + and country code, such as +33612345678', examples: ['+33612345678'] })
 }
 
 /** Whether a number of that form can exist, and is known to be assigned; `number` where it can exist. */

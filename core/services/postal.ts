@@ -22,6 +22,7 @@ const Recipient = Type.Object({
   postalCode: Type.Optional(Line(20)),
   country: CountryCode
 }, {
+  title: 'PostalRecipient',
   additionalProperties: false,
   if: { required: ['country'], properties: { country: { enum: withoutPostalCodes } } },
   else: { required: ['postalCode'] }
@@ -33,7 +34,7 @@ export const PostalFields = Type.Object({
   mailType: Type.Optional(Type.Enum(mailTypes, { default: defaults.mailType })),
   color: Type.Optional(Type.Boolean({ default: defaults.color })),
   duplex: Type.Optional(Type.Boolean({ default: defaults.duplex }))
-}, { additionalProperties: false })
+}, { title: 'PostalFields', additionalProperties: false })
 export type PostalFields = Static<typeof PostalFields>
 
 /** What a postal provider declares. */

@@ -2,7 +2,7 @@ import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
 import { deliveryStatusesOf, isEventService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { chainBeginners, chainFollowers } from './chains.ts'
+import { chainFollowers } from './chains.ts'
 import { needsProvider, serviceNames, services, type ServiceName } from './index.ts'
 
 const closed = { additionalProperties: false } as const
@@ -13,18 +13,18 @@ const TemplateData = Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'T
 const TemplateById = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The template.' }),
   data: TemplateData
-}, closed)
+}, { ...closed, title: 'TemplateReference' })
 
 /** A template by its name: the company's own before a shared one. */
 const TemplateByName = Type.Object({
   templateName: Type.String({ minLength: 1, maxLength: 100 }),
   data: TemplateData
-}, closed)
+}, { ...closed, title: 'NamedTemplate' })
 
 /** Who does a step, and with which runtime parameters. */
 const providerFields = {
   providerName: Type.Optional(ProviderCode),
-  settings: Type.Optional(Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'Runtime parameters of the provider, as it declares them.' }))
+  settings: Type.Optional(Type.Unsafe<JsonObject>({ ...AnyJsonObject, title: 'RequestSettings', description: 'Runtime parameters of the provider, as it declares them.' }))
 }
 
 /** Where a request says what a step needs: in the step's own object, and (the fields of `top`) at the top level. */
@@ -68,40 +68,22 @@ export function requestSchema (path: readonly ServiceName[]): TObject {
     callbackUrl: Type.Optional(CallbackUrl),
     ...Object.fromEntries(path.flatMap((name) => liftedOf(name, path).map((field) => [field, optional(services[name].fields.properties[field])]))),
     ...Object.fromEntries(stepForms(path).map(({ service, own }) => [service, Type.Optional(own)])),
-    ...deferredField(path)
-  }, closed)
-}
-
-/** The body of any chain, as it is documented: each takes what its services take. */
-export function chainSchema (): TObject {
-  const lifted = serviceNames.flatMap((name) => services[name].lifted.map((field) => [field, optional(services[name].fields.properties[field])]))
-  const own = serviceNames.map((name) => [name, Type.Optional(Type.Object({
-    ...Type.Partial(services[name].fields).properties,
-    ...ownTemplate(name),
-    ...(needsProvider(name) ? providerFields : {})
-  }, { ...closed, ...(needsProvider(name) ? { description: 'With "providerName" and "settings" of its own, unless it is the first in the path that needs a provider.' } : {}) }))])
-  return Type.Object({
-    providerName: providerFields.providerName,
-    ...Object.assign({}, ...chainBeginners.map(templateFields)) as TProperties,
-    template: Type.Optional(TemplateById),
-    metadata: Type.Optional(Metadata),
-    settings: providerFields.settings,
-    callbackUrl: Type.Optional(CallbackUrl),
-    ...Object.fromEntries([...lifted, ...own]) as TProperties,
-    ...deferredField(serviceNames)
+    ...deferredField(path, ({ own }) => own)
   }, closed)
 }
 
 /** What a retry may put in place of the object of the service that failed. */
-export const RetryBody = Type.Object(Object.fromEntries(serviceNames.map((name) => [name, Type.Optional(Type.Unsafe({ ...services[name].fields, ...exampleOf(name) }))])), {
+export const RetryBody = Type.Object(Object.fromEntries(serviceNames.map((name) => [name, Type.Optional(services[name].fields)])), {
   ...closed,
+  title: 'Retry',
+  examples: serviceNames.flatMap(exampleOf),
   description: 'The whole object of the service that failed, on the path or deferred, put right: it takes the place of what the request said.'
 })
 
-function exampleOf (name: ServiceName): { examples?: JsonObject[] } {
+function exampleOf (name: ServiceName): JsonObject[] {
   const { example } = services[name]
   const own = (example[name] ?? example) as JsonObject
-  return Object.keys(own).length === 0 ? {} : { examples: [own] }
+  return Object.keys(own).length === 0 ? [] : [{ [name]: own }]
 }
 
 /** The fields of a service that may stand at the top level of a request for these services. */
@@ -132,16 +114,24 @@ export function eventsOf (path: readonly ServiceName[]): string[] {
   return path.filter(isEventService).flatMap((name) => deliveryStatusesOf(name).map((status) => `${name}.${status}`))
 }
 
-function deferredField (path: readonly ServiceName[]): TProperties {
+/** The field for what waits for an event, where there can be one; `ownOf`: the schema of each of its forms. */
+export function deferredField (path: readonly ServiceName[], ownOf: (form: StepForm) => TObject): TProperties {
   const events = eventsOf(path)
   if (events.length === 0) return {}
+  const names = path.filter(isEventService).map(capital).join('Or')
   return {
     deferred: Type.Optional(Type.Array(Type.Unsafe<JsonObject>({
       ...Type.Object({ on: Type.Enum(events), service: Type.Enum([...deferrable]) }),
+      title: `DeferredActionOn${names}`,
       discriminator: { propertyName: 'service' },
-      oneOf: deferrable.map((name) => deferredForm(name).own)
-    }), { maxItems: mostDeferred, description: 'What is done with the document when an event comes: the fields of a service beside "on" and "service".' }))
+      oneOf: deferrable.map((name) => ownOf(deferredForm(name)))
+    }), { title: `DeferredOn${names}`, maxItems: mostDeferred, description: 'What is done with the document when an event comes: the fields of a service beside "on" and "service".' }))
   }
+}
+
+/** The name of a service or a field as it stands in longer names. */
+export function capital (name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
 function optional (schema: TSchema | undefined): TProperties[string] {

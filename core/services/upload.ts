@@ -5,7 +5,7 @@ import { checkMost } from './limits.ts'
 import type { ProvidedService, ProviderFacts } from './service.ts'
 
 /** The upload service has no fields of its own: the file is a part of the request. */
-export const UploadFields = Type.Object({}, { additionalProperties: false })
+export const UploadFields = Type.Object({}, { title: 'UploadFields', additionalProperties: false })
 export type UploadFields = Static<typeof UploadFields>
 
 /** What an upload provider declares. */

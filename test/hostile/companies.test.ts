@@ -1,9 +1,10 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { hashPassword, noteCallback, type ErrorWord, type Role } from '@dispatch/core'
+import { chains, hashPassword, noteCallback, type ErrorWord, type Role } from '@dispatch/core'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { createVendor, vendorNetwork } from '../../core/testing/vendor.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
+import { chainBody } from '../support/chains.ts'
 import { invoiceRequest, shippedProviders, startService, type Answer, type Login, type Sending } from '../support/service.ts'
 import { letter } from '../plugins/support/templates.ts'
 import { dump, hasNoFault, isError, routesOf } from './support.ts'
@@ -83,6 +84,10 @@ const matrix: Record<string, Row> = {
   ...Object.fromEntries(Object.entries(others).flatMap(([service, fields]) => ['', '/validate'].map((ending) => {
     const path = `/api/${service}${ending}`
     return [`POST ${path}`, { roles: everyone, service: true, request: ({ templateId }: Things) => ({ path, sending: { body: { template: { id: templateId, data: {} }, ...fields } } }), ok: [200, 422], foreign: 'template_not_found' }]
+  }))),
+  ...Object.fromEntries(chains.filter(({ length }) => length === 2).flatMap((chain) => ['', '/validate'].map((ending) => {
+    const path = `/api/${chain.join('/')}${ending}`
+    return [`POST ${path}`, { roles: everyone, service: true, request: ({ templateId }: Things) => ({ path, sending: { body: chainBody(chain, { id: templateId, data: {} }) } }), ok: [200, 422], foreign: 'template_not_found' }]
   }))),
   ...Object.fromEntries([['file', 'sms'], ['file', 'sms', 'postal'], ['file', 'sms', 'postal', 'upload']].flatMap((chain) => ['', '/validate'].map((ending) => {
     const route = `/api/${[':first', ':second', ':third', ':fourth'].slice(0, chain.length).join('/')}${ending}`

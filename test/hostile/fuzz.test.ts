@@ -1,8 +1,10 @@
-import { compileJsonSchema, ErrorBody, listProviderState, type Check } from '@dispatch/core'
+import { chains, listProviderState, type Check } from '@dispatch/core'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
-import { startService, type Answer, type Sending } from '../support/service.ts'
+import { chainBody } from '../support/chains.ts'
+import { resolved, schemasOf } from '../support/openapi.ts'
+import { invoiceRequest, startService, type Answer, type Sending } from '../support/service.ts'
 import { hostileText, mutated } from './mutations.ts'
 import { hasNoFault, longestError } from './support.ts'
 
@@ -13,18 +15,28 @@ const { body: api } = await service.send('GET', '/openapi.json')
 type Operation = { method: string, path: string, seeds: fc.Arbitrary<unknown> | undefined, query: { name: string, schema: Schema }[], named: readonly [name: string, example: string][], answers: ReadonlyMap<number, Check<unknown> | undefined> }
 type Schema = Readonly<Record<string, any>>
 
-const operations: Operation[] = Object.entries<Schema>(api.paths).flatMap(([path, methods]) => Object.entries<Schema>(methods).map(([method, operation]) => ({
-  method: method.toUpperCase(),
-  path,
-  seeds: seedsOf(operation['requestBody']?.content['application/json']),
-  query: (operation['parameters'] ?? []).filter((parameter: Schema) => parameter['in'] === 'query'),
-  named: (operation['parameters'] ?? []).flatMap(({ in: place, name, schema }: Schema) => place === 'path' && Array.isArray(schema.examples) ? [[name, schema.examples[0]]] : []),
-  answers: new Map(Object.entries<Schema>(operation['responses']).map(([status, answer]) => [Number(status), checkOf(answer['content']?.['application/json'])]))
-})))
+const follow = (part: any): any => resolved(api, part)
+const compiled = schemasOf(api)
 
-/** Valid bodies: the documented examples, or else what the schema allows. */
-function seedsOf (content: Schema | undefined): fc.Arbitrary<unknown> | undefined {
+const operations: Operation[] = Object.entries<Schema>(api.paths).flatMap(([path, methods]) => Object.entries<Schema>(methods).map(([method, operation]) => {
+  const parameters: Schema[] = (operation['parameters'] ?? []).map(follow)
+  return {
+    method: method.toUpperCase(),
+    path,
+    seeds: seedsOf(path, follow(operation['requestBody'])?.content['application/json']),
+    query: parameters.filter((parameter) => parameter['in'] === 'query') as Operation['query'],
+    named: parameters.flatMap(({ in: place, name, example }: Schema) => place === 'path' && example !== undefined ? [[name, example]] : []) as Operation['named'],
+    answers: new Map(Object.entries<Schema>(operation['responses']).map(([status, answer]) => [Number(status), checkOf(follow(answer).content?.['application/json'])]))
+  }
+}))
+
+const longest = ['invoicing', 'email', 'sms', 'upload'] as const
+
+/** Valid bodies: of a chain the least; else the documented examples, or what the schema allows. */
+function seedsOf (path: string, content: Schema | undefined): fc.Arbitrary<unknown> | undefined {
   if (content === undefined) return undefined
+  const chain = chains.find((services) => path.replace(/\/validate$/, '') === `/api/${services.join('/')}`) ?? (path.startsWith('/api/{') ? longest : undefined)
+  if (chain !== undefined) return fc.uuid().map((number) => numbered([chainBody(chain, invoiceRequest()['template']), number]))
   const { example, examples: several = example === undefined ? {} : { example: { value: example } } } = content
   const examples = Object.values<Schema>(several).map(({ value }) => value as unknown)
   return examples.length > 0 ? fc.tuple(fc.constantFrom(...examples), fc.uuid()).map(numbered) : fitting(content['schema'])
@@ -37,7 +49,8 @@ function numbered ([example, number]: [any, string]): unknown {
 }
 
 /** Values that a schema allows. */
-function fitting (schema: Schema): fc.Arbitrary<unknown> {
+function fitting (found: Schema): fc.Arbitrary<unknown> {
+  const schema: Schema = follow(found)
   const { anyOf, enum: values, type, pattern, properties, required = [], examples } = schema
   if (Array.isArray(examples)) return fc.constantFrom(...examples as unknown[])
   if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map(fitting))
@@ -53,8 +66,7 @@ function fitting (schema: Schema): fc.Arbitrary<unknown> {
 
 function checkOf (content: Schema | undefined): Check<unknown> | undefined {
   if (content === undefined) return undefined
-  const schema: Schema = content['schema']
-  return compileJsonSchema(schema['$ref'] === '#/components/schemas/Error' ? ErrorBody : schema)
+  return compiled(content['schema'])
 }
 
 const escaped = fc.oneof(hostileText.map((text) => encodeURIComponent(text.toWellFormed()).slice(0, 3000)), fc.constantFrom('%', '%00', '%ff', '%C0%AF', '%2e%2e%2f', '1', '2147483648'))
@@ -91,7 +103,7 @@ function faultOf ({ answers, path }: Operation, { status, headers, body }: Answe
   return JSON.stringify(body).length > longestError ? 'The answer is too long.' : undefined
 }
 
-const runsOf = ({ method, path, seeds }: Operation): number => path.startsWith('/api/invoicing') ? 400 : method === 'GET' && seeds === undefined && !/[{?]/.test(path) ? 30 : 60
+const runsOf = ({ method, path, seeds }: Operation): number => /^\/api\/invoicing(\/validate)?$/.test(path) ? 400 : chains.some((chain) => path.startsWith(`/api/${chain.join('/')}`)) ? 20 : method === 'GET' && seeds === undefined && !/[{?]/.test(path) ? 30 : 60
 
 for (const operation of operations) {
   const { method, path } = operation

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { chains, serviceNames, type ServiceName } from '@dispatch/core'
 import { chainBody } from '../support/chains.ts'
+import { resolved } from '../support/openapi.ts'
 import { invoiceRequest, startService, type Answer } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
@@ -72,15 +73,37 @@ await t.test('deferred steps stand in the plan with the event that they wait for
   t.strictSame(body.plan.at(-1), { service: 'upload', providerName: 'simulator', chosenBy: 'company', credits: 0, on: 'esign.completed' })
 })
 
-await t.test('the documentation has every chain, each at the route of its length', async (t) => {
+await t.test('the documentation has every chain: those of two services at their own routes, longer ones in words at the route of their length', async (t) => {
   const { body: document } = await service.send('GET', '/openapi.json', {}, null)
-  for (const [length, path] of [[2, '/api/{first}/{second}'], [3, '/api/{first}/{second}/{third}'], [4, '/api/{first}/{second}/{third}/{fourth}']] as const) {
-    for (const url of [path, `${path}/validate`]) {
-      const told = [...document.paths[url].post.description.matchAll(/`([\w/]+)`/g)].map(([, chain]) => chain as string)
-      t.strictSame(told, chains.filter((chain) => chain.length === length).map((chain) => chain.join('/')), url)
-    }
-    t.match(document.paths[path].post.responses['422'].description, /partially_dispatched/)
-    t.match(document.paths[path].post.responses['404'].description, /unknown_chain/)
+  const answer = (path: string, status: string): any => resolved(document, document.paths[path].post.responses[status])
+  for (const path of chains.filter(({ length }) => length === 2).map((chain) => `/api/${chain.join('/')}`)) {
+    t.ok(`${path}/validate` in document.paths, path)
+    t.match(answer(path, '422').description, /partially_dispatched/)
+    t.notMatch(answer(path, '404').description, /unknown_chain/, 'it is one')
   }
-  t.ok(JSON.stringify(document).length < 1_000_000, `${JSON.stringify(document).length} characters`)
+  t.notOk('/api/{first}/{second}' in document.paths)
+  for (const [length, path] of [[3, '/api/{first}/{second}/{third}'], [4, '/api/{first}/{second}/{third}/{fourth}']] as const) {
+    const { description, parameters } = document.paths[path].post
+    t.match(description, new RegExp(`: ${chains.filter((chain) => chain.length === length).length} chains of ${length} services`))
+    const places = parameters.map((parameter: unknown) => resolved(document, parameter)).filter((parameter: any) => parameter.in === 'path')
+    t.strictSame(toldBy(description, places), chains.filter((chain) => chain.length === length).map((chain) => chain.join('/')).sort(), path)
+    t.ok(`${path}/validate` in document.paths)
+    t.match(answer(path, '422').description, /partially_dispatched/)
+    t.match(answer(path, '404').description, /unknown_chain/)
+  }
+})
+
+/** The chains that the words of a description mean, of the services that may stand at each place. */
+function toldBy (description: string, places: { schema: { enum: string[] } }[]): string[] {
+  const [, first, next, last] = (/First comes one of (.*); then others of (.*), no service twice, and none behind (.*): \d/.exec(description) ?? []).map((words) => [...words.matchAll(/`(\w+)`/g)].map(([, name]) => name!))
+  const named = [first ?? [], ...places.slice(1).map(() => next ?? [])]
+  const isSaid = (path: string[]): boolean => new Set(path).size === path.length && path.slice(0, -1).every((name) => last?.includes(name) === false)
+  for (const [index, { schema }] of places.entries()) t.strictSame(schema.enum, named[index])
+  return named.reduce<string[][]>((paths, names) => paths.flatMap((path) => names.map((name) => [...path, name])), [[]]).filter(isSaid).map((path) => path.join('/')).sort()
+}
+
+await t.test('the documentation is at most 300 KB', async (t) => {
+  const { headers } = await fetch(`${service.url}/openapi.json`, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } })
+  t.ok(Number(headers.get('content-length')) > 100_000)
+  t.ok(Number(headers.get('content-length')) <= 300_000, `${headers.get('content-length')} bytes`)
 })

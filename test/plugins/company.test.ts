@@ -5,6 +5,7 @@ import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/testing/vendor.ts'
 import { until } from '../core/work/support.ts'
 import { hasNoFault, isError } from '../hostile/support.ts'
+import { resolved, schemasOf } from '../support/openapi.ts'
 import { invoiceRequest, operator, seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
@@ -84,6 +85,10 @@ await t.test('a company whose free credits fall below its threshold is told once
   t.strictSame(more, [], 'once')
   t.match(request, { method: 'POST', path: '/credits', query: { token: 'in-the-address' } })
   t.match(new Webhook(secret as string).verify(request!.body.toString(), request!.headers), { type: 'company.credits_low', sequence: 1, data: { companyId, balance: 1, held: 0, lowCredit: 2 } })
+  const { body: document } = await service.send('GET', '/openapi.json', {}, null)
+  const { requestBody, parameters } = document.webhooks['company.credits_low'].post
+  t.match(schemasOf(document)(resolved(document, requestBody).content['application/json'].schema)(JSON.parse(request!.body.toString())), { ok: true }, 'as the documentation has it')
+  for (const parameter of parameters) t.ok(request!.headers[resolved(document, parameter).name], 'with its headers')
   const { body } = await send('GET', '/api/v1/company/callbacks', {}, admin)
   t.match(body, { data: [{ type: 'company.credits_low', sequence: 1, receiver: 'warned.test', state: 'delivered', attempts: [{ outcome: 'delivered' }] }], nextCursor: null })
   t.notOk('dispatchId' in body.data[0])

@@ -10,6 +10,7 @@ import { createLogger } from '../../plugins/logging.ts'
 import { stageVendor, type Act } from '../core/work/staged-vendor.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
+import { resolved, schemasOf } from '../support/openapi.ts'
 import { readingOf } from '../support/reading.ts'
 import { invoiceRequest, seededDatabase, startService, type Answer } from '../support/service.ts'
 import { clockAt, quickRenderer } from './support/parts.ts'
@@ -166,4 +167,15 @@ await t.test('what becomes of contracts and letters is called back for all that 
   await until('both are called back', async () => (await callbacks(dispatchId)).length === 2)
   t.strictSame(await callbacks(dispatchId), ['dispatch.succeeded', 'esign.completed'])
   await worker.close()
+})
+
+await t.test('each of them is as the documentation has it', async (t) => {
+  const { body: document } = await send('GET', '/openapi.json', {}, null)
+  const compiled = schemasOf(document)
+  const sent = (await owner.selectFrom('callbacks').select(['type', 'body']).execute()).map(({ type, body }) => ({ type, body: JSON.parse(body ?? '{}') as unknown }))
+  t.ok(new Set(sent.map(({ type }) => type)).size > 8)
+  for (const { type, body } of sent) {
+    const { requestBody } = document.webhooks[type].post
+    t.strictSame(compiled(resolved(document, requestBody).content['application/json'].schema)(body), { ok: true, value: body }, type)
+  }
 })

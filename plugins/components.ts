@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from 'node:util'
+
+/** A part of an OpenAPI document: plain data. */
+export type Part = Readonly<Record<string, unknown>>
+
+type Kind = 'schemas' | 'responses' | 'headers' | 'parameters' | 'requestBodies'
+/** What the document has once, by its name. */
+export type Components = Record<Kind, Record<string, Part>>
+
+export function emptyComponents (): Components {
+  return { schemas: {}, responses: {}, headers: {}, parameters: {}, requestBodies: {} }
+}
+
+/** Adds a component and answers the reference to it. Throws where another one has its name. */
+export function addComponent (components: Components, kind: Kind, name: string, part: Part): Part {
+  const known = components[kind][name] ??= part
+  if (!isDeepStrictEqual(known, part)) throw new Error(`Two different ${kind} of the OpenAPI document are called "${name}".`)
+  return { $ref: `#/components/${kind}/${name}` }
+}
+
+/** The words of a schema and of its surroundings whose values are data, not schemas. */
+const data = new Set(['example', 'examples', 'default', 'const', 'enum', 'value'])
+
+/** The part with a reference in the place of each schema that has a title: it becomes a component of that name. */
+export function nameSchemas (part: unknown, components: Components): unknown {
+  if (Array.isArray(part)) return part.map((item: unknown) => nameSchemas(item, components))
+  if (!isPart(part)) return part
+  const { title, ...schema } = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, data.has(key) ? value : key === 'properties' ? nameEach(value, components) : nameSchemas(value, components)]))
+  if (typeof title !== 'string') return title === undefined ? schema : { title, ...schema }
+  return addComponent(components, 'schemas', title, mapped(part, schema))
+}
+
+/** Fields may have the names of words. */
+function nameEach (properties: unknown, components: Components): unknown {
+  return isPart(properties) ? Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, nameSchemas(schema, components)])) : properties
+}
+
+/** Says of a discriminator which of the named forms each of its values means. */
+function mapped (part: Part, schema: Part): Part {
+  const { discriminator } = schema
+  if (!isPart(discriminator)) return schema
+  const name = String(discriminator['propertyName'])
+  const values = (part['oneOf'] as Part[]).map(({ properties }) => ((properties as Part)[name] as Part)['const'] as string)
+  const references = (schema['oneOf'] as Part[]).map(({ $ref }) => $ref)
+  return { ...schema, discriminator: { ...discriminator, mapping: Object.fromEntries(values.map((value, index) => [value, references[index]])) } }
+}
+
+export function isPart (value: unknown): value is Part {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Looks at a part of an operation that several may have, and answers what is to stand there. */
+type Visit = (kind: Kind, name: string, part: Part) => Part
+
+/** Operations with references in the place of the parameters, bodies and successes that several of them have: of each name, the one that most have. */
+export function shareParts (operations: readonly Part[], components: Components): Part[] {
+  const counts = new Map<string, number>()
+  const most = new Map<string, string>()
+  const keyOf = (kind: Kind, name: string, part: Part): string => JSON.stringify([kind, name, part])
+  for (const operation of operations) {
+    mapParts(operation, (kind, name, part) => {
+      const key = keyOf(kind, name, part)
+      const count = (counts.get(key) ?? 0) + 1
+      counts.set(key, count)
+      if (count > Math.max(1, counts.get(most.get(`${kind} ${name}`) ?? '') ?? 0)) most.set(`${kind} ${name}`, key)
+      return part
+    })
+  }
+  return operations.map((operation) => mapParts(operation, (kind, name, part) => most.get(`${kind} ${name}`) === keyOf(kind, name, part) ? addComponent(components, kind, name, part) : part))
+}
+
+function mapParts (operation: Part, visit: Visit): Part {
+  const { parameters, requestBody, responses } = operation
+  return {
+    ...operation,
+    ...Array.isArray(parameters) ? { parameters: parameters.map((parameter: Part) => visit('parameters', String(parameter['name']), parameter)) } : {},
+    ...isPart(requestBody) ? { requestBody: visitNamed('requestBodies', requestBody, visit) } : {},
+    ...isPart(responses) ? { responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, visitNamed('responses', response as Part, visit)])) } : {}
+  }
+}
+
+/** A body or an answer is called after the schemas that it has. */
+function visitNamed (kind: Kind, part: Part, visit: Visit): Part {
+  if ('$ref' in part) return part
+  const names = isPart(part['content']) ? Object.values(part['content']).flatMap((media) => namesIn((media as Part)['schema'] as Part)) : ['NoContent']
+  return names.length === 0 ? part : visit(kind, names.join('Or'), part)
+}
+
+function namesIn ({ $ref, anyOf }: Part): string[] {
+  if (Array.isArray(anyOf)) return anyOf.flatMap((schema: Part) => namesIn(schema))
+  return typeof $ref === 'string' ? [$ref.slice($ref.lastIndexOf('/') + 1)] : []
+}
