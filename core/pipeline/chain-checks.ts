@@ -1,11 +1,11 @@
-import { isEventService } from '../contract/delivery.ts'
+import { isEventService, signedEvent } from '../contract/delivery.ts'
 import type { Mode } from '../contract/states.ts'
 import { capabilitiesOf } from '../host/capabilities.ts'
 import type { Installed } from '../host/load.ts'
 import type { DispatchRequest } from '../services/request.ts'
-import { formatOf, services, type ServiceName } from '../services/index.ts'
+import { formatOf, services, takesDocument, type ServiceName } from '../services/index.ts'
 import type { Findings } from '../services/service.ts'
-import type { DraftStep } from './plan.ts'
+import type { Deferred, DraftStep } from './plan.ts'
 
 /** What is called back: the end of a dispatch that nobody waits for, and what becomes of contracts and letters. */
 export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode): Findings {
@@ -22,6 +22,19 @@ export function checkPlaces ([first, ...later]: readonly DraftStep[]): Findings 
       path: `/${service}`,
       code: 'no_places_to_sign',
       message: `The provider "${provider.code}" makes the document of "${first.service}" itself, so that nobody knows where in it to sign: choose another one for "${first.service}", or leave "${service}" out.`
+    }))
+  }
+}
+
+/** What waits for the last signature takes over the signed document: of a vendor that hands out none, it would ask in vain. */
+export function checkSigned (steps: readonly DraftStep[], deferred: readonly Deferred<DraftStep>[]): Findings {
+  const provider = steps.find(({ service }) => service === 'esign')?.choice?.provider
+  if (provider?.manifest.services.esign?.verbs.includes('document') !== false) return {}
+  return {
+    problems: deferred.filter(({ service, fields, deferredOn }) => deferredOn === signedEvent && takesDocument(service, fields)).map(({ service, at }) => ({
+      path: at('on'),
+      code: 'no_signed_document',
+      message: `"${service}" takes over the signed document on ${signedEvent}, and the provider "${provider.code}" hands out none: choose another provider for "esign", or an event on which the document is taken as it was sent, such as esign.signed.`
     }))
   }
 }

@@ -17,7 +17,7 @@ import { checkEInvoiceWords, checkInvoice } from '../services/invoice.ts'
 import type { Facts, Findings, Subject } from '../services/service.ts'
 import type { DispatchRequest } from '../services/request.ts'
 import type { StoredTemplate } from '../store/templates.ts'
-import { checkCallback, checkFormats, checkPapers, checkPlaces } from './chain-checks.ts'
+import { checkCallback, checkFormats, checkPapers, checkPlaces, checkSigned } from './chain-checks.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
 import { signingOf, type Signing, type TemplateFindings } from './template-checks.ts'
 
@@ -43,6 +43,7 @@ export function check (draft: Draft, { templateFindings, prices, link, mode, now
     checkPlaces(steps),
     checkFormats(steps),
     checkPapers(steps, deferred),
+    checkSigned(steps, deferred),
     ...all.map((step) => checkSettings(step, version)),
     ...all.flatMap((step) => [
       checkTemplate(step, { templateFindings, today, signing }),

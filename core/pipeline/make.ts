@@ -5,9 +5,10 @@ import { fileFormats, type FileFormat } from '../documents/file-formats.ts'
 import type { Paper } from '../documents/paper.ts'
 import type { Format, Rendered } from '../documents/renderer.ts'
 import { capabilitiesOf } from '../host/capabilities.ts'
+import { attaches } from '../services/email.ts'
 import { cleanFilename } from '../services/filename.ts'
 import { formatOf, services } from '../services/index.ts'
-import { linkToken } from '../services/link.ts'
+import { isLinked } from '../services/link.ts'
 import type { Content, ContentKind, InlinePicture, Made } from '../services/made.ts'
 import type { NewDocument } from '../store/documents.ts'
 import type { Parts } from './parts.ts'
@@ -41,7 +42,7 @@ export async function makeContent (parts: Making, run: Run, step: RunStep, hand:
 
 /** A link to the document of the chain, where a text of the client's asks for one. */
 async function linkFor ({ documentUrl }: Making, { fields }: RunStep, hand: Hand): Promise<{ link?: string }> {
-  const chain = Object.values(fields).some((text) => typeof text === 'string' && text.includes(linkToken)) ? await hand() : undefined
+  const chain = isLinked(fields) ? await hand() : undefined
   return chain === undefined ? {} : { link: documentUrl(chain.document) }
 }
 
@@ -68,7 +69,7 @@ const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: 
   },
 
   async message (parts, run, step, hand) {
-    const chain = step.fields['attachGenerated'] === false ? undefined : await hand()
+    const chain = attaches(step.fields) ? await hand() : undefined
     const attachments = chain === undefined ? [] : [plainHandle(chain.document)]
     if (step.template === undefined) return { content: { attachments } }
     const stored = step.content.made

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { EmailAddress, Line, type DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
 import { textOfHtml } from '../documents/text/from-html.ts'
 import { checkMailHeaders, MailHeaders } from './mail-headers.ts'
 import { checkMost } from './limits.ts'
@@ -38,6 +39,11 @@ export const EmailFields = Type.Object({
   attachGenerated: Type.Optional(Type.Boolean({ title: 'AttachGenerated', default: true, description: 'Attach the document that was made before.' }))
 }, { title: 'EmailFields', additionalProperties: false })
 export type EmailFields = Static<typeof EmailFields>
+
+/** Whether an e-mail carries the document of its chain. */
+export function attaches ({ attachGenerated }: JsonObject): boolean {
+  return attachGenerated !== false
+}
 
 /** What an email provider declares. Whom a configuration lets send is its setting `allowedSenders`. */
 export const EmailCapabilities = Type.Object({

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../contract/json.ts'
 import type { FileFormat } from '../documents/file-formats.ts'
-import { email } from './email.ts'
+import { attaches, email } from './email.ts'
 import { esign } from './esign.ts'
 import { file } from './file.ts'
 import { invoicing } from './invoicing.ts'
+import { isLinked } from './link.ts'
 import { postal } from './postal.ts'
 import type { AnyProvidedService, AnyService } from './service.ts'
 import { sms } from './sms.ts'
@@ -30,6 +31,12 @@ export function isServiceName (name: string): name is ServiceName {
 /** The format of the document that a service makes of its template. */
 export function formatOf (name: ServiceName, fields: JsonObject): FileFormat {
   return services[name].format?.of(fields) ?? 'pdf'
+}
+
+/** Whether a step asks for the document of its chain: to send it, to attach it, or to link to it. */
+export function takesDocument (name: ServiceName, fields: JsonObject): boolean {
+  const { consumes } = services[name].chain
+  return consumes === 'document' || (consumes === 'attachment' && attaches(fields)) || isLinked(fields)
 }
 
 /** Whether the service is done by a provider. */

@@ -1,7 +1,13 @@
+import type { JsonObject } from '../contract/json.ts'
 import type { Findings } from './service.ts'
 
 /** What a client writes into a text where the link to the document of the chain shall stand. */
 export const linkToken = '{{ generatedDocument.url }}'
+
+/** Whether a text of the fields asks for the link. */
+export function isLinked (fields: JsonObject): boolean {
+  return Object.values(fields).some((text) => typeof text === 'string' && text.includes(linkToken))
+}
 
 /** A client's text with the link in place of each token. Nothing else in it is evaluated. */
 export function withLink (text: string, url: string | undefined): string {

@@ -126,6 +126,20 @@ await t.test('deferred steps are planned with the others: a provider, a price, a
   t.end()
 })
 
+await t.test('what takes over the signed document needs a provider that hands it out', (t) => {
+  const judgeDeferred = (...deferred: object[]): Judgement => judge('esign', chainBody(['esign'], template, { deferred }), { byService: { esign: { document: 'ours' } } })
+  const email = { service: 'email', from: 'demo@example.com', to: 'ada@example.com', subject: 'Signed', body: 'Hi' }
+  const sms = { service: 'sms', phoneNumber: '+33612345678' }
+  const waits = (step: object, on = 'esign.completed'): object => ({ on, ...step })
+  t.match(judgeDeferred(waits({ service: 'upload' }), waits(email), waits({ ...sms, message: linkToken }), waits({ ...email, attachGenerated: false, body: linkToken })), {
+    word: 'validation_failed',
+    problems: [0, 1, 2, 3].map((index) => `/deferred/${index}/on no_signed_document`),
+    details: [{ message: '"upload" takes over the signed document on esign.completed, and the provider "acme" hands out none: choose another provider for "esign", or an event on which the document is taken as it was sent, such as esign.signed.' }]
+  })
+  t.strictSame(judgeDeferred(waits({ ...email, attachGenerated: false }), waits({ ...sms, message: 'Signed.' }), waits({ service: 'upload' }, 'esign.signed'), waits(email, 'esign.declined')).problems, [])
+  t.end()
+})
+
 await t.test('what is wrong with a deferred step is told before anything is done', (t) => {
   const judgeDeferred = (entry: object, world?: World): Judgement => judge('esign', chainBody(['esign'], template, { deferred: [{ on: 'esign.completed', service: 'upload' }, { on: 'esign.completed', ...entry }] }), world)
   const email = { service: 'email', from: 'demo@example.com', to: 'ada@example.com', subject: 'Signed' }

@@ -16,7 +16,7 @@ import type { StoredTemplate } from '../../../core/store/templates.ts'
 /** The least that a provider of each service declares. */
 const least = {
   invoicing: { documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'] },
-  esign: { signatureTypes: ['SIMPLE'] },
+  esign: { signatureTypes: ['SIMPLE'], document: 'theirs' },
   postal: { mailTypes: ['SIMPLE'] },
   sms: {},
   email: {},
