@@ -65,7 +65,8 @@ const shown = ({ headers, body }: Answer): string => JSON.stringify([[...headers
 await t.test('a secret that is stored never comes back', async (t) => {
   for (const scope of ['company', 'my']) {
     const stored = await put(`${scope}/providers/vendor`, { settings: { token: secret, region: 'eu' } })
-    t.match(stored, { status: 200, body: { settings: { token: { set: true } } } })
+    t.strictSame([stored.status, stored.body.settings], [200, { region: 'eu', token: { set: true, updatedAt: stored.body.settings.token.updatedAt } }], 'not even sealed')
+    t.match(stored.body.settings.token.updatedAt, /^\d{4}-.*Z$/)
     lacks(t, shown(stored), secret, `${scope}: when it is stored`)
     lacks(t, shown(await put(`${scope}/providers/vendor`, { settings: { region: 7 } })), secret, `${scope}: when what is given is wrong`)
     lacks(t, shown(await put(`${scope}/providers/vendor`, { settings: { token: { value: secret } } })), secret, `${scope}: when it is itself wrong`)

@@ -230,6 +230,19 @@ await t.test('an id that two companies have means neither, when the vendor alone
   for (const { dispatchId } of steps) t.same(await delivery(dispatchId), { status: null, events: [] })
 })
 
+await t.test('an address that is nobody\'s, or another provider\'s, refuses what the vendor itself has signed', async (t) => {
+  const other = await service.configure('mac-one', { hookSecret: 'our-secret' })
+  const own = await service.configure('seal-one', {})
+  const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_8' })
+  const body = JSON.stringify({ transaction: 'tx_8', type: 'started' })
+  const refused = refusals()
+  for (const search of ['?account=00000000-0000-4000-8000-000000000000', '?account=', '?account=1', other]) await post(paths.seal + search, body, { 'x-jws-signature': key.sign(body) })
+  t.equal(refusals(), refused + 4)
+  t.same(await delivery(dispatchId), { status: null, events: [] })
+  await post(paths.seal + own, body, { 'x-jws-signature': key.sign(body) })
+  await until('it is applied', async () => (await delivery(dispatchId)).status === 'started')
+})
+
 await t.test('the credentials of a configuration stand in for the server\'s', async (t) => {
   const search = await service.configure('post-one', { hookUser: 'own', hookPassword: 'own-password' })
   const { dispatchId } = await accepted({ provider: 'post-one', service: 'postal', remoteId: 'l_3' })
