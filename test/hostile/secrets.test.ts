@@ -4,13 +4,14 @@ import { createCompanies, hashPassword } from '@dispatch/core'
 import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { createLogger } from '../../plugins/logging.ts'
 import { testProviders, type Handler } from '../plugins/support/providers.ts'
 import { invoiceRequest, startService, type Answer, type Sending } from '../support/service.ts'
 import { dump } from './support.ts'
 
 /** What must stay where it was put. */
 const secret = 'canary+secret/4711'
-const canaries = { password: 'canary-password', token: 'canary-token', data: 'canary-data', metadata: 'canary-metadata', query: 'canary-query' }
+const canaries = { password: 'canary-password', token: 'canary-token', data: 'canary-data', metadata: 'canary-metadata', query: 'canary-query', short: 'k4n4r1' }
 const basic = Buffer.from(`user:${secret}`).toString('base64')
 
 const providers = await testProviders(t)
@@ -104,6 +105,7 @@ const failing: Record<string, [string, string, Sending]> = {
   'a login with a field too many': ['POST', '/auth', { body: { username: 'demo@example.com', password: canaries.password, otp: canaries.token } }],
   'a login of the wrong type': ['POST', '/auth', { body: { username: 'demo@example.com', password: [canaries.password] } }],
   'a login that is no JSON': ['POST', '/auth', { body: `{"password": "${canaries.password}", x}` }],
+  'a login that a parser would quote': ['POST', '/auth', { body: `{"password":${canaries.short}}` }],
   'a login cut short': ['POST', '/auth', { body: `{"password": ${canaries.password}` }],
   'Basic': ['GET', '/healthz', { headers: { authorization: `Basic ${Buffer.from(`demo@example.com:${canaries.password}`).toString('base64')}` } }],
   'Basic that is none': ['GET', '/healthz', { headers: { authorization: `Basic ${canaries.password}` } }],
@@ -194,6 +196,18 @@ async function everyFile (): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return Promise.all(entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')))
 }
+
+await t.test('of what stands beside the words of an error, and of headers, the log has nothing', (t) => {
+  const lines: string[] = []
+  const log = createLogger('trace', { write: (line) => { lines.push(line) } })
+  const fields = { detail: `Key (token)=(${secret})`, parameters: [secret], request: { headers: { authorization: secret } } }
+  log.error({ err: Object.assign(new Error('outer', { cause: Object.assign(new Error('inner'), fields) }), fields) }, 'failed')
+  log.info({ req: { method: 'GET', url: `/?key=${secret}`, headers: { cookie: secret } }, res: { statusCode: 200, headers: { 'set-cookie': secret } } }, 'answered')
+  log.info({ deep: [{ authorization: secret, password: `"${secret}`, token: secret }] }, 'the backstop')
+  for (const word of ['outer', 'inner', 'answered', 'the backstop']) t.ok(lines.join('').includes(word), word)
+  lacks(t, lines.join(''), secret, 'the log')
+  t.end()
+})
 
 await t.test('no line of the log has any of it, at any level', (t) => {
   const lines = log.join('')
