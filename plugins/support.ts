@@ -1,15 +1,15 @@
-import { deliveryStatusesOf, isDeliveryService, isEventService, limitInWords, verifiersOf, type DeliveryStatus, type Manifest, type ProvidedName } from '@dispatch/core'
+import { isDeliveryService, isEventService, limitInWords, statusesOf, verifiersOf, type Manifest, type ProvidedName } from '@dispatch/core'
 
 /** What a provider does for one service, as far as clients are shown it. */
 export type Support = NonNullable<ReturnType<typeof supportOf>>
 
 /** What a provider's manifest says of a service; undefined when it does not offer it. */
-export function supportOf ({ services, webhooks }: Manifest, name: ProvidedName) {
+export function supportOf (manifest: Manifest, name: ProvidedName) {
+  const { services, webhooks } = manifest
   const service = services[name]
   if (service === undefined) return undefined
-  const { capabilities, limits = [], idempotency, timeLimit, verbs, statuses = {} } = service
+  const { capabilities, limits = [], idempotency, timeLimit, verbs } = service
   const webhook = isEventService(name) ? webhooks?.[name] : undefined
-  const told: DeliveryStatus[] = [...Object.values(statuses), ...Object.values(webhook?.events ?? {})]
   return {
     capabilities,
     limits: limits.map((limit) => ({ ...limit, words: limitInWords(limit) })),
@@ -17,6 +17,6 @@ export function supportOf ({ services, webhooks }: Manifest, name: ProvidedName)
     ...(timeLimit === undefined ? {} : { timeLimit }),
     verbs,
     ...(webhook === undefined ? {} : { webhook: [...new Set(verifiersOf(webhook).map(({ kind }) => kind))] }),
-    ...(isDeliveryService(name) ? { statuses: deliveryStatusesOf(name).filter((status) => told.includes(status)) } : {})
+    ...(isDeliveryService(name) ? { statuses: statusesOf(manifest, name) } : {})
   }
 }

@@ -64,6 +64,13 @@ export function isEventService (name: string): name is EventService {
   return eventServices.some((service) => service === name)
 }
 
+/** The service and the status that an event such as `esign.completed` is made of. */
+export function statusIn (event: string): { service: EventService, status: string } {
+  const [service = '', status = ''] = event.split('.')
+  if (!isEventService(service)) throw new TypeError(`"${event}" is no event of a service.`)
+  return { service, status }
+}
+
 /** The event that everybody has signed: from then on the vendor has a signed document. */
 export const signedEvent = 'esign.completed'
 

@@ -1,6 +1,6 @@
 import { Type, type TProperties } from 'typebox'
 import { ProviderCode } from '../contract/common.ts'
-import { deliveryStatusesOf, eventServices, isDeliveryService, type DeliveryStatus, type EventService } from '../contract/delivery.ts'
+import { deliveryStatusesOf, eventServices, isDeliveryService, isEventService, type DeliveryService, type DeliveryStatus, type EventService } from '../contract/delivery.ts'
 import type { Problem } from '../contract/errors.ts'
 import { compile, type Fit } from '../contract/schema.ts'
 import { ApiVersion } from '../contract/versions.ts'
@@ -46,6 +46,13 @@ export type Manifest = {
   errors: ErrorReading
   services: { [Name in ServiceName]?: ServiceManifest<Name> }
   webhooks?: WebhookManifests
+}
+
+/** The delivery statuses of which a provider tells, by the answers or by the events of its vendor, in the order in which they usually come. */
+export function statusesOf ({ services, webhooks }: Pick<Manifest, 'services' | 'webhooks'>, service: DeliveryService): DeliveryStatus[] {
+  const events = isEventService(service) ? webhooks?.[service]?.events : undefined
+  const told: DeliveryStatus[] = [...Object.values(services[service]?.statuses ?? {}), ...Object.values(events ?? {})]
+  return deliveryStatusesOf(service).filter((status) => told.includes(status))
 }
 
 /** Seconds. */

@@ -1,7 +1,8 @@
-import { isEventService, signedEvent } from '../contract/delivery.ts'
+import { isEventService, signedEvent, statusIn } from '../contract/delivery.ts'
 import type { Mode } from '../contract/states.ts'
 import { capabilitiesOf } from '../host/capabilities.ts'
 import type { Installed } from '../host/load.ts'
+import { statusesOf } from '../host/manifest.ts'
 import type { DispatchRequest } from '../services/request.ts'
 import { formatOf, services, takesDocument, type ServiceName } from '../services/index.ts'
 import type { Findings } from '../services/service.ts'
@@ -36,6 +37,20 @@ export function checkSigned (steps: readonly DraftStep[], deferred: readonly Def
       code: 'no_signed_document',
       message: `"${service}" takes over the signed document on ${signedEvent}, and the provider "${provider.code}" hands out none: choose another provider for "esign", or an event on which the document is taken as it was sent, such as esign.signed.`
     }))
+  }
+}
+
+/** What waits for an event of which the provider never tells would wait for ever. */
+export function checkEvents (steps: readonly DraftStep[], deferred: readonly Deferred<DraftStep>[]): Findings {
+  return {
+    problems: deferred.flatMap(({ deferredOn, at }) => {
+      const { service, status } = statusIn(deferredOn)
+      const provider = steps.find((step) => step.service === service)?.choice?.provider
+      const told = provider && statusesOf(provider.manifest, service)
+      if (told === undefined || told.some((word) => word === status)) return []
+      const which = told.length === 0 ? 'of nothing that becomes of it' : `of ${told.join(', ')} alone`
+      return [{ path: at('on'), code: 'not_supported_by_provider', message: `The provider "${provider?.code ?? ''}" never tells of the event "${deferredOn}": it tells ${which}.` }]
+    })
   }
 }
 

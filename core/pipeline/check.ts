@@ -17,7 +17,7 @@ import { checkEInvoiceWords, checkInvoice } from '../services/invoice.ts'
 import type { Facts, Findings, Subject } from '../services/service.ts'
 import type { DispatchRequest } from '../services/request.ts'
 import type { StoredTemplate } from '../store/templates.ts'
-import { checkCallback, checkFormats, checkPapers, checkPlaces, checkSigned } from './chain-checks.ts'
+import { checkCallback, checkEvents, checkFormats, checkPapers, checkPlaces, checkSigned } from './chain-checks.ts'
 import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
 import { signingOf, type Signing, type TemplateFindings } from './template-checks.ts'
 
@@ -44,6 +44,7 @@ export function check (draft: Draft, { templateFindings, prices, link, mode, now
     checkFormats(steps),
     checkPapers(steps, deferred),
     checkSigned(steps, deferred),
+    checkEvents(steps, deferred),
     ...all.map((step) => checkSettings(step, version)),
     ...all.flatMap((step) => [
       checkTemplate(step, { templateFindings, today, signing }),

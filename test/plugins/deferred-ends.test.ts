@@ -77,6 +77,16 @@ await t.test('one whose event is not to be expected any more is skipped and says
   t.match(await retry(dispatchId), { status: 409 }, 'there is nothing to retry')
 })
 
+await t.test('one whose provider never tells of its event is refused before anything is sent', async (t) => {
+  await send('PUT', '/api/v1/company/providers/universign', { body: { settings: { apiKey: 'key' } } })
+  const validate = (on: string): Promise<Answer> => send('POST', '/api/esign/validate', { body: chainBody(['esign'], invoiceRequest()['template'], { providerName: 'universign', deferred: [upload('esign.signed'), upload(on)] }) })
+  t.equal((await validate('esign.declined')).status, 200)
+  const { status, body } = await validate('esign.viewed')
+  t.equal(status, 422)
+  t.strictSame(body.details.map(({ path, code }: Record<string, string>) => `${path} ${code}`), ['/deferred/1/on not_supported_by_provider'])
+  t.equal(body.details[0].message, 'The provider "universign" never tells of the event "esign.viewed": it tells of started, signed, declined, completed, expired, cancelled alone.')
+})
+
 await t.test('a letter that was delivered is not expected back; if it comes all the same, what waited for it is done', async (t) => {
   const dispatchId = await begun(['postal'], [upload('postal.returned')])
   await tell(dispatchId, 'delivered')

@@ -110,6 +110,18 @@ await t.test('any other expression in a client\'s text is sent as it is, which i
   t.end()
 })
 
+await t.test('what waits for an event of which the provider never tells is refused', (t) => {
+  const told = (statuses: object, on: string): object => {
+    const { problems, details } = judge('esign', chainBody(['esign'], template, { deferred: [{ on, service: 'upload' }] }), { byService: { esign: { statuses } } })
+    return { problems, message: details[0]?.message }
+  }
+  const open = { sent: 'started', done: 'completed' }
+  t.strictSame(told(open, 'esign.completed'), { problems: [], message: undefined })
+  t.strictSame(told(open, 'esign.viewed'), { problems: ['/deferred/0/on not_supported_by_provider'], message: 'The provider "acme" never tells of the event "esign.viewed": it tells of started, completed alone.' })
+  t.match(told({}, 'esign.completed'), { message: /it tells of nothing that becomes of it/ })
+  t.end()
+})
+
 await t.test('deferred steps are planned with the others: a provider, a price, and the event', (t) => {
   const deferred = [
     { on: 'esign.completed', service: 'upload' },

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { sampleLink } from '../../../core/access/links.ts'
+import { deliveryStatusesOf, isDeliveryService } from '../../../core/contract/delivery.ts'
 import { DispatchError, type Problem } from '../../../core/contract/errors.ts'
 import type { JsonObject } from '../../../core/contract/json.ts'
 import type { Mode } from '../../../core/contract/states.ts'
@@ -99,10 +100,16 @@ function providerOf (service: ServiceName, { document, ...capabilities }: JsonOb
     name: 'Acme',
     settings: Type.Object({ allowedSenders: Type.Optional(Type.Array(Type.String())) }),
     requestSettings: Type.Object({ label: Type.Optional(Type.String()) }),
-    services: { [service]: { ...capabilities, ...(document === 'theirs' ? { document: () => undefined } : {}), idempotency: { kind: 'none' }, dispatch: () => undefined } }
+    services: { [service]: { ...tellingAll(service), ...capabilities, ...(document === 'theirs' ? { document: () => undefined } : {}), idempotency: { kind: 'none' }, dispatch: () => undefined } }
   }, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit.problems))
   return { code: 'acme', manifest: fit.value, checks: { [service]: check } } as unknown as Installed
+}
+
+/** It is asked what becomes of it, and knows every word. */
+function tellingAll (service: ServiceName): object {
+  if (!isDeliveryService(service)) return {}
+  return { statuses: Object.fromEntries(deliveryStatusesOf(service).map((status) => [status, status])), status: () => undefined }
 }
 
 function templateOf (source: World['source'], schema: JsonObject): StoredTemplate {

@@ -33,7 +33,8 @@ await providers.add('post-office', { of: 'email', settings: '{ allowedSenders: T
   if (mailed.length === 1) throw new Error('The line went dead.')
   return Promise.resolve({ id: key, status: 'sent' })
 })
-await providers.add('notary', { of: 'esign', service: 'signatureTypes: [\'SIMPLE\'], idempotency: { kind: \'none\' }' }, (_request, { reference }) => Promise.resolve({ id: reference, status: 'started' }), { document: () => parts.spool.keep(Readable.from([Buffer.from('signed')]), { filename: 'signed.pdf', contentType: 'application/pdf' }) })
+const notary = 'signatureTypes: [\'SIMPLE\'], idempotency: { kind: \'none\' }, statuses: { started: \'started\', completed: \'completed\' }'
+await providers.add('notary', { of: 'esign', service: notary }, (_request, { reference }) => Promise.resolve({ id: reference, status: 'started' }), { status: () => Promise.resolve({ status: 'started' }), document: () => parts.spool.keep(Readable.from([Buffer.from('signed')]), { filename: 'signed.pdf', contentType: 'application/pdf' }) })
 
 const service = await startService(t, {
   config: { providerDirectories: providers.directories, works: false },
