@@ -1,5 +1,5 @@
 import {
-  AnyJsonObject, createProviderState, deliveryStatuses, deliveryStatusesOf, demo, findDispatch, isDeliveryService, isEventService, listProviderState, openConfiguration, page, refusal, Uuid,
+  AnyJsonObject, createProviderState, deliveryStatuses, deliveryStatusesOf, demo, DispatchError, findDispatch, isDeliveryService, isEventService, listProviderState, maySee, openConfiguration, page, refusal, Uuid,
   type Configurations, type Database, type DeliveryService, type DispatchRecord, type Host, type JsonObject, type Keyring, type Queue
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
@@ -32,7 +32,10 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { da
   app.get('/api/v1/simulator/outbox', {
     config: { errors: [] },
     schema: { operationId: 'listSimulatorOutbox', tags: ['Simulator'], summary: 'Lists what the simulator has sent for the company, the newest first, at most 100 (development only).', response: { 200: page(AnyJsonObject) } }
-  }, async ({ actor }) => ({ data: await listProviderState(database, actor.companyId, code, 'outbox:', 100) as JsonObject[], nextCursor: null }))
+  }, async ({ actor }) => {
+    if (!maySee(actor, { test: false })) throw new DispatchError('forbidden', 'The outbox has whatever the company has sent: a test key sees its dispatches at GET /api/v1/dispatches.')
+    return { data: await listProviderState(database, actor.companyId, code, 'outbox:', 100) as JsonObject[], nextCursor: null }
+  })
 
   app.post('/api/v1/simulator/events', {
     config: { errors: ['not_found', 'validation_failed'] },

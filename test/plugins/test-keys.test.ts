@@ -163,6 +163,8 @@ await t.test('a test key sees tests alone: in lists, one by one, with their even
   t.same((await as(company.live, 'GET', '/api/v1/credits')).body.ledger.map(({ kind }: any) => kind), ['debit', 'grant'])
   t.same((await as(company.test, 'GET', '/api/v1/credits')).body.ledger.map(({ kind }: any) => kind), ['grant'])
   const { body: { data: [callback] } } = await as(company.live, 'GET', `/api/v1/dispatches/${String(real.dispatchId)}/callbacks`)
+  t.equal(await sees(company.test, '/api/v1/simulator/outbox'), 403, 'where the real ones stand too')
+  t.equal(await sees(company.live, '/api/v1/simulator/outbox'), 200)
   if (callback !== undefined) t.equal((await as(company.test, 'POST', `/api/v1/callbacks/${String(callback.id)}/replay`)).status, 403)
 })
 
