@@ -104,7 +104,10 @@ export function notFound ({ method, url }: FastifyRequest): DispatchError {
 }
 
 function nothingThere (method: string, path: string): DispatchError {
-  const [, api, version, service = ''] = path.split('/')
-  if (api === 'api' && version === 'v1' && isServiceName(service)) return new DispatchError('not_found', `There is no ${method} ${path.slice(0, 200)}: dispatching is POST /api/${service}, without "v1".`)
+  const [, api, version, service = '', ...rest] = path.split('/')
+  if (api === 'api' && version === 'v1' && isServiceName(service)) {
+    const meant = ['/api', service, ...rest.filter((name) => name === 'validate' || isServiceName(name))].join('/')
+    return new DispatchError('not_found', `There is no ${method} ${path.slice(0, 200)}: dispatching is POST ${meant}, without "v1".`)
+  }
   return new DispatchError('not_found', `There is no ${method} ${path.slice(0, 200)}: see /docs.`)
 }

@@ -10,7 +10,7 @@ const mostProblems = 101
 export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[] {
   const told = errors.filter((error) => error.keyword === 'anyOf' && helpOf(error.parentSchema) !== undefined)
   return errors
-    .filter((error) => !(error.keyword in composites) && !told.some((whole) => isBranch(error, whole)))
+    .filter((error, index) => !(error.keyword in composites) && !told.some((whole) => isBranch(error, whole)) && !errors.slice(0, index).some((earlier) => missesTheSame(earlier, error)))
     .slice(0, mostProblems)
     .map((error) => problemOf(error, base))
 }
@@ -18,6 +18,11 @@ export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[
 /** Whether an error says of one allowed form what the sentence about all of them says better. */
 function isBranch (error: ErrorObject, whole: ErrorObject): boolean {
   return error.instancePath === whole.instancePath && error.schemaPath.startsWith(`${whole.schemaPath}/`)
+}
+
+/** Several fields may need the same one, which is missing once. */
+function missesTheSame (one: ErrorObject, other: ErrorObject): boolean {
+  return [one, other].every(({ keyword }) => keyword === 'dependentRequired') && one.instancePath === other.instancePath && text(one.params, 'missingProperty') === text(other.params, 'missingProperty')
 }
 
 /** These only repeat that an inner problem was found. */
@@ -35,6 +40,9 @@ type Params = Record<string, unknown>
 
 const sentences: Record<string, (error: ErrorObject) => Reading> = {
   required: ({ params }) => ({ code: 'required', at: text(params, 'missingProperty'), message: `The field "${text(params, 'missingProperty')}" is required.` }),
+  dependentRequired: ({ params }) => ({
+    code: 'required', at: text(params, 'missingProperty'), message: `The field "${text(params, 'missingProperty')}" is required where "${text(params, 'property')}" is given.`
+  }),
   additionalProperties: (error) => unknownField(error, text(error.params, 'additionalProperty')),
   unevaluatedProperties: (error) => unknownField(error, text(error.params, 'unevaluatedProperty')),
   type: ({ params, data }) => ({ code: 'type', message: `Expected ${words(params['type'])}, got ${kindOf(data)}.` }),

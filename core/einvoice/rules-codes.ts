@@ -16,8 +16,8 @@ export const codeRules: readonly Rule[] = [
   ruleOfEach('BR-CL-10', 'The scheme of an id is a code of ISO 6523, such as 0088 for a GLN; without one it is just a number (BT-29, BT-46, BT-60).', identifiers('id'), ({ at }) => `${at}/id/scheme`, ({ scheme }) => isIn(registers, scheme)),
   ruleOfEach('BR-CL-11', 'The scheme of a registration is a code of ISO 6523, such as 0002 for a SIREN (BT-30, BT-47, BT-61).', identifiers('registration'), ({ at }) => `${at}/registration/scheme`, ({ scheme }) => isIn(registers, scheme)),
   ruleOfLines('BR-CL-13', '/classifications', 'The list of a classification is a code of UNTDID 7143, such as STI (BT-158).', ({ classifications }) => classifications.every(({ list }) => itemLists.has(list))),
-  ruleOfEach('BR-CL-14', 'A country is a code of ISO 3166-1, such as FR.', places, ({ at }) => `${at}/country`, ({ country }, { format }) => isIn(countriesIn(format), country)),
-  ruleOfLines('BR-CL-15', '/origin', 'A country of origin is a code of ISO 3166-1, such as FR (BT-159).', ({ origin }, { format }) => isIn(countriesIn(format), origin)),
+  ruleOfEach('BR-CL-14', 'A country is a code of ISO 3166-1, such as FR, or GB for the United Kingdom.', places, ({ at }) => `${at}/country`, ({ country }, { format }) => isIn(countriesIn(format), country)),
+  ruleOfLines('BR-CL-15', '/origin', 'A country of origin is a code of ISO 3166-1, such as FR, or GB for the United Kingdom (BT-159).', ({ origin }, { format }) => isIn(countriesIn(format), origin)),
   rule('BR-CL-16', '/payment/means', 'The means of payment is a code of UNTDID 4461, such as 58 (BT-81).', ({ invoice }) => isIn(paymentMeans, invoice.payment?.means)),
   ...(['invoice', 'lines'] as const).flatMap((of) => [
     ruleOfAdjustments('BR-CL-19', of, 'allowance', '/reasonCode', 'The reason of an allowance is a code of UNTDID 5189, such as 95 for a discount.', ({ reasonCode }) => isIn(allowanceReasons, reasonCode)),

@@ -8,7 +8,7 @@ import { only, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type Rule, type
 /** What the data state is what it comes to; all that they leave out is computed. */
 const sums: readonly Rule[] = [
   stated('BR-CO-10', 'subtotal', 'The subtotal is the sum of the lines', ({ totals }) => totals.lines),
-  stated('BR-CO-14', 'taxAmount', 'VAT is computed and rounded once for each category and rate, and summed up', ({ totals }) => totals.tax),
+  stated('BR-CO-14', 'taxAmount', 'VAT is computed and rounded once for each category and rate (20 means 20 %), and summed up', ({ totals }) => totals.tax),
   stated('BR-CO-15', 'total', 'The total is the lines less allowances, plus charges, plus VAT', ({ totals }) => totals.total),
   stated('BR-CO-16', 'amountDue', 'What is due is the total less what is prepaid, plus the rounding', ({ totals }) => totals.due),
   ...only(['UBL'], [lineTotal('PEPPOL-EN16931-R120', 'The total of a line is quantity × price (for priceQuantity), less its allowances, plus its charges.', () => slack)]),

@@ -61,7 +61,7 @@ function checkRates (data: JsonObject): Problem[] {
   const { lines, taxRate } = readAmounts(data)
   const rates = [{ at: '/taxRate', rate: taxRate }, ...lines.map(({ taxRate: rate }, index) => ({ at: `/lines/${index}/taxRate`, rate }))]
   return rates.flatMap(({ at: place, rate }) => rate === undefined || !isFraction(rate) ? [] : [{
-    path: `/template/data${place}`, code: 'small_rate', message: `${rate.toFixed()} is read as ${rate.toFixed()} %: 20 means 20 %.`
+    path: `/template/data${place}`, code: 'small_rate', message: readAs(rate)
   }])
 }
 
@@ -122,7 +122,16 @@ function checkTax ({ lines, subtotal, taxRate: documentRate, taxAmount, adjustme
     ? sumOf(lines, ({ total, taxRate = documentRate }) => product(total, taxRate))
     : product(subtotal ?? sumOf(lines, totalOf), documentRate)
   const oneUnitPerLine = half.mul(2 * Math.max(1, lines.length))
-  return hundredfold === undefined ? [] : differs('/template/data/taxAmount', 'tax_amount', ownRates ? 'the sum of line totals × their rates' : 'subtotal × tax rate', taxAmount, hundredfold.div(100), oneUnitPerLine)
+  if (hundredfold === undefined) return []
+  const found = differs('/template/data/taxAmount', 'tax_amount', ownRates ? 'the sum of line totals × their rates' : 'subtotal × tax rate', taxAmount, hundredfold.div(100), oneUnitPerLine)
+  // What is wrong may be the rate, and warnings do not come with problems.
+  const small = [documentRate, ...lines.map(({ taxRate }) => taxRate)].find((rate) => rate !== undefined && isFraction(rate))
+  return small === undefined ? found : found.map((problem) => ({ ...problem, message: `${problem.message} ${readAs(small)}` }))
+}
+
+/** How a rate below one is read. */
+function readAs (rate: Decimal): string {
+  return `${rate.toFixed()} is read as ${rate.toFixed()} %: 20 means 20 %.`
 }
 
 const totalOf = ({ total }: LineAmounts): Decimal | undefined => total

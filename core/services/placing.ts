@@ -1,16 +1,17 @@
+import type { TObject } from 'typebox'
 import type { Problem } from '../contract/errors.ts'
 import { isPath } from './chains.ts'
 import { isServiceName, type ServiceName } from './index.ts'
-import { stepForms } from './request-schema.ts'
 
-/** Tells of an unknown field where it belongs, if the requests of these services have it elsewhere; `top`: the fields that stand at their top. */
-export function createPlacing (path: readonly ServiceName[], top: readonly string[]): (problem: Problem) => Problem {
-  const own = stepForms(path).map(({ service, own: { properties } }) => ({ service, fields: Object.keys(properties) }))
+/** Tells of an unknown field where it belongs, if the requests of these services have it elsewhere; `schema`: that of their bodies. */
+export function createPlacing (path: readonly ServiceName[], { properties }: TObject): (problem: Problem) => Problem {
+  const top = Object.keys(properties)
+  const objects = Object.entries<{ properties?: object }>(properties).map(([name, { properties = {} }]) => ({ name, fields: Object.keys(properties) }))
 
   /** The place of a field that stands in this object (undefined: at the top), where it does not belong. */
   function placeOf (field: string, object: string | undefined): string | undefined {
-    const holder = own.find(({ service, fields }) => service !== object && fields.includes(field))
-    if (holder !== undefined) return `/${holder.service}/${field}`
+    const holder = objects.find(({ name, fields }) => name !== object && fields.includes(field))
+    if (holder !== undefined) return `/${holder.name}/${field}`
     return object !== undefined && top.includes(field) ? `/${field}` : undefined
   }
 

@@ -46,7 +46,7 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
   const schema = requestSchema(path)
   const check: Check<unknown> = guarded(compile(schema))
   const placesIn = placesOf(path)
-  const placed = createPlacing(path, Object.keys(schema.properties))
+  const placed = createPlacing(path, schema)
   return (body, found = []) => {
     const fit = check(body)
     const { steps, deferred } = isObject(body) ? placesIn(body) : { steps: [], deferred: [] }

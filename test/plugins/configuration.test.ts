@@ -149,6 +149,16 @@ await t.test('changing where requests go drops the kept secrets', async (t) => {
   t.strictSame(seen.at(-1)?.settings, { server: 'https://b.example', token: 'other' })
 })
 
+await t.test('a password that is missed because the mail server has changed is asked for with the reason', async (t) => {
+  const { admin } = await service.company('mailing')
+  const mail = { host: 'mail.example.com', user: 'ada', allowedSenders: ['ada@example.com'] }
+  t.equal((await put('/company/providers/smtp', { settings: { ...mail, password: 'pa55word' } }, admin)).status, 200)
+  const { status, body } = await put('/company/providers/smtp', { settings: { ...mail, host: 'mx.example.com' } }, admin)
+  t.equal(status, 422)
+  t.strictSame(body.details.map(({ path, code }: Record<string, string>) => `${path} ${code}`), ['/settings/password required'])
+  t.match(body.details[0].message, /given for another destination and is not kept: give it again/)
+})
+
 await t.test('settings that do not fit the form are refused all together, and nothing is stored', async (t) => {
   const { admin } = await service.company('unfit')
   const { status, body } = await put('/company/providers/vendor', { settings: { server: '', region: 7, tokn: 'x' } }, admin)

@@ -15,10 +15,12 @@ const faults: [what: string, path: string, body: object, place: string, sentence
   ['a field of a service at the top', 'invoicing', invoiceRequest({}, { reference: 'A-1' }), '/reference', /belongs to "\/invoicing\/reference"/],
   ['a field of the top in a service', 'invoicing', invoiceRequest({}, { invoicing: { metadata: {} } }), '/invoicing/metadata', /belongs to "\/metadata"/],
   ['a field of another service', 'invoicing/email', invoiceRequest({}, { ...email, invoicing: { subject: 'x' } }), '/invoicing/subject', /belongs to "\/email\/subject"/],
+  ['the data of a template at the top', 'invoicing', { documentType: 'INVOICE', template: { id: 1 }, data: {} }, '/data', /belongs to "\/template\/data"/],
   ['a service that is not in the path', 'invoicing', invoiceRequest({}, email), '/email', /not in the path of the request: POST \/api\/invoicing\/email does both/],
   ['a service that may not follow', 'sms', { sms: { phoneNumber: '+33612345678', message: 'x' }, invoicing: {} }, '/invoicing', /not in the path of the request\.$/],
   ['several addresses in one text', 'email', { ...email.email, to: 'ada@example.com; bob@example.com' }, '/to', /Several addresses are an array of texts/],
   ['a number with a comma', 'invoicing', invoiceRequest({ total: '1080,00' }), '/template/data/total', /decimals follow a point/],
+  ['a tax rate that was meant as a share', 'invoicing', invoiceRequest({ taxRate: 0.2 }), '/template/data/taxAmount', /0\.2 is read as 0\.2 %: 20 means 20 %/],
   ['the code of a country that is used for another', 'invoicing', invoiceRequest({ customer: { name: 'Ada', country: 'UK' } }), '/template/data/customer/country', /Did you mean GB\?/],
   ['a country in small letters', 'invoicing', invoiceRequest({ customer: { name: 'Ada', country: 'fr' } }), '/template/data/customer/country', /Did you mean FR\?/]
 ]
@@ -30,6 +32,14 @@ for (const [what, path, body, place, sentence] of faults) {
     t.match(found[0], sentence)
   })
 }
+
+await t.test('an e-invoice says the same of countries and rates', async (t) => {
+  const { body: { sample } } = await service.send('GET', '/api/v1/templates/4')
+  const invoice = { ...sample, seller: { ...sample.seller, country: 'UK' }, lines: sample.lines.map((line: object) => ({ ...line, taxRate: 0.23 })) }
+  const found = told(await validate('invoicing', { documentType: 'E_INVOICE', template: { id: 4, data: invoice } }))
+  t.match(found.find((problem) => problem.startsWith('/template/data/seller/country ')), /GB for the United Kingdom/)
+  t.match(found.find((problem) => problem.startsWith('/template/data/taxAmount ')), /20 means 20 %/)
+})
 
 await t.test('a tax rate below one is a warning: rates are in percent', async (t) => {
   const answer = await validate('invoicing', invoiceRequest({ lines: [{ description: 'A', quantity: 1, unitPrice: 1000, total: 1000 }], subtotal: 1000, taxRate: 0.2, taxAmount: 2, total: 1002 }))
@@ -55,6 +65,7 @@ await t.test('wrong addresses say what is right', async (t) => {
   const answer = await service.send('POST', '/api/v1/invoicing', { body: {} })
   t.same([answer.status, answer.body.message], [404, 'There is no POST /api/v1/invoicing: dispatching is POST /api/invoicing, without "v1".'])
   t.ok(answer.headers.get('x-api-version'), 'and carry the headers of every answer')
+  t.match((await service.send('POST', '/api/v1/file/email/validate', { body: {} })).body.message, /dispatching is POST \/api\/file\/email\/validate, without "v1"/)
   t.match((await service.send('GET', '/d/abc', {}, null)).body.message, /This link leads to no document/)
 })
 
