@@ -1,5 +1,6 @@
 import t from 'tap'
 import { linkLength, sampleLink } from '../../../core/access/links.ts'
+import type { JsonObject } from '../../../core/contract/json.ts'
 import { chains } from '../../../core/services/chains.ts'
 import { needsProvider, services, type ServiceName } from '../../../core/services/index.ts'
 import { linkToken, withLink } from '../../../core/services/link.ts'
@@ -111,7 +112,7 @@ await t.test('any other expression in a client\'s text is sent as it is, which i
 })
 
 await t.test('what waits for an event of which the provider never tells is refused', (t) => {
-  const told = (statuses: object, on: string): object => {
+  const told = (statuses: JsonObject, on: string): object => {
     const { problems, details } = judge('esign', chainBody(['esign'], template, { deferred: [{ on, service: 'upload' }] }), { byService: { esign: { statuses } } })
     return { problems, message: details[0]?.message }
   }
