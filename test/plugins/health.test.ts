@@ -47,7 +47,7 @@ await t.test('while the database takes no changes the service reads but is not r
     const { rows: [database] } = await client.query<{ name: string }>('select current_database() as name')
     await client.query(`alter database ${database?.name} set default_transaction_read_only = ${setting}`)
     // What is connected keeps what it began with.
-    if (setting === 'on') await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()')
+    if (setting === 'on') await client.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()')
   })
   await readOnly('on')
   t.equal(await get('/readyz'), 503)
