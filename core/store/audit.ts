@@ -23,8 +23,13 @@ export type Change = Signature & {
 export type AuditRow = Selectable<Tables['audit']> & { from_within: boolean }
 
 /** Notes a change, inside the transaction that makes it: neither is there without the other. */
-export async function noteAudit (queries: CompanyQueries | OwnerQueries, { companyId, author, action, object, facts = {}, at }: Change): Promise<void> {
-  await queries.insertInto('audit').values({
+export async function noteAudit (queries: CompanyQueries | OwnerQueries, change: Change): Promise<void> {
+  await queries.insertInto('audit').values(auditRow(change)).execute()
+}
+
+/** The row of a change, for a statement that makes the change and notes it. */
+export function auditRow ({ companyId, author, action, object, facts = {}, at }: Change) {
+  return {
     company_id: companyId,
     user_id: author?.userId ?? null,
     user_company_id: author?.companyId ?? null,
@@ -37,7 +42,7 @@ export async function noteAudit (queries: CompanyQueries | OwnerQueries, { compa
     address: author?.address ?? null,
     request_id: author?.requestId ?? null,
     at
-  }).execute()
+  }
 }
 
 /** Which entries are wanted. `object` is a kind, or a kind and an id: `user` or `user/7`. */

@@ -23,17 +23,19 @@ export async function noteCallback (queries: Transaction<Tables>, callback: NewC
   return insertCallback(queries, { ...callback, sequence }, enqueue)
 }
 
-/** As `noteCallback`, for what concerns no dispatch; `sequence`: its place among those of the company. */
-export async function noteCompanyCallback (queries: Transaction<Tables>, callback: Omit<NewCallback, 'dispatchId'> & { sequence: number }, enqueue: EnqueueCallback): Promise<string> {
-  return insertCallback(queries, { ...callback, dispatchId: null }, enqueue)
-}
-
 type Numbered = Omit<NewCallback, 'dispatchId'> & { dispatchId: string | null, sequence: number }
 
-async function insertCallback (queries: Transaction<Tables>, { companyId, dispatchId, type, url, data, now, due, newId, sequence }: Numbered, enqueue: EnqueueCallback): Promise<string> {
-  const callbackId = newId()
-  await queries.insertInto('callbacks').values({
-    callback_id: callbackId,
+async function insertCallback (queries: Transaction<Tables>, callback: Numbered, enqueue: EnqueueCallback): Promise<string> {
+  const row = callbackRow(callback)
+  await queries.insertInto('callbacks').values(row).execute()
+  await enqueue(queries, { companyId: callback.companyId, callbackId: row.callback_id })
+  return row.callback_id
+}
+
+/** The row of a new callback. `dispatchId` null: it concerns the company itself, and `sequence` is its place among those. */
+export function callbackRow ({ companyId, dispatchId, type, url, data, now, due, newId, sequence }: Numbered) {
+  return {
+    callback_id: newId(),
     company_id: companyId,
     dispatch_id: dispatchId,
     type,
@@ -41,12 +43,10 @@ async function insertCallback (queries: Transaction<Tables>, { companyId, dispat
     url,
     receiver: new URL(url).host,
     body: JSON.stringify({ type, timestamp: now.toISOString(), sequence, data }),
-    state: 'pending',
+    state: 'pending' as const,
     next_at: due,
     created_at: now
-  }).execute()
-  await enqueue(queries, { companyId, callbackId })
-  return callbackId
+  }
 }
 
 /** A callback that this process is to send now; `tries` counts this one. */

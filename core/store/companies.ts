@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { JsonObject } from '../contract/json.ts'
 import { insertCompany, type NewCompany, type NewUser } from './accounts.ts'
-import { noteAudit, type Signature } from './audit.ts'
+import { auditRow, noteAudit, type Signature } from './audit.ts'
 import type { Database, OwnerQueries } from './database.ts'
 import type { Tables } from './schema.ts'
 import { insertUser, unlessTaken } from './users.ts'
@@ -67,39 +67,59 @@ export type Credited = { balance: number, held: number, replayed: boolean }
  * Gives a company credits, or takes some back; `short`: fewer are free than are to be taken, `reused`: the key is that of another
  * change. Undefined when there is no such company.
  */
-export async function addCredits ({ owner }: Database, companyId: number, change: CreditChange, signature: Signature): Promise<Credited | 'short' | 'reused' | undefined> {
-  const { amount, reason, idempotencyKey = null } = change
-  return owner.transaction().execute(async (queries) => {
-    const credits = await queries.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId).forUpdate().executeTakeFirst()
-    if (credits === undefined) return undefined
-    // Without a key, no change before is the same: null equals nothing.
-    const before = await queries.selectFrom('ledger').select(['amount', 'reason']).where('company_id', '=', companyId).where('idempotency_key', '=', idempotencyKey).executeTakeFirst()
-    if (before !== undefined && (Number(before.amount) !== amount || before.reason !== reason)) return 'reused'
-    if (before !== undefined) return { balance: Number(credits.balance), held: Number(credits.held), replayed: true }
-    const [balance, held] = [Number(credits.balance) + amount, Number(credits.held)]
-    if (amount < 0 && balance < held) return 'short'
-    const kind = amount < 0 ? 'correction' : 'grant'
-    await queries.updateTable('credits').set({ balance }).where('company_id', '=', companyId).execute()
-    await queries.insertInto('ledger').values({ company_id: companyId, kind, amount, balance, reason, idempotency_key: idempotencyKey, at: signature.at }).execute()
-    await noteAudit(queries, { companyId, action: amount < 0 ? 'credits.corrected' : 'credits.granted', object: { kind: 'credits', id: String(companyId) }, facts: { amount, balance, reason }, ...signature })
-    return { balance, held, replayed: false }
-  })
+export async function addCredits (database: Database, companyId: number, change: CreditChange, signature: Signature): Promise<Credited | 'short' | 'reused' | undefined> {
+  const { amount, reason, idempotencyKey } = change
+  const made = await move(database, companyId, change, signature)
+  if (made !== undefined) return { ...made, replayed: false }
+  const { owner } = database
+  const credits = await owner.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId).executeTakeFirst()
+  if (credits === undefined) return undefined
+  const before = idempotencyKey === undefined ? undefined : await owner.selectFrom('ledger').select(['amount', 'reason']).where('company_id', '=', companyId).where('idempotency_key', '=', idempotencyKey).executeTakeFirst()
+  if (before === undefined) return 'short'
+  return Number(before.amount) === amount && before.reason === reason ? { balance: Number(credits.balance), held: Number(credits.held), replayed: true } : 'reused'
+}
+
+/** Changes credits in one statement, so that nobody waits for more than it. Undefined where the key was used, fewer are free than are to be taken, or there is no such company. */
+async function move ({ owner }: Database, companyId: number, { amount, reason, idempotencyKey }: CreditChange, signature: Signature): Promise<Omit<Credited, 'replayed'> | undefined> {
+  const [kind, action] = amount < 0 ? ['correction', 'credits.corrected'] : ['grant', 'credits.granted']
+  const audit = auditRow({ companyId, action, object: { kind: 'credits', id: String(companyId) }, facts: { amount, reason }, ...signature })
+  const made = sql<{ balance: string, held: string }>`
+    with credit as (
+      update credits set balance = balance + ${amount} where company_id = ${companyId} and (${amount} >= 0 or balance + ${amount} >= held)
+        and not exists (select from ledger where company_id = ${companyId} and idempotency_key = ${idempotencyKey ?? null}) returning balance, held
+    ), entry as (
+      insert into ledger (company_id, kind, amount, balance, reason, idempotency_key, at)
+      select ${companyId}, ${kind}, ${amount}, balance, ${reason}, ${idempotencyKey ?? null}, ${signature.at} from credit
+    ), audited as (
+      insert into audit (${sql.join(Object.keys(audit).map((column) => sql.ref(column)))})
+      select ${sql.join(Object.entries(audit).map(([column, value]) => column === 'facts' ? sql`${value}::jsonb || jsonb_build_object('balance', balance)` : sql`${value}`))} from credit
+    )
+    select balance, held from credit`
+  const { rows: [moved] } = await made.execute(owner).catch(unlessKeyed)
+  return moved && { balance: Number(moved.balance), held: Number(moved.held) }
+}
+
+/** Another change under the key was made at the same moment. */
+function unlessKeyed (error: unknown): { rows: [] } {
+  if (error instanceof Error && 'constraint' in error && error.constraint === 'ledger_key') return { rows: [] }
+  throw error
 }
 
 /** What a company decides of itself; what is absent stays. */
 export type SettingsChange = { addresses?: readonly string[], notifyUrl?: string | null, lowCredit?: number | null }
 
-export async function updateSettings (database: Database, companyId: number, change: SettingsChange, signature: Signature): Promise<void> {
+/** In one statement, so that no dispatch waits for more than it. */
+export async function updateSettings ({ owner }: Database, companyId: number, change: SettingsChange, signature: Signature): Promise<void> {
   const { addresses, notifyUrl, lowCredit } = change
-  await database.company(companyId, async (queries) => {
-    // First: a dispatch that has the credits waits for nothing that this could have.
-    if (lowCredit !== undefined) await queries.updateTable('credits').set({ low_credit: lowCredit }).where('company_id', '=', companyId).execute()
-    await queries.updateTable('companies').set((company) => ({
-      addresses: addresses === undefined ? company.ref('addresses') : [...addresses],
-      ...(notifyUrl === undefined ? {} : { notify_url: notifyUrl })
-    })).where('company_id', '=', companyId).execute()
-    await note(queries, companyId, 'settings.changed', { fields: Object.keys(change), ...(addresses === undefined ? {} : { addresses }) }, signature)
-  })
+  const audit = auditRow({ companyId, action: 'settings.changed', object: { kind: 'company', id: String(companyId) }, facts: { fields: Object.keys(change), ...(addresses === undefined ? {} : { addresses }) }, ...signature })
+  await sql`
+    with credit as (
+      update credits set low_credit = ${lowCredit ?? null} where company_id = ${companyId} and ${lowCredit !== undefined}
+    ), company as (
+      update companies set addresses = coalesce(${addresses === undefined ? null : [...addresses]}::text[], addresses), notify_url = case when ${notifyUrl !== undefined} then ${notifyUrl ?? null} else notify_url end
+      where company_id = ${companyId}
+    )
+    insert into audit (${sql.join(Object.keys(audit).map((column) => sql.ref(column)))}) values (${sql.join(Object.values(audit))})`.execute(owner)
 }
 
 function withCredits (queries: Database['owner'] | OwnerQueries) {

@@ -65,7 +65,7 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, limits 
   const beginningWith = (begin: string): Database['company'] => (companyId, work) => shares.within(companyId, () => ofCompanies.transaction().execute(async (transaction) => {
     // It stands in the text of the statement: one that takes parameters cannot hold several.
     if (!Number.isSafeInteger(companyId)) throw new TypeError('A company is named by a whole number.')
-    await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'`).execute(transaction)
+    await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'; set local app.moment = '${time === undefined ? 'now' : time().toISOString()}'`).execute(transaction)
     return work(transaction)
   }))
   const moment = (): Moment => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`

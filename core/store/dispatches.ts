@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ChosenBy, ConfiguredBy, EventKind } from '../contract/states.ts'
@@ -61,8 +61,8 @@ export async function openDispatch (database: Database, dispatch: NewDispatch, b
   const [first] = rows
   const lease = 'lease' in beginning ? beginning.lease : undefined
   const facts = { price, ...(first?.template_id === undefined ? {} : { template: { id: first.template_id, version: first.template_version } }) }
-  await database.company(companyId, async (queries) => {
-    const { rows: [done] } = await sql<{ held: boolean, keyed: boolean }>`
+  await covered(database, { companyId, price }, async (queries) => {
+    const { rows: [done] } = await sql<{ covered: boolean, keyed: boolean }>`
       with dispatch as (
         insert into dispatches (dispatch_id, company_id, user_id, impersonator_id, status, services, template_id, template_version, data, metadata,
           document_type, document_number, recipient, callback_url, request_id, created_at, detached, run_id, leased_until, next_try_at, test)
@@ -87,12 +87,10 @@ export async function openDispatch (database: Database, dispatch: NewDispatch, b
         insert into idempotency_keys (company_id, key, fingerprint, dispatch_id, created_at)
         select ${companyId}, key, ${idempotency?.fingerprint ?? ''}, ${dispatchId}, ${now} from (select ${idempotency?.key ?? null}::text as key) given where key is not null
         on conflict do nothing returning 1
-      ), hold as (
-        update credits set held = held + ${price} where company_id = ${companyId} and ${price} > 0 and balance - held >= ${price} returning 1
       )
-      select exists (select from hold) as held, exists (select from key) as keyed`.execute(queries)
+      select ${covers(companyId, price)} as covered, exists (select from key) as keyed`.execute(queries)
     if (idempotency !== undefined && done?.keyed !== true) throw new IdempotencyKeyTaken(idempotency.key)
-    if (price > 0 && done?.held !== true) throw await insufficientCredits(queries, companyId, price)
+    if (done?.covered !== true) throw await insufficientCredits(queries, companyId, price)
     if ('enqueue' in beginning) await beginning.enqueue(await asOwner(queries))
   })
 }
@@ -119,6 +117,21 @@ function rowsOf (steps: readonly NewStep[], document: NewDocument | undefined) {
     data: step.content?.data
   }))
   return { rows, price: rows.reduce((sum, { held }) => sum + held, 0) }
+}
+
+/** Whether the free credits of a company cover a price: an expression of SQL. What is held with it is counted when the transaction commits. */
+export function covers (companyId: number, price: number): RawBuilder<boolean> {
+  return sql<boolean>`(${price} = 0 or exists (select from credits where company_id = ${companyId} and balance - held >= ${price}))`
+}
+
+/** A company's transaction that holds a price in all, which `asked` has when it commits. Throws `insufficient_credits` where others have taken at the same moment what was free. */
+export async function covered<T> (database: Database, asked: { companyId: number, price: number }, work: (queries: CompanyQueries) => Promise<T>): Promise<T> {
+  try {
+    return await database.company(asked.companyId, work)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'DC402')) throw error
+    throw await database.company(asked.companyId, (queries) => insufficientCredits(queries, asked.companyId, asked.price))
+  }
 }
 
 /** Tells what is missing: a price (in credits) that the company's free credits do not cover. */

@@ -15,6 +15,7 @@ import * as deliveries from './migrations/012-deliveries.ts'
 import * as rests from './migrations/013-rests.ts'
 import * as emails from './migrations/014-emails.ts'
 import * as environments from './migrations/019-environments.ts'
+import * as creditsLast from './migrations/020-credits-last.ts'
 
 /** Every migration in order. A released one is never changed. */
 const migrations = {
@@ -31,7 +32,8 @@ const migrations = {
   '012-deliveries': deliveries,
   '013-rests': rests,
   '014-emails': emails,
-  '019-environments': environments
+  '019-environments': environments,
+  '020-credits-last': creditsLast
 }
 
 /** The oldest PostgreSQL whose `nulls not distinct` and grants the schema relies on. */

@@ -5,7 +5,7 @@ import type { DispatchStatus, EventKind } from '../contract/states.ts'
 import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from './database.ts'
 import { awaitAgain } from './deferred-states.ts'
 import { readDispatch, type DispatchRecord } from './dispatch-views.ts'
-import { insufficientCredits } from './dispatches.ts'
+import { covered, covers, insufficientCredits } from './dispatches.ts'
 import { nextLookAt, type Beginning, type Enqueue, type Lease, type NextLook } from './lease.ts'
 import { later, type Moment } from './moment.ts'
 import type { EventActor, StepError } from './schema.ts'
@@ -76,7 +76,8 @@ export async function resumeDispatch (
 ): Promise<boolean> {
   const { now } = database
   const lease = 'lease' in beginning ? beginning.lease : undefined
-  return database.company(companyId, async (queries) => {
+  const asked = { companyId, price: 0 }
+  return covered(database, asked, async (queries) => {
     const taken = await queries.updateTable('dispatches')
       .set({ status: lease === undefined ? 'queued' : 'running', finished_at: null, run_id: lease?.runId ?? null, leased_until: lease === undefined ? null : later(now, lease.seconds), next_try_at: lease === undefined ? now : null, ...(lease === undefined ? { detached: true } : {}) })
       .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', 'in', ['failed', 'partial']).where('run_id', 'is', null).where('data', 'is not', null)
@@ -87,7 +88,7 @@ export async function resumeDispatch (
         .where('step_id', '=', replacement.stepId).where('company_id', '=', companyId).where('status', 'in', open).returning('step_id').executeTakeFirst()
       if (replaced === undefined) throw new DispatchError('conflict', 'The step that was to be put right has been done meanwhile: read what became of it.', { dispatchId })
     }
-    const price = await holdAgain(queries, { companyId, dispatchId })
+    const price = asked.price = await holdAgain(queries, { companyId, dispatchId })
     await awaitAgain(queries, { companyId, dispatchId })
     await note(queries, { companyId, dispatchId, kind: 'resumed', actor, facts: { price, ...(replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) }) }, now })
     await also?.(queries)
@@ -101,13 +102,9 @@ async function holdAgain (queries: CompanyQueries, { companyId, dispatchId }: Di
   const steps = await queries.updateTable('steps').set((step) => ({ held: step.ref('price'), status: 'planned', tries: 0, looks: 0, uncertain_at: null }))
     .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('deferred_on', 'is', null).where('rest_of', 'is', null).where('status', 'in', open).returning('price').execute()
   const price = steps.reduce((sum, step) => sum + step.price, 0)
-  await hold(queries, companyId, price)
+  const { rows: [free] } = await sql<{ covered: boolean }>`select ${covers(companyId, price)} as covered`.execute(queries)
+  if (free?.covered !== true) throw await insufficientCredits(queries, companyId, price)
   return price
-}
-
-async function hold (queries: CompanyQueries, companyId: number, price: number): Promise<void> {
-  const { rows: [held] } = await sql`update credits set held = held + ${price} where company_id = ${companyId} and balance - held >= ${price} returning 1`.execute(queries)
-  if (price > 0 && held === undefined) throw await insufficientCredits(queries, companyId, price)
 }
 
 /** Ends a dispatch that waits and of which no provider has accepted anything. Answers false when it is no such dispatch. */
@@ -123,8 +120,6 @@ export async function cancelDispatch (database: Database, { companyId, dispatchI
         select step_id, held from steps, dispatch where steps.dispatch_id = dispatch.dispatch_id and company_id = ${companyId} and held > 0 for update of steps
       ), step as (
         update steps set held = 0 from before where steps.step_id = before.step_id and company_id = ${companyId}
-      ), credit as (
-        update credits set held = held - (select coalesce(sum(before.held), 0) from before) where company_id = ${companyId} and exists (select from before)
       ), event as (
         insert into events (company_id, dispatch_id, kind, actor, facts, at) select ${companyId}, dispatch_id, ${'cancelled' satisfies EventKind}, ${JSON.stringify(actor)}, '{}', ${now} from dispatch
       )
@@ -197,10 +192,8 @@ export async function postponeLook (database: Database, { companyId, dispatchId,
         from before where steps.step_id = before.step_id and steps.step_id = ${stepId} and company_id = ${companyId}
       ), released as (
         update steps set held = 0 from before where ${isOver} and steps.step_id = before.step_id and steps.step_id <> ${stepId} and company_id = ${companyId}
-      ), attempt as (
-        update attempts set answered_at = ${now}, outcome = 'uncertain' from before where attempts.step_id = ${stepId} and before.step_id = ${stepId} and company_id = ${companyId} and answered_at is null
       )
-      update credits set held = held - (select sum(before.held) from before) where company_id = ${companyId} and ${isOver} and exists (select from before where before.held > 0)`.execute(queries)
+      update attempts set answered_at = ${now}, outcome = 'uncertain' from before where attempts.step_id = ${stepId} and before.step_id = ${stepId} and company_id = ${companyId} and answered_at is null`.execute(queries)
   })
 }
 
@@ -224,10 +217,8 @@ export async function listStale ({ owner, now }: Database, { seconds, limit }: {
 
 /** Holds the price of one step, unless it is held already. Throws `insufficient_credits`. */
 export async function holdStep (database: Database, { companyId, stepId, price }: StepOf & { price: number }): Promise<void> {
-  await database.company(companyId, async (queries) => {
-    const { numUpdatedRows } = await queries.updateTable('steps').set({ held: price }).where('step_id', '=', stepId).where('company_id', '=', companyId).where('held', '=', 0).executeTakeFirst()
-    if (numUpdatedRows > 0n) await hold(queries, companyId, price)
-  })
+  await covered(database, { companyId, price }, (queries) => queries.updateTable('steps').set({ held: price })
+    .where('step_id', '=', stepId).where('company_id', '=', companyId).where('held', '=', 0).execute())
 }
 
 type Note = DispatchOf & { kind: EventKind, actor: EventActor, facts: JsonObject, now: Moment }

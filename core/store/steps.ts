@@ -122,13 +122,6 @@ export async function settleStep (database: Database, step: StepOfRun & { actor:
       ), attempt as (
         update attempts set answered_at = ${now}, outcome = ${outcome}, error = ${error && JSON.stringify(error)}
         from before where attempts.step_id = ${stepId} and company_id = ${companyId} and answered_at is null
-      ), credit as (
-        update credits set held = credits.held - freed.amount, balance = balance - freed.charge
-        from (select case when ${keeps} then 0 else before.held end + coalesce((select sum(held) from rest), 0) as amount, case when ${accepted} then before.price else 0 end as charge from before) as freed
-        where company_id = ${companyId} and (freed.amount > 0 or freed.charge > 0) returning balance, freed.charge
-      ), entry as (
-        insert into ledger (company_id, kind, amount, balance, dispatch_id, step_id, reason, at)
-        select ${companyId}, 'debit', -charge, balance, ${dispatchId}, ${stepId}, 'Dispatch accepted', ${now} from credit where charge > 0
       ), dispatch as (
         update dispatches set status = coalesce(${status ?? null}, status), detached = before.detached,
           run_id = case when ${status === 'running'} then run_id end, leased_until = case when ${status === 'running'} then leased_until end,

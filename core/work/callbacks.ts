@@ -25,7 +25,7 @@ const strandedAfter = 60
 
 /** Adds the job that delivers a recorded callback. */
 export function enqueueCallback (queue: Pick<Queue, 'send'>): EnqueueCallback {
-  return (queries, { companyId, callbackId }) => queue.send('callback', [jobOf(companyId, callbackId)], queries)
+  return (queries, { companyId, callbackId }) => queue.send('callback', [callbackJob(companyId, callbackId)], queries)
 }
 
 export type Callbacks = {
@@ -58,13 +58,13 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
     const begun = performance.now()
     const end = endOf(await send(claimed), tries, Math.round(performance.now() - begun))
     // Before it is recorded: a job too many finds nothing to do, one too few would have to be found by the sweep.
-    if (end.state === 'pending') await queue.send('callback', [jobOf(companyId, callbackId, end.after)])
+    if (end.state === 'pending') await queue.send('callback', [callbackJob(companyId, callbackId, end.after)])
     await settleCallback(database, { companyId, callbackId, number }, end)
     log.debug({ companyId, dispatchId, callbackId, attempt: number, outcome: end.outcome, status: end.status, ms: end.milliseconds }, 'callback sent')
   }
 
   async function next (companyId: number): Promise<void> {
-    if (await hasDue(database, companyId, 0)) await queue.send('callback', [jobOf(companyId, 'next')])
+    if (await hasDue(database, companyId, 0)) await queue.send('callback', [callbackJob(companyId, 'next')])
   }
 
   return {
@@ -77,26 +77,26 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
         await next(companyId)
       } else if (await hasDue(database, companyId, claimFor)) {
         // Others are at it; should they have been killed, somebody looks after them.
-        await queue.send('callback', [jobOf(companyId, 'watch', claimFor)])
+        await queue.send('callback', [callbackJob(companyId, 'watch', claimFor)])
       }
     },
 
     async sweep () {
       const companies = await listCompaniesDue(database, strandedAfter)
-      if (companies.length > 0) await queue.send('callback', companies.map((companyId) => jobOf(companyId, 'next')))
+      if (companies.length > 0) await queue.send('callback', companies.map((companyId) => callbackJob(companyId, 'next')))
     },
 
     async replay (author, callbackId) {
       const { companyId } = author
       const replayed = await replayCallback(database, companyId, callbackId, { author, at: now(), seconds: claimFor })
-      if (isRecord(replayed)) await queue.send('callback', [jobOf(companyId, callbackId)])
+      if (isRecord(replayed)) await queue.send('callback', [callbackJob(companyId, callbackId)])
       return replayed
     }
   }
 }
 
-/** `after` in seconds. */
-function jobOf (companyId: number, key: string, after = 0): Job<'callback'> {
+/** The job that sends a company's longest due callback; `after` in seconds. */
+export function callbackJob (companyId: number, key: string, after = 0): Job<'callback'> {
   // A second more than needed: the job is added before it is recorded when the callback is due.
   return { data: { companyId }, key: `${companyId} ${key}`, group: String(companyId), ...(after === 0 ? {} : { after: Math.ceil(after) + 1 }) }
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../store/database.ts'
 import { listWarnings, tellWarning } from '../store/warnings.ts'
-import { enqueueCallback } from './callbacks.ts'
+import { callbackJob } from './callbacks.ts'
 import type { Queue } from './queue.ts'
 
 /** How many companies one look tells. */
@@ -10,5 +10,9 @@ type Options = { database: Database, queue: Pick<Queue, 'send'>, now: () => Date
 
 /** Tells companies whose credits have become low: once for each time, whichever process gets to it. */
 export async function tellWarnings ({ database, queue, now, newId }: Options): Promise<void> {
-  for (const companyId of await listWarnings(database, most)) await tellWarning(database, companyId, { now: now(), newId }, enqueueCallback(queue))
+  for (const companyId of await listWarnings(database, most)) {
+    const callbackId = await tellWarning(database, companyId, { now: now(), newId })
+    // A job that is lost here is missed by the sweep of callbacks.
+    if (callbackId !== undefined) await queue.send('callback', [callbackJob(companyId, callbackId)])
+  }
 }

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { tellWarnings, type Queue } from '@dispatch/core'
+import { listCompaniesDue, tellWarnings, type Queue } from '@dispatch/core'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/testing/vendor.ts'
@@ -156,13 +156,12 @@ await t.test('a hundred dispatches that cross it at once, and processes that fin
   t.strictSame(callbacks, [{ sequence: 1 }])
 })
 
-await t.test('what is told and that it was told are one: where the job cannot be added, it is still to be told', async (t) => {
+await t.test('what is told and that it was told are one: where its job cannot be added, the callback is there and due', async (t) => {
   const { companyId, state } = await watched('broken', { credits: 1, lowCredit: 50 })
   await t.rejects(tell({ send: () => Promise.reject(new Error('The queue is away.')) }))
-  t.strictSame(await state(), { warning: 'due', warnings: 0 })
-  t.strictSame(await owner.selectFrom('callbacks').select('type').where('company_id', '=', companyId).execute(), [])
-  await tell()
   t.strictSame(await state(), { warning: 'told', warnings: 1 })
+  t.strictSame(await owner.selectFrom('callbacks').select(['type', 'sequence', 'state']).where('company_id', '=', companyId).execute(), [{ type: 'company.credits_low', sequence: 1, state: 'pending' }])
+  t.ok((await listCompaniesDue(house.get('database'), 0)).includes(companyId), 'for the sweep to find')
 })
 
 await t.test('without an address nobody is told, and it is not told later', async (t) => {
