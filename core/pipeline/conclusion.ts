@@ -16,11 +16,11 @@ export type Finding = { settlement: Settlement, again?: boolean }
 export function conclusionOf (parts: Parts, run: Run, step: RunStep, { settlement, again = false, doubted, from }: Finding & { doubted: number, from: DispatchStatus }): Following {
   const tryAfter = again ? retryAfter(step) : undefined
   const next = { detached: true, ...(tryAfter === undefined ? {} : { tryAfter }) }
-  if (tryAfter !== undefined) return isBeside(step) ? { ...next, also: parts.jobs.deferred(run, step, tryAfter) } : { ...next, status: 'queued', also: parts.jobs.dispatch(run, tryAfter) }
+  if (tryAfter !== undefined) return isBeside(step) ? { ...next, jobs: [parts.jobs.deferred(run, step, tryAfter)] } : { ...next, status: 'queued', jobs: [parts.jobs.dispatch(run, tryAfter)] }
   const after = afterAnswer(parts, run, step, settlement)
   if (isBeside(step)) return { ...next, ...allOf(after) }
   const status = statusAfter(run, step, settlement, run.steps.map(({ result }) => result))
-  if (status === 'running' && doubted <= goesOn && holdsRest.has(from)) return { ...next, status: 'queued', ...allOf([...after, parts.jobs.dispatch(run)]) }
+  if (status === 'running' && doubted <= goesOn && holdsRest.has(from)) return { ...next, status: 'queued', jobs: [parts.jobs.dispatch(run)], ...allOf(after) }
   const end = status === 'running' ? 'partial' : status
   return { ...next, status: end, ...ended(parts, run, end, after) }
 }

@@ -5,9 +5,10 @@ import type { JsonObject } from '../contract/json.ts'
 import type { Mode } from '../contract/states.ts'
 import type { ServiceName } from '../services/index.ts'
 import { noteAudit, type Author } from '../store/audit.ts'
-import { asOwner, type CompanyQueries } from '../store/database.ts'
+import type { CompanyQueries } from '../store/database.ts'
 import { failedDeferred, retryDeferred, skipUnfounded } from '../store/deferred.ts'
 import { findDispatch, type DispatchRecord } from '../store/dispatch-views.ts'
+import { addJobs } from '../store/jobs.ts'
 import type { Enqueue } from '../store/lease.ts'
 import { cancelDispatch, endRun, takeRun, type Replacement } from '../store/runs.ts'
 import { resultOf, type Result } from './answer.ts'
@@ -54,8 +55,7 @@ export function createInterventions (parts: Parts, { resume, link }: { resume: R
   async function deferAgain (queries: CompanyQueries, { actor, dispatchId }: Recorded, replaced: { replacement?: Replacement }): Promise<void> {
     const { companyId } = actor
     const stepIds = await retryDeferred(queries, { companyId, dispatchId, actor: userOf(actor), ...replaced }, database.now)
-    const owner = await asOwner(queries)
-    for (const stepId of stepIds) await parts.jobs.deferred({ companyId, dispatchId }, { stepId })(owner)
+    await addJobs(queries, ...stepIds.map((stepId) => parts.jobs.deferred({ companyId, dispatchId }, { stepId })))
   }
 
   /** Nobody waits for what is deferred: the answer is that of a dispatch that is queued. */

@@ -11,17 +11,17 @@ import type { Spool } from '../host/spool.ts'
 import type { Configurations } from '../store/configurations.ts'
 import type { Database, OwnerQueries } from '../store/database.ts'
 import type { Files } from '../store/files.ts'
-import type { Enqueue } from '../store/lease.ts'
+import type { NewJobs } from '../store/jobs.ts'
 import type { Templates } from '../store/templates.ts'
 import type { DocumentUrl } from './answer.ts'
 import type { Leases } from './leases.ts'
 import type { OutcomeSpool } from './outcome-spool.ts'
 import type { Run, RunStep } from './run.ts'
 
-/** Adds jobs for what goes on later: at once, or not before so many seconds have passed. */
+/** The jobs of what goes on later: at once, or not before so many seconds have passed. */
 export type Jobs = {
-  dispatch: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, seconds?: number) => Enqueue
-  deferred: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, step: Pick<RunStep, 'stepId'>, seconds?: number) => Enqueue
+  dispatch: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, seconds?: number) => NewJobs
+  deferred: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, step: Pick<RunStep, 'stepId'>, seconds?: number) => NewJobs
 }
 
 /** Tells companies, by callbacks, what becomes of their dispatches. */

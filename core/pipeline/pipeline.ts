@@ -105,7 +105,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     const keyed = idempotency === undefined ? {} : { idempotency }
     if (mode === 'asynchronous') {
       const { run, record } = beginRun(planned, { ...beginner, runId: '', detached: true })
-      const opened = openDispatch(database, { ...record, ...keyed }, { enqueue: jobs.dispatch(run) })
+      const opened = openDispatch(database, { ...record, ...keyed }, { jobs: [jobs.dispatch(run)] })
       await recorded(run, withTimeLimit(limits.intake, opened, recordingUnknown(run)), started)
       return { result: waiting(run), replayed: false }
     }
@@ -144,7 +144,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   const resume: Resume = async (record, { actor, mode, replacement, also }) => {
     const resumed = { companyId: record.company_id, dispatchId: record.dispatch_id, actor: userOf(actor), ...(replacement === undefined ? {} : { replacement }), ...(also === undefined ? {} : { also }) }
     const again = (beginning: Beginning): Promise<boolean> => recorded(resumed, resumeDispatch(database, { ...resumed, beginning }), () => undefined)
-    if (mode === 'asynchronous') return await again({ enqueue: jobs.dispatch(resumed) }) ? { ...resultOf(record), status: 'queued', finishedAt: null } : undefined
+    if (mode === 'asynchronous') return await again({ jobs: [jobs.dispatch(resumed)] }) ? { ...resultOf(record), status: 'queued', finishedAt: null } : undefined
     return leases.under(async (lease, hold) => {
       if (!await again({ lease })) return undefined
       const run = await loadRun(parts, resumed.companyId, resumed.dispatchId, lease.runId).catch((error: unknown) => { throw elsewhere(resumed.dispatchId, error) })

@@ -1,4 +1,5 @@
 import type { ProviderResponse } from '../contract/response.ts'
+import { addJobs } from '../store/jobs.ts'
 import type { Enqueue } from '../store/lease.ts'
 import { openRest } from '../store/rests.ts'
 import type { Following, Settlement } from '../store/steps.ts'
@@ -16,7 +17,7 @@ export function afterAnswer (parts: Pick<Parts, 'database' | 'jobs' | 'notices' 
   const goesOn: Enqueue = async (queries) => {
     if (left === undefined) return
     await openRest(queries, { ...run, of: step.rest?.of ?? step.stepId, ...left }, parts.database.now)
-    if (left.tryAfter !== undefined) await parts.jobs.deferred(run, left, left.tryAfter)(queries)
+    if (left.tryAfter !== undefined) await addJobs(queries, parts.jobs.deferred(run, left, left.tryAfter))
   }
   const isOver = settlement.outcome !== 'uncertain' && left?.tryAfter === undefined
   const tell = step.rest !== undefined && isOver && run.callbackUrl !== undefined ? [tellRest(parts, run, step.rest.answer, settlement)] : []

@@ -63,7 +63,7 @@ function followingOf (parts: Parts, run: Run, step: RunStep, settlement: Settlem
   const again = settlement.outcome === 'unavailable' && (run.detached || isBeside(step)) ? retryAfter({ ...step, asked: settlement.error.retryAfter }) : undefined
   const look = settlement.outcome === 'uncertain' ? nextLook(step) : undefined
   const next = { detached: run.detached, ...(again === undefined ? {} : { tryAfter: again }), ...(look === undefined ? {} : { look }) }
-  if (again !== undefined) return isBeside(step) ? { ...next, also: parts.jobs.deferred(run, step, again) } : { status: 'queued', ...next, also: parts.jobs.dispatch(run, again) }
+  if (again !== undefined) return isBeside(step) ? { ...next, jobs: [parts.jobs.deferred(run, step, again)] } : { status: 'queued', ...next, jobs: [parts.jobs.dispatch(run, again)] }
   const after = afterAnswer(parts, run, step, settlement)
   if (isBeside(step)) return { ...next, ...allOf(after) }
   const status = statusAfter(run, step, settlement, results)

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, PostgresDriver, sql, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, PostgresDriver, sql, type RawBuilder, type Transaction } from 'kysely'
 import pg from 'pg'
 import { createAlone, type Alone } from './alone.ts'
 import { openConnections, requestLimits, type Connections, type TimeLimits } from './connections.ts'
@@ -28,6 +28,8 @@ export type Database = {
   pool: pg.Pool
   /** Runs work in one transaction under the role of companies; it commits when the promise resolves. A company has half of these connections at most. */
   company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
+  /** Runs one statement of the owner's in one message, which bounds itself to the company: a call of `calls.ts`. It counts among the company's connections. */
+  call: <T>(companyId: number, statement: RawBuilder<T>) => Promise<T | undefined>
   /** As `company`, for what only reads: all its queries see the same moment. */
   snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /** For what a start or an installation changes: it waits up to 2 minutes for others who are at it. */
@@ -79,6 +81,7 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, limits 
     owner,
     vital,
     pool: owners.pool,
+    call: (companyId, statement) => shares.within(companyId, async () => (await statement.execute(ofCompanies)).rows[0]),
     company: beginningWith('begin'),
     snapshot: beginningWith('begin isolation level repeatable read read only'),
     alone: createAlone(config),

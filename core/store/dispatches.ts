@@ -1,11 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { ChosenBy, ConfiguredBy, EventKind } from '../contract/states.ts'
-import { asOwner, type CompanyQueries, type Database } from './database.ts'
-import { insertDocuments, type NewDocument } from './documents.ts'
+import type { ChosenBy, ConfiguredBy } from '../contract/states.ts'
+import { callOf } from './calls.ts'
+import type { CompanyQueries, Database } from './database.ts'
+import { documentRow, type NewDocument } from './documents.ts'
 import type { Beginning } from './lease.ts'
-import { later } from './moment.ts'
 import type { EventActor } from './schema.ts'
 
 /** A dispatch as it is first recorded; its steps in their order. */
@@ -56,43 +56,43 @@ export class IdempotencyKeyTaken extends Error {
  */
 export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: Beginning): Promise<void> {
   const { dispatchId, companyId, actor, idempotency, document, steps } = dispatch
-  const { now } = database
   const { price, rows } = rowsOf(steps, document)
   const [first] = rows
   const lease = 'lease' in beginning ? beginning.lease : undefined
-  const facts = { price, ...(first?.template_id === undefined ? {} : { template: { id: first.template_id, version: first.template_version } }) }
-  await covered(database, { companyId, price }, async (queries) => {
-    const { rows: [done] } = await sql<{ covered: boolean, keyed: boolean }>`
-      with dispatch as (
-        insert into dispatches (dispatch_id, company_id, user_id, impersonator_id, status, services, template_id, template_version, data, metadata,
-          document_type, document_number, recipient, callback_url, request_id, created_at, detached, run_id, leased_until, next_try_at, test)
-        values (${dispatchId}, ${companyId}, ${actor.userId}, ${actor.impersonatorId ?? null}, ${lease === undefined ? 'queued' : 'running'}, ${dispatch.services},
-          ${first?.template_id ?? null}, ${first?.template_version ?? null}, ${JSON.stringify(first?.data ?? {})}, ${JSON.stringify(dispatch.metadata)},
-          ${dispatch.documentType ?? null}, ${dispatch.documentNumber ?? null}, ${dispatch.recipient ?? null}, ${dispatch.callbackUrl ?? null}, ${dispatch.requestId}, ${now},
-          ${lease === undefined}, ${lease?.runId ?? null}, ${lease === undefined ? null : later(now, lease.seconds)}, ${lease === undefined ? now : null}, ${dispatch.test ?? false})
-      ), document as (${insertDocuments(companyId, dispatchId, document === undefined ? [] : [document], now)}
-      ), step as (
-        insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by, sandbox,
-          fields, request_settings, price, held, status, document_id, template_id, template_version, data, deferred_on)
-        select step_id, ${companyId}, ${dispatchId}, position, service, provider_code, provider_version, chosen_by, configured_by, sandbox,
-          fields, request_settings, price, held, status, document_id, case when position > 0 then template_id end, case when position > 0 then template_version end,
-          case when position > 0 then data end, deferred_on
-        from jsonb_to_recordset(${JSON.stringify(rows)}) as step (step_id uuid, position integer, service text, provider_code text, provider_version text,
-          chosen_by text, configured_by text, sandbox boolean, fields jsonb, request_settings jsonb, price integer, held integer, status text, document_id uuid,
-          template_id integer, template_version integer, data jsonb, deferred_on text)
-      ), event as (
-        insert into events (company_id, dispatch_id, kind, actor, facts, at)
-        values (${companyId}, ${dispatchId}, ${'planned' satisfies EventKind}, ${JSON.stringify(actor)}, ${JSON.stringify(facts)}, ${now})
-      ), key as (
-        insert into idempotency_keys (company_id, key, fingerprint, dispatch_id, created_at)
-        select ${companyId}, key, ${idempotency?.fingerprint ?? ''}, ${dispatchId}, ${now} from (select ${idempotency?.key ?? null}::text as key) given where key is not null
-        on conflict do nothing returning 1
-      )
-      select ${covers(companyId, price)} as covered, exists (select from key) as keyed`.execute(queries)
-    if (idempotency !== undefined && done?.keyed !== true) throw new IdempotencyKeyTaken(idempotency.key)
-    if (done?.covered !== true) throw await insufficientCredits(queries, companyId, price)
-    if ('enqueue' in beginning) await beginning.enqueue(await asOwner(queries))
+  const given = {
+    dispatch_id: dispatchId,
+    company_id: companyId,
+    user_id: actor.userId,
+    impersonator_id: actor.impersonatorId,
+    status: lease === undefined ? 'queued' : 'running',
+    services: dispatch.services,
+    template_id: first?.template_id,
+    template_version: first?.template_version,
+    data: first?.data ?? {},
+    metadata: dispatch.metadata,
+    document_type: dispatch.documentType,
+    document_number: dispatch.documentNumber,
+    recipient: dispatch.recipient,
+    callback_url: dispatch.callbackUrl,
+    request_id: dispatch.requestId,
+    run_id: lease?.runId,
+    lease_seconds: lease?.seconds,
+    test: dispatch.test ?? false,
+    documents: document === undefined ? [] : [documentRow(document)],
+    steps: rows,
+    actor,
+    facts: { price, ...(first?.template_id === undefined ? {} : { template: { id: first.template_id, version: first.template_version } }) },
+    key: idempotency?.key,
+    fingerprint: idempotency?.fingerprint,
+    price
+  }
+  const jobs = 'jobs' in beginning ? beginning.jobs : []
+  const opened = await database.call(companyId, sql<{ word: string }>`select ${callOf('open')}(${JSON.stringify(given)}::jsonb, ${database.now}, ${JSON.stringify(jobs)}::jsonb) as word`).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'DC409') throw new IdempotencyKeyTaken(idempotency?.key)
+    if (isShort(error)) return { word: 'short' }
+    throw error
   })
+  if (opened?.word !== 'opened') throw await shortOf(database, companyId, price)
 }
 
 function rowsOf (steps: readonly NewStep[], document: NewDocument | undefined) {
@@ -129,9 +129,17 @@ export async function covered<T> (database: Database, asked: { companyId: number
   try {
     return await database.company(asked.companyId, work)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'DC402')) throw error
-    throw await database.company(asked.companyId, (queries) => insufficientCredits(queries, asked.companyId, asked.price))
+    throw isShort(error) ? await shortOf(database, asked.companyId, asked.price) : error
   }
+}
+
+/** What the commit of a transaction says that holds more than is free. */
+function isShort (error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'DC402'
+}
+
+function shortOf (database: Database, companyId: number, price: number): Promise<DispatchError> {
+  return database.company(companyId, (queries) => insufficientCredits(queries, companyId, price))
 }
 
 /** Tells what is missing: a price (in credits) that the company's free credits do not cover. */

@@ -23,7 +23,8 @@ export function insertDocuments (companyId: number, dispatchId: string, document
           size bigint, sha256 text, pages integer, storage_key text, expires_at timestamptz)`
 }
 
-function documentRow (document: NewDocument): Record<string, unknown> {
+/** A document as calls take it. */
+export function documentRow (document: NewDocument): Record<string, unknown> {
   return {
     document_id: document.documentId,
     filename: document.filename,

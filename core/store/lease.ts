@@ -1,15 +1,16 @@
 import { sql } from 'kysely'
 import type { OwnerQueries } from './database.ts'
+import type { NewJobs } from './jobs.ts'
 import { later, type Moment } from './moment.ts'
 
 /** Whoever has it works on a dispatch, alone, for so many seconds of the database's clock. */
 export type Lease = { runId: string, seconds: number }
 
-/** Adds the job of what a transaction records. */
+/** What is done in a transaction beside what it records. */
 export type Enqueue = (queries: OwnerQueries) => Promise<void>
 
 /** How a dispatch begins or goes on: at once, under the lease of a run, or when its job is taken from the queue. */
-export type Beginning = { lease: Lease } | { enqueue: Enqueue }
+export type Beginning = { lease: Lease } | { jobs: readonly NewJobs[] }
 
 /** When a step in doubt is looked at next, in seconds since its doubt began; `last`: when that is over, and nothing is looked at any more. */
 export type NextLook = { after: number, last: number }

@@ -6,6 +6,7 @@ import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from '
 import { awaitAgain } from './deferred-states.ts'
 import { readDispatch, type DispatchRecord } from './dispatch-views.ts'
 import { covered, covers, insufficientCredits } from './dispatches.ts'
+import { addJobs, type NewJobs } from './jobs.ts'
 import { nextLookAt, type Beginning, type Enqueue, type Lease, type NextLook } from './lease.ts'
 import { later, type Moment } from './moment.ts'
 import type { EventActor, StepError } from './schema.ts'
@@ -92,7 +93,7 @@ export async function resumeDispatch (
     await awaitAgain(queries, { companyId, dispatchId })
     await note(queries, { companyId, dispatchId, kind: 'resumed', actor, facts: { price, ...(replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) }) }, now })
     await also?.(queries)
-    if ('enqueue' in beginning) await beginning.enqueue(await asOwner(queries))
+    if ('jobs' in beginning) await addJobs(queries, ...beginning.jobs)
     return true
   })
 }
@@ -142,7 +143,7 @@ export type Recovered = 'queued' | 'uncertain' | 'unchanged'
  * Takes a lost lease away. A provider that was being called may have accepted: its step is uncertain, and looked at so many
  * seconds later, and who has to know is told. Undefined when the lease is not lost any more.
  */
-export async function recoverDispatch (database: Database, { companyId, dispatchId, error, lookAfter, enqueue, tell }: DispatchOf & { error: StepError, lookAfter: number, enqueue: Enqueue, tell: Enqueue }): Promise<Recovered | undefined> {
+export async function recoverDispatch (database: Database, { companyId, dispatchId, error, lookAfter, jobs, tell }: DispatchOf & { error: StepError, lookAfter: number, jobs: NewJobs, tell: Enqueue }): Promise<Recovered | undefined> {
   const { now } = database
   return database.company(companyId, async (queries) => {
     const lost = await queries.selectFrom('dispatches').select(['status', 'leased_until']).where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId)
@@ -155,8 +156,7 @@ export async function recoverDispatch (database: Database, { companyId, dispatch
       .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).execute()
     await note(queries, { companyId, dispatchId, kind: 'recovered', actor: { kind: 'system' }, facts: { status }, now })
     if (lost.status !== 'running') return 'unchanged'
-    const owner = await asOwner(queries)
-    await (doubtful ? tell : enqueue)(owner)
+    await (doubtful ? tell(await asOwner(queries)) : addJobs(queries, jobs))
     return doubtful ? 'uncertain' : 'queued'
   })
 }

@@ -3,10 +3,11 @@ import { DispatchError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ProviderResponse } from '../contract/response.ts'
 import type { DispatchStatus, EventKind, StepStatus } from '../contract/states.ts'
+import { callOf } from './calls.ts'
 import { asOwner, type Database } from './database.ts'
-import { insertDocuments, type NewDocument } from './documents.ts'
-import { nextLookAt, type Enqueue, type NextLook } from './lease.ts'
-import { isoText, later } from './moment.ts'
+import { documentRow, insertDocuments, type NewDocument } from './documents.ts'
+import type { NewJobs } from './jobs.ts'
+import type { Enqueue, NextLook } from './lease.ts'
 import type { EventActor, StepError } from './schema.ts'
 
 /** A step of a dispatch, and the run that works on it. */
@@ -26,34 +27,23 @@ export type NewAttempt = StepOfRun & {
  * unless the step waits for it and the run has its dispatch, so that one of two runners wins.
  */
 export async function beginAttempt (database: Database, { companyId, dispatchId, stepId, runId, provider, document, pictures = [], made }: NewAttempt): Promise<number> {
-  const { now } = database
-  const events = [
-    ...(document === undefined ? [] : [{ kind: 'rendered' satisfies EventKind, facts: { documentId: document.documentId, size: document.size, sha256: document.sha256, ...(document.pages === undefined ? {} : { pages: document.pages }) } }]),
-    ...(provider === undefined ? [] : [{ kind: 'calling' satisfies EventKind, facts: { providerName: provider.code, providerVersion: provider.version } }])
-  ]
-  return database.company(companyId, async (queries) => {
-    const { rows: [done] } = await sql<{ begun: boolean, number: number | null }>`
-      with run as (
-        select 1 from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for share
-      ), document as (${insertDocuments(companyId, dispatchId, document === undefined ? pictures : [document, ...pictures], now)}
-      ), step as (
-        update steps set status = 'calling', provider_version = ${provider?.version ?? null}, error = null, next_look_at = null, next_try_at = null,
-          document_id = coalesce(${document?.documentId ?? null}, document_id), made = coalesce(${made === undefined ? null : JSON.stringify(made)}, made)
-        from run where step_id = ${stepId} and company_id = ${companyId} and status in ('planned', 'unavailable', 'uncertain') returning step_id
-      ), event as (
-        insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
-        select ${companyId}, ${dispatchId}, ${stepId}, kind, '{"kind":"system"}', facts, ${now}
-        from jsonb_to_recordset(${JSON.stringify(events)}) as event (kind text, facts jsonb), step
-      ), attempt as (
-        insert into attempts (step_id, number, company_id, provider_version, started_at)
-        select step_id, (select count(*) + 1 from attempts where step_id = ${stepId}), ${companyId}, version, ${now}
-        from step, (select ${provider?.version ?? null}::text as version) given where version is not null
-        returning number
-      )
-      select exists (select from step) as begun, (select number from attempt)`.execute(queries)
-    if (done?.begun !== true) throw new DispatchError('conflict', 'The step is not waiting to be called: another run has it.', { dispatchId })
-    return done.number ?? 0
-  })
+  const given = {
+    company_id: companyId,
+    dispatch_id: dispatchId,
+    step_id: stepId,
+    run_id: runId,
+    provider_version: provider?.version,
+    document_id: document?.documentId,
+    made,
+    documents: (document === undefined ? pictures : [document, ...pictures]).map(documentRow),
+    events: [
+      ...(document === undefined ? [] : [{ kind: 'rendered' satisfies EventKind, facts: { documentId: document.documentId, size: document.size, sha256: document.sha256, ...(document.pages === undefined ? {} : { pages: document.pages }) } }]),
+      ...(provider === undefined ? [] : [{ kind: 'calling' satisfies EventKind, facts: { providerName: provider.code, providerVersion: provider.version } }])
+    ]
+  }
+  const begun = await database.call(companyId, sql<{ number: number | null }>`select ${callOf('attempt')}(${JSON.stringify(given)}::jsonb, ${database.now}) as number`)
+  if (begun?.number == null) throw new DispatchError('conflict', 'The step is not waiting to be called: another run has it.', { dispatchId })
+  return begun.number
 }
 
 /** What came of a step: what the provider answered (nothing where none was needed), or why it could not be asked. */
@@ -64,10 +54,10 @@ export type Settlement =
 /**
  * What follows a settlement. `status`: what the dispatch becomes; undefined: what it was, for a step that is deferred. With
  * `running` the run goes on, else its lease ends. `tryAfter`: seconds until the step is tried again by itself, its price stays held
- * until then; `look`: when it is looked at again. `detached`: no client waits for the end any more. `also` is done in
+ * until then; `look`: when it is looked at again. `detached`: no client waits for the end any more. `jobs` are added and `also` is done in
  * the same transaction, and `tell` where no client waits.
  */
-export type Following = { status?: DispatchStatus, tryAfter?: number, look?: NextLook, detached?: boolean, also?: Enqueue, tell?: Enqueue }
+export type Following = { status?: DispatchStatus, tryAfter?: number, look?: NextLook, detached?: boolean, jobs?: readonly NewJobs[], also?: Enqueue, tell?: Enqueue }
 
 /** The states of a step of which something is still to be learnt. */
 const open: readonly StepStatus[] = ['planned', 'calling', 'unavailable', 'uncertain']
@@ -80,62 +70,52 @@ const ends: ReadonlySet<DispatchStatus> = new Set(['succeeded', 'failed', 'parti
  * while nobody knows or it is tried again; what later steps hold is released where the dispatch ends. Throws `conflict`
  * unless the run has the dispatch and the step is open, or in one of the states `from`.
  */
-export async function settleStep (database: Database, step: StepOfRun & { actor: EventActor, kind?: EventKind, facts?: JsonObject, from?: readonly StepStatus[] }, settlement: Settlement, following: Following): Promise<void> {
-  const { now } = database
-  const { companyId, dispatchId, stepId, runId, actor, from = open } = step
-  const { status, tryAfter, look, detached = false, also, tell } = following
-  const { outcome } = settlement
-  const response = settlement.outcome === 'accepted' ? settlement.response : null
-  const error = settlement.outcome === 'accepted' ? null : settlement.error
-  const accepted = outcome === 'accepted'
-  const keeps = outcome === 'uncertain' || tryAfter !== undefined
-  const nextTryAt = tryAfter === undefined ? undefined : later(now, tryAfter)
-  const facts = {
-    ...step.facts,
-    outcome,
-    ...(error === null ? {} : { error: error.word }),
-    ...(response === null ? {} : { remoteId: response.id })
+export async function settleStep (database: Database, step: StepToSettle, settlement: Settlement, following: Following): Promise<void> {
+  const { companyId, dispatchId } = step
+  const { jobs = [], also, tell } = following
+  const settling = sql<{ detached: boolean | null }>`select ${callOf('settle')}(${JSON.stringify(settledRow(step, settlement, following))}::jsonb, ${database.now}, ${JSON.stringify(jobs)}::jsonb) as detached`
+  const settled = (row: { detached: boolean | null } | undefined): boolean => {
+    if (row?.detached == null) throw new DispatchError('conflict', 'The step was settled by another run.', { dispatchId })
+    return row.detached
   }
-  const due = nextTryAt === undefined ? sql`'{}'` : sql`jsonb_build_object('nextTryAt', ${isoText(nextTryAt)})`
-  const kind: EventKind = step.kind ?? (actor.kind === 'provider' ? 'answered' : accepted ? 'done' : 'failed')
+  if (also === undefined && tell === undefined) {
+    settled(await database.call(companyId, settling))
+    return
+  }
   await database.company(companyId, async (queries) => {
-    const { rows: [settled] } = await sql<{ detached: boolean }>`
-      with run as (
-        select dispatch_id, detached from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for update
-      ), before as (
-        select step_id, held, price, run.detached or ${detached} as detached from steps, run
-        where step_id = ${stepId} and company_id = ${companyId} and status = any(${from}) for update of steps
-      ), rest as (
-        select steps.step_id, steps.held from steps, before
-        where ${status !== undefined && ends.has(status)} and steps.dispatch_id = ${dispatchId} and steps.company_id = ${companyId} and steps.step_id <> ${stepId}
-          and steps.held > 0 and deferred_on is null for update of steps
-      ), step as (
-        update steps set status = ${outcome}, remote_id = ${response?.id ?? null}, response = ${response && JSON.stringify(response)}, error = ${error && JSON.stringify(error)},
-          charged = case when ${accepted} then before.price else 0 end, held = case when ${keeps} then before.held else 0 end,
-          tries = case when ${nextTryAt !== undefined} then tries + 1 else tries end, next_try_at = ${status === undefined ? nextTryAt ?? null : null},
-          generation = case when ${outcome === 'rejected'} then generation + 1 else generation end,
-          uncertain_at = case when ${outcome === 'uncertain'} then coalesce(uncertain_at, ${now}) end, looks = case when ${outcome === 'uncertain'} then looks else 0 end,
-          next_look_at = ${look === undefined ? null : nextLookAt(now, sql<Date>`coalesce(uncertain_at, ${now})`, look)}
-        from before where steps.step_id = ${stepId} and company_id = ${companyId}
-      ), released as (
-        update steps set held = 0 from rest where steps.step_id = rest.step_id and company_id = ${companyId}
-      ), attempt as (
-        update attempts set answered_at = ${now}, outcome = ${outcome}, error = ${error && JSON.stringify(error)}
-        from before where attempts.step_id = ${stepId} and company_id = ${companyId} and answered_at is null
-      ), dispatch as (
-        update dispatches set status = coalesce(${status ?? null}, status), detached = before.detached,
-          run_id = case when ${status === 'running'} then run_id end, leased_until = case when ${status === 'running'} then leased_until end,
-          finished_at = case when ${status === undefined} then finished_at when ${status === 'running' || status === 'queued'} then null else ${now}::timestamptz end,
-          next_try_at = case when ${status === undefined} then dispatches.next_try_at else ${status === 'queued' ? nextTryAt ?? now : null}::timestamptz end
-        from before where dispatch_id = ${dispatchId} and company_id = ${companyId}
-      ), event as (
-        insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
-        select ${companyId}, ${dispatchId}, step_id, ${kind}, ${JSON.stringify(actor)}, ${JSON.stringify(facts)}::jsonb || ${due}, ${now} from before
-      )
-      select detached from before`.execute(queries)
-    if (settled === undefined) throw new DispatchError('conflict', 'The step was settled by another run.', { dispatchId })
-    for (const follow of [also, settled.detached ? tell : undefined]) await follow?.(await asOwner(queries))
+    const { rows: [row] } = await settling.execute(await asOwner(queries))
+    const detached = settled(row)
+    for (const follow of [also, detached ? tell : undefined]) await follow?.(await asOwner(queries))
   })
+}
+
+/** A step of a run, who tells what came of it, what is noted of that, and in which states it may be. */
+type StepToSettle = StepOfRun & { actor: EventActor, kind?: EventKind, facts?: JsonObject, from?: readonly StepStatus[] }
+
+/** A settlement as the call takes it. */
+function settledRow ({ companyId, dispatchId, stepId, runId, actor, from = open, ...step }: StepToSettle, settlement: Settlement, { status, tryAfter, look, detached = false }: Following): Record<string, unknown> {
+  const { outcome } = settlement
+  const [response, error] = settlement.outcome === 'accepted' ? [settlement.response, null] : [null, settlement.error]
+  const kind: EventKind = step.kind ?? (actor.kind === 'provider' ? 'answered' : outcome === 'accepted' ? 'done' : 'failed')
+  return {
+    company_id: companyId,
+    dispatch_id: dispatchId,
+    step_id: stepId,
+    run_id: runId,
+    outcome,
+    status,
+    ends: status !== undefined && ends.has(status),
+    detached,
+    response,
+    error,
+    from,
+    kind,
+    actor,
+    facts: { ...step.facts, outcome, ...(error === null ? {} : { error: error.word }), ...(response === null ? {} : { remoteId: response.id }) },
+    try_after: tryAfter,
+    look_after: look?.after,
+    look_last: look?.last
+  }
 }
 
 /** The number of the last attempt at a step; 0 where there was none. */

@@ -68,6 +68,6 @@ export async function sweepOnce (parts: Parts, queue: Queue): Promise<void> {
 
 async function recover ({ database, jobs, notices, log }: Parts, lost: DispatchOf): Promise<void> {
   const tell: Enqueue = (queries) => notices.note(queries, lost, 'dispatch.uncertain')
-  const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, lookAfter: firstLook, enqueue: jobs.dispatch(lost), tell })
+  const recovered = await recoverDispatch(database, { ...lost, error: inDoubt, lookAfter: firstLook, jobs: jobs.dispatch(lost), tell })
   if (recovered !== undefined) log.warn({ ...lost, recovered }, 'a dispatch was left behind by its process')
 }

@@ -15,7 +15,7 @@ const mostCompanies = 100_000
  * Makes the jobs of dispatches. Each company has turns of its own, one every few milliseconds from now on: ten thousand
  * dispatches of one company stand behind the first of another that came later, and none waits for ever.
  */
-export function createJobs ({ queue, now }: { queue: Queue, now: () => Date }): Jobs {
+export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: () => Date }): Jobs {
   const turns = new Map<number, number>()
 
   /** What is put off comes when it is due: it moves nobody's turn. */
@@ -34,9 +34,7 @@ export function createJobs ({ queue, now }: { queue: Queue, now: () => Date }): 
   const rank = (turn: number): number => -Math.floor((turn - epoch) / grain)
   const wait = (seconds: number): { after?: number } => seconds > 0 ? { after: Math.ceil(seconds) } : {}
   return {
-    dispatch: ({ companyId, dispatchId }, seconds = 0) => (queries) =>
-      queue.send('dispatch', [{ data: { companyId, dispatchId }, key: dispatchId, priority: priorityOf(companyId, seconds), ...wait(seconds) }], queries),
-    deferred: ({ companyId, dispatchId }, { stepId }, seconds = 0) => (queries) =>
-      queue.send('deferred', [{ data: { companyId, dispatchId, stepId }, key: stepId, ...wait(seconds) }], queries)
+    dispatch: ({ companyId, dispatchId }, seconds = 0) => queue.jobs('dispatch', [{ data: { companyId, dispatchId }, key: dispatchId, priority: priorityOf(companyId, seconds), ...wait(seconds) }]),
+    deferred: ({ companyId, dispatchId }, { stepId }, seconds = 0) => queue.jobs('deferred', [{ data: { companyId, dispatchId, stepId }, key: stepId, ...wait(seconds) }])
   }
 }

@@ -3,6 +3,7 @@ import { reasonOf } from '../host/refusal.ts'
 import type { Log } from '../host/log.ts'
 import { connectionSettings, LastingClient } from '../store/connections.ts'
 import type { Database, OwnerQueries } from '../store/database.ts'
+import type { NewJobs } from '../store/jobs.ts'
 import { statementError } from '../store/unavailable.ts'
 
 /** The work that is done beside the requests, and what each job of it is told. */
@@ -32,6 +33,8 @@ export type Work = {
 export type Job<Name extends keyof Work> = { data: Work[Name], key?: string, after?: number, group?: string, priority?: number }
 
 export type Queue = {
+  /** Jobs as data, for whoever adds them in a transaction or a call. */
+  jobs: <Name extends keyof Work>(name: Name, jobs: readonly Job<Name>[]) => NewJobs
   /** Adds jobs; with `queries` they are there when that transaction commits. */
   send: <Name extends keyof Work>(name: Name, jobs: readonly Job<Name>[], queries?: OwnerQueries) => Promise<void>
   /**
@@ -77,25 +80,23 @@ export async function openQueue ({ databaseUrl, database: { alone }, log }: { da
   const boss = new PgBoss({ ...connections, schema: 'queue', useListenNotify: true, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 })
   boss.on('error', (error) => log.warn({ reason: reasonOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
+  const statements = new Map<string, string>()
   try {
     await alone(async () => {
       await boss.start()
       for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, { policy, notify: true, ...life, ...patience })
     })
+    for (const name of Object.keys(policies)) statements.set(name, await statementOf(boss, name))
   } catch (error) {
     // Why it did not start is what counts.
     await boss.stop({ graceful: false }).catch((after: unknown) => { log.warn({ reason: reasonOf(after) }, 'the queue could not be stopped') })
     throw error
   }
   return {
+    jobs: (name, jobs) => ({ statement: statements.get(name) ?? '', rows: JSON.stringify(jobs.map(rowOf)) }),
     async send (name, jobs, queries) {
-      const rows = jobs.map(({ data, key, after, group, priority }) => ({
-        data,
-        ...(key === undefined ? {} : { singletonKey: key }),
-        ...(after === undefined ? {} : { startAfter: after }),
-        ...(group === undefined ? {} : { group: { id: group } }),
-        ...(priority === undefined ? {} : { priority })
-      }))
+      // As the statement has them: pg-boss makes one column of a group.
+      const rows = jobs.map(({ group, ...job }) => ({ ...rowOf(job), ...(group === undefined ? {} : { group: { id: group } }) }))
       await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) }).catch((error: unknown) => { throw statementError(error) })
     },
     async work (name, handle, { atOnce, together = pair, ofGroup }) {
@@ -117,4 +118,22 @@ export async function openQueue ({ databaseUrl, database: { alone }, log }: { da
     schedule: (name, cron) => boss.schedule(name, cron, {}),
     close: () => boss.stop({ graceful: true, timeout: farewell * 1000 })
   }
+}
+
+/** A job under the names that pg-boss gives to the columns of its statement. */
+function rowOf ({ data, key, after, group, priority }: Job<keyof Work>) {
+  return {
+    data,
+    ...(key === undefined ? {} : { singletonKey: key }),
+    ...(after === undefined ? {} : { startAfter: after }),
+    ...(group === undefined ? {} : { groupId: group }),
+    ...(priority === undefined ? {} : { priority })
+  }
+}
+
+/** The statement by which pg-boss adds jobs of a name: it has the same text for all, and their rows as its one parameter. */
+async function statementOf (boss: PgBoss, name: string): Promise<string> {
+  let statement = ''
+  await boss.insert(name, [{ data: {} }], { db: { executeSql: (text) => { statement = text; return Promise.resolve({ rows: [] }) } } })
+  return statement
 }

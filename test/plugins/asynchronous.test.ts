@@ -1,4 +1,4 @@
-import { createJobs, openQueue, type Queue } from '@dispatch/core'
+import { addJobs, createJobs, openQueue, type Queue } from '@dispatch/core'
 import t from 'tap'
 import { compose } from '../../plugins/container.ts'
 import { createLogger } from '../../plugins/logging.ts'
@@ -124,7 +124,7 @@ await t.test('ten thousand dispatches of one company do not stand before the fir
   const time = new Date()
   const jobs = createJobs({ queue: opened, now: () => time })
   const add = (companyId: number, dispatchId: string, after = 0): Promise<void> =>
-    fair.house.get('database').owner.transaction().execute((queries) => jobs.dispatch({ companyId, dispatchId }, after)(queries))
+    fair.house.get('database').owner.transaction().execute((queries) => addJobs(queries, jobs.dispatch({ companyId, dispatchId }, after)))
   // What is tried again in two hours moves the turn of none that comes now.
   await add(2, 'later', 7200)
   for (let number = 1; number <= 200; number++) await add(1, `one ${number}`)

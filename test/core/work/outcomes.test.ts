@@ -62,8 +62,7 @@ async function left (providerName: string, settlement: LateOutcome['settlement']
 /** Its lease runs out, and is taken away. */
 async function recover ({ dispatchId }: LateOutcome): Promise<void> {
   await database.owner.updateTable('dispatches').set({ leased_until: new Date(0) }).where('dispatch_id', '=', dispatchId).execute()
-  const nothing = (): Promise<void> => Promise.resolve()
-  await recoverDispatch(database, { companyId, dispatchId, error: { word: 'outcome_unknown', message: 'In doubt.' }, lookAfter: 0, enqueue: nothing, tell: nothing })
+  await recoverDispatch(database, { companyId, dispatchId, error: { word: 'outcome_unknown', message: 'In doubt.' }, lookAfter: 0, jobs: { statement: 'select $1::text', rows: '' }, tell: () => Promise.resolve() })
 }
 
 const isEmpty = (): boolean => readdirSync(spool).length === 0
