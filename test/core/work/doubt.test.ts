@@ -169,11 +169,11 @@ await t.test('a file is removed where its dispatch was refused, and stays where 
   let discarded = 0
   const file = { document: { documentId: crypto.randomUUID(), filename: 'a.txt', contentType: 'text/plain', size: 1, sha256: 'a', storageKey: 'a', expiresAt: clock.now() }, discard: () => { discarded++; return Promise.resolve() } }
   const uploading = (error: Error): Promise<unknown> => {
-    const company: typeof database.company = async (id, work) => {
-      await database.company(id, work)
+    const call: typeof database.call = async (id, statement) => {
+      await database.call(id, statement)
       throw error
     }
-    return createPipeline({ ...parts, database: { ...database, company } }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
+    return createPipeline({ ...parts, database: { ...database, call } }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
       .dispatch({ actor, services: ['upload'], body: {}, requestId: '1', file: { ...file, document: { ...file.document, documentId: crypto.randomUUID() } } })
   }
   await t.rejects(uploading(new Error('Connection terminated unexpectedly')), /terminated/)
@@ -185,7 +185,7 @@ await t.test('a file is removed where its dispatch was refused, and stays where 
 await t.test('what cannot be recorded is told as in doubt, even a refusal: another run goes on with it', async (t) => {
   const step: RunStep = { stepId: crypto.randomUUID(), service: 'upload', fields: {}, requestSettings: {}, price: 0, content: {}, tries: 0, generation: 0, looks: 0, result: { service: 'upload', providerName: 'mute', sandbox: false, status: 'planned', response: null, document: null, error: null, charged: 0 } }
   const run: Run = { runId: crypto.randomUUID(), dispatchId: crypto.randomUUID(), companyId, actor: { kind: 'user', userId: 2 }, metadata: {}, test: false, detached: false, createdAt: clock.now(), steps: [step], deferred: [] }
-  const away = { ...parts, database: { ...database, company: () => Promise.reject(new Error('The database is away.')) } }
+  const away = { ...parts, database: { ...database, call: () => Promise.reject(new Error('The database is away.')) } }
   // What was imported by name follows only when told.
   mock.timers.enable({ apis: ['setTimeout'] })
   syncBuiltinESMExports()

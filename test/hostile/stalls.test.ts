@@ -1,0 +1,146 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { quickRenderer } from '../plugins/support/parts.ts'
+import { invoiceRequest, seededDatabase, startService, type Login } from '../support/service.ts'
+
+const databaseUrl = await seededDatabase(t)
+const service = await startService(t, { databaseUrl, parts: { renderer: quickRenderer } })
+const [held, other] = [await service.company('held', { credits: 1_000_000 }), await service.company('other', { credits: 1_000_000 })]
+
+type Sent = { status: number, milliseconds: number }
+
+async function dispatch (url: string, { email, password }: Login): Promise<Sent> {
+  const begun = performance.now()
+  const response = await fetch(`${url}/api/invoicing`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`, 'content-type': 'application/json' },
+    body: JSON.stringify(invoiceRequest())
+  })
+  await response.arrayBuffer()
+  return { status: response.status, milliseconds: performance.now() - begun }
+}
+
+/** Dispatches one after the other, `atOnce` at a time, until it is told to stop; answers them all. */
+function keepSending (url: string, login: Login, atOnce: number): () => Promise<Sent[]> {
+  const sent: Sent[] = []
+  let going = true
+  const clients = Array.from({ length: atOnce }, async () => { while (going) sent.push(await dispatch(url, login)) })
+  return async () => {
+    going = false
+    await Promise.all(clients)
+    return sent
+  }
+}
+
+/** The time, in milliseconds, that all but one of a hundred take at most. */
+function p99 (sent: readonly Sent[]): number {
+  const times = sent.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b)
+  return times[Math.ceil(times.length * 0.99) - 1] ?? 0
+}
+
+const statusesOf = (sent: readonly Sent[]): number[] => [...new Set(sent.map(({ status }) => status))].sort((a, b) => a - b)
+
+/** Asks every 200 ms whether the service is ready; answers what it said, with the longest time that it took. */
+function keepAsking (): () => Promise<{ statuses: number[], longest: number }> {
+  const stop = keepGoing(async () => {
+    const begun = performance.now()
+    const { status } = await fetch(`${service.url}/readyz`)
+    await pause(200)
+    return { status, milliseconds: performance.now() - begun - 200 }
+  })
+  return async () => {
+    const asked = await stop()
+    return { statuses: statusesOf(asked), longest: Math.max(...asked.map(({ milliseconds }) => milliseconds)) }
+  }
+}
+
+function keepGoing (work: () => Promise<Sent>): () => Promise<Sent[]> {
+  const done: Sent[] = []
+  let going = true
+  const go = async (): Promise<void> => { do done.push(await work()); while (going) }
+  const ended = go()
+  return async () => {
+    going = false
+    await ended
+    return done
+  }
+}
+
+/** Transactions that have locked rows of credits and wait for their clients. */
+async function creditsKept (): Promise<number> {
+  const { rows } = await sql`select from pg_locks join pg_stat_activity using (pid)
+    where relation = 'credits'::regclass and mode in ('RowShareLock', 'RowExclusiveLock') and state like 'idle in transaction%'`.execute(service.house.get('database').owner)
+  return rows.length
+}
+
+async function server (t: Test): Promise<{ child: ChildProcess, url: string }> {
+  // As it runs for real, with nothing of the test runner's.
+  const child = fork(fileURLToPath(new URL('./fixtures/server.ts', import.meta.url)), [databaseUrl, t.testdir()], { execArgv: [], env: { ...process.env, NODE_OPTIONS: '' } })
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  for (;;) {
+    const [said] = await once(child, 'message') as [unknown]
+    if (typeof said === 'string') return { child, url: said }
+  }
+}
+
+/** So that the first of anything counts for nothing. */
+await keepFor(1_000, keepSending(service.url, other.member, 2))
+await keepFor(1_000, keepSending(service.url, held.member, 2))
+
+async function keepFor<T> (milliseconds: number, stop: () => Promise<T>): Promise<T> {
+  await pause(milliseconds)
+  return stop()
+}
+
+await t.test('a process that stands still in the middle of its work keeps nobody\'s credits, its own company\'s neither', async (t) => {
+  const { child, url } = await server(t)
+  // Many at once for one company: at any moment some of them are in the middle of a transaction.
+  const load = keepSending(url, held.member, 12)
+  await pause(2_000)
+  for (const stop of [1, 2, 3, 4]) {
+    await pause(300 + 70 * stop)
+    child.kill('SIGSTOP')
+    const ready = keepAsking()
+    const [same, others, kept] = await Promise.all([
+      keepFor(2_500, keepSending(service.url, held.member, 2)), keepFor(2_500, keepSending(service.url, other.member, 2)), pause(500).then(() => creditsKept())
+    ])
+    const readiness = await ready()
+    child.kill('SIGCONT')
+    const longest = Math.max(...[...same, ...others].map(({ milliseconds }) => milliseconds))
+    t.comment(`longest dispatch of ${same.length + others.length} while it stood still for 2500 ms: ${Math.round(longest)} ms`)
+    t.equal(kept, 0, 'no transaction that waits for its client keeps credits')
+    t.strictSame([statusesOf(same), statusesOf(others)], [[200], [200]])
+    t.strictSame(readiness.statuses, [204])
+  }
+  t.strictSame(statusesOf(await load()), [200], 'and what it was about goes on')
+})
+
+await t.test('a row that somebody locks for 40 seconds holds up its own company alone', async (t) => {
+  const quiet = p99(await keepFor(4_000, keepSending(service.url, other.member, 2)))
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query('begin')
+  await client.query('select from credits where company_id = $1 for update', [held.companyId])
+  const [waiting, ready] = [keepSending(service.url, held.member, 12), keepAsking()]
+  const busy = await keepFor(40_000, keepSending(service.url, other.member, 2))
+  await client.query('rollback')
+  const [readiness, refused] = [await ready(), await waiting()]
+  const ratio = p99(busy) / quiet
+  t.comment(`p99 of other companies: ${Math.round(p99(busy))} ms, ${ratio.toFixed(1)} times that of quiet (${Math.round(quiet)} ms); ${busy.length} dispatches`)
+  t.strictSame(statusesOf(busy), [200])
+  // Twelve more clients, and whoever else is at work on the machine: what is held against it are the seconds of those who wait.
+  t.ok(ratio <= 3 || p99(busy) < 750, `p99 ${Math.round(p99(busy))} ms against ${Math.round(quiet)} ms`)
+  t.strictSame(readiness.statuses, [204])
+  t.ok(readiness.longest < 1_500, `ready within ${Math.round(readiness.longest)} ms`)
+  t.ok(statusesOf(refused).includes(503), 'who needs the row is told to try again')
+  t.equal((await dispatch(service.url, held.member)).status, 200, 'and served again afterwards')
+})
