@@ -53,7 +53,7 @@ const creditsOf = async ({ companyId }: { companyId: number }) => {
 const note = (text: string): NewJobs => ({ statement: 'insert into noted values ($1)', rows: text })
 const noted = async (): Promise<string[]> => (await sql<{ text: string }>`select text from noted order by text`.execute(database.owner)).rows.map(({ text }) => text)
 
-const [conflict, short, unknownUser, missingTable] = [{ word: 'conflict' }, { word: 'insufficient_credits' }, { code: '23503' }, { code: '42P01' }]
+const [conflict, short, unknownUser, missingTable] = [{ message: /another run/ }, { message: /costs 11 credits/ }, { code: '23503' }, { code: '42P01' }]
 
 await t.test('a call leaves neither its role nor its company on the connection', async (t) => {
   await accept(await open(await company()))
