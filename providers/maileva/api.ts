@@ -39,7 +39,7 @@ export async function prepare ({ postal: { recipient, mailType, color, duplex },
     color_printing: color,
     duplex_printing: duplex,
     optional_address_sheet: addressSheet,
-    ...(mailType === 'REGISTERED' ? registered(call) : { postage_type: call.settings.postageType ?? 'ECONOMIC' })
+    ...optionsOf(mailType, call)
   }
   const { id } = await call.http.post(...ask(call, product, '', { json: options }), Sending)
   const metadata = { json: { priority: 1, name: document.filename } }
@@ -48,14 +48,43 @@ export async function prepare ({ postal: { recipient, mailType, color, duplex },
   return id
 }
 
-/** What a registered letter has besides. Throws a refusal where the settings name no sender. */
-export function registered ({ settings }: { settings: Partial<Call['settings']> }): Record<string, string | boolean> {
-  const { acknowledgement = true, senderName, senderDetails, senderStreet, senderCity, senderCountry = 'FR' } = settings
+type Options = Record<string, string | boolean | string[]>
+type Configured = { settings: Partial<Call['settings']> }
+
+/** What a letter of each kind has besides. Throws a refusal where the settings do not go together, or name no sender who is needed. */
+export function optionsOf (mailType: keyof typeof products, configured: Configured): Options {
+  return mailType === 'REGISTERED' ? registered(configured) : simple(configured)
+}
+
+function simple ({ settings }: Configured): Options {
+  const { postageType = 'ECONOMIC', printSender = false, undeliveredMail } = settings
+  if (printSender && undeliveredMail !== undefined) {
+    const message = 'Maileva prints no sender on simple letters whose returns it handles: leave "printSender" or "undeliveredMail" out of the configuration.'
+    throw refused('printed_sender', message, '/postal/mailType')
+  }
+  return {
+    postage_type: postageType,
+    ...(printSender && { print_sender_address: true, envelope_windows_type: 'DOUBLE', ...senderOf(settings, 'A letter with a printed sender') }),
+    ...(undeliveredMail !== undefined && { treat_undelivered_mail: true, notification_treat_undelivered_mail: [undeliveredMail] })
+  }
+}
+
+function registered ({ settings }: Configured): Options {
+  const { acknowledgement = true, printSender = false, undeliveredMail } = settings
+  return {
+    acknowledgement_of_receipt: acknowledgement,
+    ...senderOf(settings, 'A registered letter'),
+    ...(printSender && { print_sender_address: true }),
+    ...(undeliveredMail !== undefined && { returned_mail_scanning: true })
+  }
+}
+
+function senderOf ({ senderName, senderDetails, senderStreet, senderCity, senderCountry = 'FR' }: Configured['settings'], what: string): Record<string, string> {
   if (senderName === undefined || senderStreet === undefined || senderCity === undefined) {
-    throw refused('no_sender', 'A registered letter needs a sender: set senderName, senderStreet and senderCity in the configuration.', '/postal/mailType')
+    throw refused('no_sender', `${what} needs a sender: set senderName, senderStreet and senderCity in the configuration.`, '/postal/mailType')
   }
   const lines = { 1: senderName, ...(senderDetails !== undefined && { 2: senderDetails }), 4: senderStreet, 6: senderCity }
-  return { acknowledgement_of_receipt: acknowledgement, ...fieldsOf(lines, 'sender_'), sender_country_code: senderCountry }
+  return { ...fieldsOf(lines, 'sender_'), sender_country_code: senderCountry }
 }
 
 /** Our reference, in as many characters as Maileva takes; the same one always becomes the same. */

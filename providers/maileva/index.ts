@@ -1,6 +1,7 @@
 import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
 import { fieldsOf, linesOf } from './address.ts'
-import { ask, find, pathOf, prepare, products, read, registered, type Request } from './api.ts'
+import { ask, find, optionsOf, pathOf, prepare, products, read, type Request } from './api.ts'
+import { becameOf } from './delivery.ts'
 import { Settings } from './settings.ts'
 
 const hour = 3600
@@ -30,15 +31,27 @@ export default defineProvider({
       duplex: true,
       check ({ postal: { recipient, mailType } }, { settings }) {
         fieldsOf(linesOf(recipient))
-        if (mailType === 'REGISTERED') registered({ settings })
+        optionsOf(mailType, { settings })
         return []
       },
       // What is read by its id is there at once; a submission that was cut off may be at work for as long as it can take.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,
       // A sending has one recipient: what has errors was not printed.
-      statuses: { PENDING: 'accepted', ACCEPTED: 'accepted', PROCESSED: 'printed', REJECTED: 'failed', PROCESSED_WITH_ERRORS: 'failed', DELETED: 'cancelled' },
-      poll: { after: 6 * hour, every: 12 * hour, until: 30 * 24 * hour },
+      statuses: {
+        PENDING: 'accepted',
+        ACCEPTED: 'accepted',
+        PROCESSED: 'printed',
+        REJECTED: 'failed',
+        PROCESSED_WITH_ERRORS: 'failed',
+        DELETED: 'cancelled',
+        // Of the recipient, once it is printed.
+        DELIVERING: 'in_transit',
+        FIRST_PRESENTATION: 'in_transit',
+        DELIVERED: 'delivered',
+        UNDELIVERED: 'returned'
+      },
+      poll: { after: 6 * hour, every: 12 * hour, until: 60 * 24 * hour },
 
       // A draft is never printed before it is submitted.
       ...draftFirst({
@@ -50,7 +63,10 @@ export default defineProvider({
         }
       }),
 
-      status: async ({ id }, call) => ({ status: (await read(id, call)).status }),
+      async status ({ id }, call) {
+        const { product, status } = await read(id, call)
+        return status === 'PROCESSED' ? await becameOf(id, product, call) : { status }
+      },
 
       async cancel ({ id }, call) {
         const { product, status } = await read(id, call)

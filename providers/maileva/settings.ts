@@ -16,7 +16,15 @@ export const Settings = Type.Object({
   acknowledgement: Type.Optional(Type.Boolean({
     title: 'Acknowledgement of receipt', description: 'Registered letters come with an acknowledgement of receipt, unless set to false.'
   })),
-  senderName: Type.Optional(Type.String({ title: 'Sender', description: 'Registered letters need a sender: the first line of the address.', ...line })),
+  printSender: Type.Optional(Type.Boolean({
+    title: 'Printed sender', description: 'Prints the address of the sender on every letter; a simple one goes in an envelope with two windows.'
+  })),
+  undeliveredMail: Type.Optional(Type.String({
+    title: 'Undelivered mail',
+    description: 'The e-mail address to which Maileva reports letters that cannot be delivered, in place of sending them back; not with a printed sender on simple ones.',
+    maxLength: 254, pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$'
+  })),
+  senderName: Type.Optional(Type.String({ title: 'Sender', description: 'Registered letters, and a sender that is printed, need one: the first line of the address.', ...line })),
   senderDetails: Type.Optional(Type.String({ title: 'Sender, second line', description: 'A department or a person, where there is one.', ...line })),
   senderStreet: Type.Optional(Type.String({ title: 'Street of the sender', description: 'The number and the street.', ...line })),
   senderCity: Type.Optional(Type.String({ title: 'City of the sender', description: 'The postal code and the city, such as 75002 Paris.', ...line })),

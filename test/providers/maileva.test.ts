@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
+import type { JsonObject } from '../../core/contract/json.ts'
 import { checkSettings } from '../../core/host/settings.ts'
 import { readEvent, statusOf } from '../../core/host/webhook-read.ts'
 import type { PostalDispatch } from '../../core/services/postal.ts'
@@ -215,13 +216,45 @@ await t.test('before its checkpoint there is nothing to be found, and nobody is 
 })
 
 await t.test('it is asked after, whether or not events come', async (t) => {
-  const stage = await maileva(t, { [read]: sending('PROCESSED') })
+  const stage = await maileva(t, { [read]: sending('PROCESSED'), [`${read}/recipients`]: { json: { recipients: [{ id: 'rec-1' }] } } })
   const { statuses = {}, poll } = stage.provider.manifest.services.postal ?? {}
   t.strictSame(await stage.ask('postal', 'status', { id: 'snd-1' }), { status: 'PROCESSED' })
   t.strictSame(['PENDING', 'ACCEPTED', 'PROCESSED', 'DELETED', 'REJECTED', 'PROCESSED_WITH_ERRORS', 'PAYMENT_REQUIRED'].map((word) => statusOf(statuses, word)), ['accepted', 'accepted', 'printed', 'cancelled', 'failed', 'failed', null])
-  t.strictSame(poll, { after: 6 * 3600, every: 12 * 3600, until: 30 * 24 * 3600 })
+  t.strictSame(poll, { after: 6 * 3600, every: 12 * 3600, until: 60 * 24 * 3600 })
   const gone = await maileva(t, { [read]: missing })
   t.match(await gone.ask('postal', 'status', { id: 'snd-1' }), { outcome: 'rejected', error: { code: 'NOT_FOUND' } })
+})
+
+await t.test('what became of a printed letter is asked of its recipient: its main delivery status, unless it came back', async (t) => {
+  const ask = async (recipient: JsonObject, status = 'PROCESSED'): Promise<unknown> => (await maileva(t, { [read]: sending(status), [`${read}/recipients`]: { json: { recipients: [recipient] } } })).ask('postal', 'status', { id: 'snd-1' })
+  const statuses = (await maileva(t)).provider.manifest.services.postal?.statuses ?? {}
+  for (const [category, status] of [['DELIVERING', 'in_transit'], ['FIRST_PRESENTATION', 'in_transit'], ['DELIVERED', 'delivered'], ['UNDELIVERED', 'returned'], ['SOMEWHERE', null]] as const) {
+    t.strictSame(await ask({ last_main_delivery_status: { category } }), { status: category })
+    t.equal(statusOf(statuses, category), status)
+  }
+  t.strictSame(await ask({ last_main_delivery_status: { category: 'DELIVERED' }, undelivered_mail_date: '2026-03-20T09:30:00Z', undelivered_mail_reason: 'N02' }), {
+    status: 'UNDELIVERED', undeliveredDate: '2026-03-20T09:30:00Z', reason: 'The recipient is not known at the address.'
+  })
+  t.strictSame(await ask({ undelivered_mail_date: '2026-03-20T09:30:00Z', undelivered_mail_reason: 'N99' }), { status: 'UNDELIVERED', undeliveredDate: '2026-03-20T09:30:00Z', reason: 'N99' })
+  t.strictSame(await ask({ last_main_delivery_status: { category: 'DELIVERED' } }, 'ACCEPTED'), { status: 'ACCEPTED' }, 'nobody asks before it is printed')
+})
+
+await t.test('a sender is printed, or returns are handled: of simple letters Maileva does one of the two', async (t) => {
+  const returns = { undeliveredMail: 'returns@example.com' }
+  const optionsOf = async (mailType: 'SIMPLE' | 'REGISTERED', more: object): Promise<Record<string, unknown>> => {
+    const stage = await maileva(t)
+    const { outcome } = await stage.dispatch('postal', letter({ mailType }), { settings: { ...settings, ...sender, ...more } })
+    t.equal(outcome, 'accepted')
+    return (stage.vendor.requests.find(({ path }) => path.endsWith('/sendings'))?.json ?? {}) as Record<string, unknown>
+  }
+  t.match(await optionsOf('SIMPLE', { printSender: true }), { print_sender_address: true, envelope_windows_type: 'DOUBLE', sender_address_line_1: 'Northwind', treat_undelivered_mail: undefined })
+  t.match(await optionsOf('SIMPLE', returns), { treat_undelivered_mail: true, notification_treat_undelivered_mail: ['returns@example.com'], print_sender_address: undefined, sender_address_line_1: undefined })
+  t.match(await optionsOf('REGISTERED', { ...returns, printSender: true }), { returned_mail_scanning: true, print_sender_address: true, envelope_windows_type: undefined, treat_undelivered_mail: undefined })
+  const stage = await maileva(t)
+  t.match(await stage.dispatch('postal', letter(), { settings: { ...settings, ...sender, ...returns, printSender: true } }), { outcome: 'rejected', error: { code: 'printed_sender' } })
+  t.match(await stage.dispatch('postal', letter(), { settings: { ...settings, printSender: true } }), { outcome: 'rejected', error: { code: 'no_sender', message: /^A letter with a printed sender needs/ } })
+  t.equal(stage.vendor.requests.length, 0)
+  t.strictSame(checkSettings(stage.provider.manifest.settings, { ...settings, undeliveredMail: 'nobody' }).map(({ path }) => path), ['/undeliveredMail'])
 })
 
 await t.test('a draft alone can be cancelled', async (t) => {
