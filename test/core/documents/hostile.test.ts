@@ -82,6 +82,19 @@ void t.test('neither templates nor data reach a prototype or a function', async 
   t.notOk('polluted' in {})
 })
 
+void t.test('no tag of Liquid reads a file, or defines what could', (t) => {
+  const tags = ['include "x"', 'render "x"', 'layout "x"', 'block x', 'capture x', 'raw', 'liquid x', 'echo x', 'increment x', 'decrement x', 'cycle "a", "b"', 'tablerow x in y', 'include_relative x']
+  for (const tag of tags) t.match(faultsOf([{ paragraph: `{% ${tag} %}` }]), [{ path: '/body/0/paragraph', message: /cannot be read: tag "[a-z_]+" not found/ }], tag)
+  t.end()
+})
+
+void t.test('loops over the data that multiply end in time', async (t) => {
+  const begun = performance.now()
+  const loops = ['a', 'b', 'c', 'd'].map((name) => `{% for ${name} in list %}`)
+  t.match(await problemsOf([{ paragraph: `${loops.join('')}{% endfor %}{% endfor %}{% endfor %}{% endfor %}` }], { list: Array.from({ length: 5000 }, () => 1) }), [{ code: 'too_large' }])
+  t.ok(performance.now() - begun < 15_000)
+})
+
 void t.test('blocks nested without end do not compile', (t) => {
   let body: TemplateSource['body'] = [{ paragraph: 'x' }]
   for (let level = 0; level < 200; level++) body = [{ if: 'a', then: body }]
