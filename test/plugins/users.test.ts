@@ -114,7 +114,11 @@ await t.test('nobody gives a role above their own, nor takes one', async (t) => 
   const { data: [self] } = (await send('GET', '/api/v1/users', {}, admin)).body
   isError(t, await change(admin, self.id as number, { role: 'operator' }), 'forbidden')
   for (const path of ['/api/v1/users', `/api/v1/users/${id}`]) isError(t, await send('GET', path, {}, login), 'forbidden')
-  isError(t, await change(login, id, { role: 'admin' }), 'forbidden', 'a member changes nobody, not even themselves')
+  const colleague = await made(admin)
+  for (const body of [{ role: 'admin' }, { disabled: true }, { password: 'another good one' }, { services: [] }]) {
+    for (const other of [id, colleague.id]) isError(t, await change(login, other, body), 'forbidden', 'a member changes nobody, not even themselves')
+  }
+  isError(t, await send('POST', '/api/v1/users', { body: { email: 'beside@climbing.example.com', password: 'a good password', role: 'member', services: [] } }, login), 'forbidden', 'nor makes anybody')
 })
 
 await t.test('operators and the users of other companies are not there', async (t) => {
