@@ -12,6 +12,10 @@ const databaseUrl = await seededDatabase(t)
 const service = await startService(t, { databaseUrl, parts: { renderer: quickRenderer } })
 const [held, other] = [await service.company('held', { credits: 1_000_000 }), await service.company('other', { credits: 1_000_000 })]
 
+// Longer than anybody waits for anything; the service has been tried with 40 seconds.
+const lockedFor = 20_000
+t.setTimeout(240_000)
+
 type Sent = { status: number, milliseconds: number }
 
 async function dispatch (url: string, { email, password }: Login): Promise<Sent> {
@@ -105,7 +109,7 @@ await t.test('a process that stands still in the middle of its work keeps nobody
   // Many at once for one company: at any moment some of them are in the middle of a transaction.
   const load = keepSending(url, held.member, 12)
   await pause(2_000)
-  for (const stop of [1, 2, 3, 4]) {
+  for (const stop of [1, 2, 3]) {
     await pause(300 + 70 * stop)
     child.kill('SIGSTOP')
     const ready = keepAsking()
@@ -123,7 +127,7 @@ await t.test('a process that stands still in the middle of its work keeps nobody
   t.strictSame(statusesOf(await load()), [200], 'and what it was about goes on')
 })
 
-await t.test('a row that somebody locks for 40 seconds holds up its own company alone', async (t) => {
+await t.test('a row that somebody locks holds up its own company alone', async (t) => {
   const quiet = p99(await keepFor(4_000, keepSending(service.url, other.member, 2)))
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -131,7 +135,7 @@ await t.test('a row that somebody locks for 40 seconds holds up its own company 
   await client.query('begin')
   await client.query('select from credits where company_id = $1 for update', [held.companyId])
   const [waiting, ready] = [keepSending(service.url, held.member, 12), keepAsking()]
-  const busy = await keepFor(40_000, keepSending(service.url, other.member, 2))
+  const busy = await keepFor(lockedFor, keepSending(service.url, other.member, 2))
   await client.query('rollback')
   const [readiness, refused] = [await ready(), await waiting()]
   const ratio = p99(busy) / quiet
