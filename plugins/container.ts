@@ -141,7 +141,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   leases: (get) => createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log'), times: get('leaseTimes') }),
   notices: (get) => createNotices({ database: get('database'), queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
   jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
-  releaseQueue: (get) => createReleaseQueue({ database: get('database'), queue: get('queue'), now: get('now') }),
+  releaseQueue: (get) => createReleaseQueue({ database: get('database'), queue: get('queue'), breakers: get('breakers'), now: get('now') }),
   running: (get) => ({
     database: get('database'),
     configurations: get('configurations'),

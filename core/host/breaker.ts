@@ -16,6 +16,8 @@ export type Breakers = {
   before: (company: number, provider: string) => Admission
   after: (company: number, provider: string, outcome: Outcome) => void
   state: (company: number, provider: string) => BreakerState
+  /** Lets calls pass again: of one company or of all (null), of one provider or of all. */
+  close: (which: { companyId: number | null, providerName?: string }) => void
 }
 
 /** `failures` in a row open a breaker for `pause` seconds. `now` is the clock. */
@@ -56,6 +58,13 @@ export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: Br
       const opened = breakers.peek(keyOf(company, provider))?.opened
       if (opened === undefined) return 'closed'
       return left(opened) > 0 ? 'open' : 'half-open'
+    },
+    close ({ companyId, providerName }) {
+      for (const key of [...breakers.keys()]) {
+        const [company, provider] = key.split('|')
+        if (companyId !== null && company !== String(companyId)) continue
+        if (providerName === undefined || provider === providerName) breakers.delete(key)
+      }
     }
   }
 }

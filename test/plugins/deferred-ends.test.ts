@@ -112,6 +112,20 @@ await t.test('those of a dispatch that has failed are skipped, and wait again wh
   t.match(await read(partial), { status: 'partial', steps: [{}, {}, { deferredState: 'waiting' }] })
 })
 
+await t.test('what waits for another try of its provider is released with the dispatches that do', async (t) => {
+  archive('close')
+  const dispatchId = await begun(['esign'], [upload('esign.completed')])
+  await tell(dispatchId, 'completed')
+  await until('it waits', async () => (await lastStep(dispatchId)).status === 'unavailable')
+  await owner.updateTable('steps').set({ next_try_at: new Date(Date.now() + 3_600_000) }).where('dispatch_id', '=', dispatchId).where('deferred_on', 'is not', null).execute()
+  archive('take')
+  const release = async (body: object): Promise<unknown> => (await send('POST', '/api/v1/queue/release', { body })).body
+  t.strictSame(await release({ providerName: 'simulator' }), { released: 0 })
+  t.strictSame(await release({ providerName: 'archive' }), { released: 1 })
+  await becomes(dispatchId, 'done')
+  t.match(await eventsOf(dispatchId, 'released'), [{ service: 'upload' }])
+})
+
 await t.test('a retry does both: the rest of the path, and what failed of the deferred', async (t) => {
   archive('refuse')
   const dispatchId = await begun(['esign', 'sms'], [upload('esign.completed')], failing)

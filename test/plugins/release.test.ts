@@ -1,5 +1,6 @@
 import { unavailable } from '@dispatch/core/provider'
 import t from 'tap'
+import { until } from '../core/work/support.ts'
 import { invoiceRequest, operator, startService, type Login } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
@@ -48,6 +49,28 @@ await t.test('what waits for a provider goes on at once when an admin says so, a
   t.same(await release({}, operator), { released: 2 }, 'an operator lets all go on')
   t.equal(await ends(elsewhere, one.admin), 'succeeded')
   t.equal(await ends(others, two.admin), 'succeeded')
+})
+
+await t.test('what goes on is not held back for what failed before, and has all its tries again', async (t) => {
+  away = true
+  const waitingOnes: string[] = []
+  for (let number = 0; number < 6; number++) waitingOnes.push(await waiting(one.admin, 'asleep'))
+  const { owner } = service.house.get('database')
+  const lastTry = 6
+  await owner.updateTable('steps').set({ tries: lastTry }).where('dispatch_id', 'in', waitingOnes).execute()
+  t.equal(service.house.get('breakers').state(one.companyId, 'asleep'), 'open')
+  t.same(await release({ providerName: 'other' }, one.admin), { released: 0 })
+  t.equal(service.house.get('breakers').state(one.companyId, 'asleep'), 'open', 'another provider\'s word')
+
+  t.same(await release({ providerName: 'asleep' }, one.admin), { released: 6 })
+  t.equal(service.house.get('breakers').state(one.companyId, 'asleep'), 'closed')
+  const tries = async (): Promise<number[]> => (await owner.selectFrom('steps').select('tries').where('dispatch_id', 'in', waitingOnes).execute()).map((step) => step.tries)
+  await until('all have failed once more, and who said so too early has lost nothing', async () => (await tries()).every((times) => times === 1), 20)
+
+  away = false
+  await owner.updateTable('dispatches').set({ next_try_at: new Date(Date.now() + 3_600_000) }).where('dispatch_id', 'in', waitingOnes).execute()
+  t.same(await release({}, operator), { released: 6 })
+  for (const dispatchId of waitingOnes) t.equal(await ends(dispatchId, one.admin), 'succeeded')
 })
 
 await t.test('a member may not', async (t) => {

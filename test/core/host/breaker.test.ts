@@ -37,6 +37,18 @@ void t.test('a refusal proves that the vendor is there, and so does an acceptanc
   t.end()
 })
 
+void t.test('who says that the vendor is back closes it: that of a company or of all, of a provider or of all', (t) => {
+  const { tell, is, close } = begin()
+  const opened = (which: Parameters<typeof close>[0]): string => {
+    tell(unavailable, unavailable, unavailable)
+    close(which)
+    return is()
+  }
+  t.strictSame([{ companyId: 2 }, { companyId: 11 }, { companyId: 1, providerName: 'acm' }, { companyId: null, providerName: 'other' }].map(opened), ['open', 'open', 'open', 'open'])
+  t.strictSame([{ companyId: 1 }, { companyId: 1, providerName: 'acme' }, { companyId: null, providerName: 'acme' }, { companyId: null }].map(opened), ['closed', 'closed', 'closed', 'closed'])
+  t.end()
+})
+
 void t.test('what is our own fault neither opens nor closes', (t) => {
   const { tell, is } = begin()
   tell(ours, ours, ours, ours)
