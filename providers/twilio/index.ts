@@ -1,5 +1,5 @@
 import { defineProvider, refused, Type, type HttpCall, type Static } from '@dispatch/core/provider'
-import { messagingService, RequestSettings, Settings, type Call } from './settings.ts'
+import { limits, messagingService, RequestSettings, Settings, type Call } from './settings.ts'
 
 const Message = Type.Object({
   sid: Type.String(),
@@ -46,6 +46,7 @@ export default defineProvider({
   services: {
     sms: {
       alphanumericSender: true,
+      limits,
       idempotency: { kind: 'none' },
       statuses,
       poll: { after: 2 * minute, every: hour, until: 36 * hour },

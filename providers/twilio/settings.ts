@@ -1,10 +1,17 @@
-import { Secret, Type, type Context, type Static } from '@dispatch/core/provider'
+import { Secret, Type, type Context, type Limit, type Static } from '@dispatch/core/provider'
 
 const sid = { pattern: '^AC[0-9a-fA-F]{32}$' }
 const service = 'MG[0-9a-fA-F]{32}'
 export const messagingService = new RegExp(`^${service}$`)
-/** A number (E.164), a short code, a messaging service, or a name; what begins like a messaging service is no name. */
-const senders = `^(\\+[1-9][0-9]{6,14}|[0-9]{3,8}|${service}|(?!MG(?=[a-fA-F]*[0-9])[0-9a-fA-F]+$)(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11})$`
+/** What begins like a messaging service is no name. */
+const serviceLike = 'MG(?=[a-fA-F]*[0-9])[0-9a-fA-F]+$'
+/** A number (E.164), a short code, a messaging service, or a name. */
+const senders = `^(\\+[1-9][0-9]{6,14}|[0-9]{3,8}|${service}|(?!${serviceLike})(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11})$`
+
+export const limits: readonly Limit[] = [{
+  at: '/sms/sender',
+  fits: Type.Unsafe({ not: { pattern: `^${serviceLike}` }, description: 'a name; a messaging service (MG and 32 hexadecimal digits) stands in "settings.messagingService"' })
+}]
 
 const validityPeriod = Type.Optional(Type.Integer({
   title: 'Validity', description: 'Seconds after which a message that still waits is not sent any more: 1 to 36000 (10 hours, unless set).', minimum: 1, maximum: 36_000

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
+import { foresee } from '../../core/host/foresee.ts'
 import { checkSettings } from '../../core/host/settings.ts'
 import { statusOf } from '../../core/host/webhook-read.ts'
 import type { SmsDispatch } from '../../core/services/sms.ts'
@@ -39,6 +40,16 @@ await t.test('the request may name the sender, the settings a messaging service'
     await dispatch('sms', { ...message, sms: { ...message.sms, ...(sender !== undefined && { sender }) } })
     t.strictSame(vendor.requests[0]?.form, { To: '+33612345678', ...sent, Body: 'Bonjour à tous' })
   }
+})
+
+await t.test('what begins like a messaging service is no sender of a request either', async (t) => {
+  const { provider } = await stageOf(t, 'twilio', settings)
+  const found = (sender: string): string[] => foresee(provider, 'sms', { ...message, sms: { ...message.sms, sender } }, { settings, requestSettings: {}, sandbox: false, now: new Date() }).map(({ path, message }) => `${path} ${message}`)
+  for (const sender of ['MG123', 'MGab12', 'MG12345678f']) {
+    t.equal(found(sender).length, 1, sender)
+    t.match(found(sender)[0], /^\/sms\/sender .*a messaging service \(MG and 32 hexadecimal digits\) stands in "settings.messagingService"/)
+  }
+  for (const sender of ['ACME', 'MGM', 'MGA', 'MG4Cars']) t.same(found(sender), [], sender)
 })
 
 await t.test('a request may name its messaging service, with a sender of that, and how long the message is good', async (t) => {
