@@ -24,6 +24,7 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
       externalDocs: { url: `${publicUrl}/docs/providers`, description: 'What each provider supports' },
       servers: [{ url: publicUrl }],
       security: [{ basic: [] }, { bearer: [] }, { key: [] }],
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
       components: {
         securitySchemes: {
           basic: { type: 'http', scheme: 'basic', description: 'E-mail address and password.' },
@@ -45,6 +46,26 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     await pages.register(swaggerUi, { routePrefix: '/docs', staticCSP: pagePolicy, theme: { title: 'Document Dispatch' }, uiConfig: { layout: 'BaseLayout', deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 } })
   })
 }, { name: 'openapi', fastify: '5.x' })
+
+/** The groups of operations, in the order in which a newcomer meets them. */
+const tags = {
+  Authentication: 'Logging in, and acting for others.',
+  Dispatch: 'Making documents and dispatching them, by one service or several; and validating such requests.',
+  Dispatches: 'What became of dispatches, and what a person may do about them.',
+  Documents: 'The documents that were made.',
+  Callbacks: 'What the service tells of by itself, and the secret that proves it.',
+  Templates: 'What documents are made of.',
+  Providers: 'Who dispatches.',
+  Configuration: 'Which provider does what, and how.',
+  Credits: 'What dispatches cost.',
+  Keys: 'The keys of programs.',
+  Users: 'The people of a company.',
+  Company: 'What a company decides of itself, and who changed what.',
+  Platform: 'For operators: companies, and what waits.',
+  Webhooks: 'Where vendors post their events.',
+  Health: 'For load balancers and clients.',
+  Simulator: 'For development: what was sent, and what becomes of it.'
+}
 
 /** The pages load nothing from elsewhere; their library sets styles in the markup. */
 const pagePolicy = {

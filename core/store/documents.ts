@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { EventKind } from '../contract/states.ts'
 import type { Database } from './database.ts'
 import type { Moment } from './moment.ts'
 
@@ -41,6 +42,6 @@ export function documentRow (document: NewDocument): Record<string, unknown> {
 export async function noteDamage (database: Database, { company_id: companyId, dispatch_id: dispatchId, document_id: documentId }: { company_id: number, dispatch_id: string, document_id: string }): Promise<void> {
   await database.company(companyId, (queries) => sql`
     insert into events (company_id, dispatch_id, kind, actor, facts, at)
-    select ${companyId}, ${dispatchId}, 'damaged', '{"kind":"system"}', ${JSON.stringify({ documentId })}, ${database.now}
+    select ${companyId}, ${dispatchId}, ${'damaged' satisfies EventKind}, '{"kind":"system"}', ${JSON.stringify({ documentId })}, ${database.now}
     where not exists (select from events where company_id = ${companyId} and dispatch_id = ${dispatchId} and kind = 'damaged' and facts ->> 'documentId' = ${documentId})`.execute(queries))
 }
