@@ -6,12 +6,12 @@ declare module '@redocly/openapi-core' {
 }
 
 declare module '@stoplight/spectral-core' {
-  class Spectral {
+  type Spectral = {
     setRuleset (ruleset: { extends: unknown[] }): void
     /** `severity`: 0 is an error, 1 a warning. */
     run (document: unknown): Promise<{ severity: number, code: string, message: string, path: (string | number)[] }[]>
   }
-  const core: { Spectral: typeof Spectral }
+  const core: { Spectral: new () => Spectral }
   export default core
 }
 
