@@ -144,6 +144,8 @@ await t.test('who has an account has no more guesses at another of the same addr
   t.equal(tried.get('hers'), 4 + 12, 'at hers: those that were right for theirs, and the one share of all strangers')
   t.equal(await attempt('hers', '203.0.113.1'), 429, 'nor has a stranger the right one')
   t.equal(await attempt('theirs', '198.51.100.0'), 9, 'a known address goes on')
+  t.equal(await attempt('one guess more', '198.51.100.0'), undefined)
+  t.equal(tried.get('hers'), 4 + 12, 'where they are known, what they have by themselves is for their own account')
 })
 
 await t.test('an account that does not exist is refused as one that does', async (t) => {
