@@ -3,8 +3,8 @@ import { createBreakers } from '@dispatch/core'
 import t from 'tap'
 import { actOn } from '../../../core/pipeline/deferred.ts'
 import { createLeases } from '../../../core/pipeline/leases.ts'
-import { reconcile } from '../../../core/pipeline/reconcile.ts'
-import { takeRun } from '../../../core/store/runs.ts'
+import { inDoubt, reconcile } from '../../../core/pipeline/reconcile.ts'
+import { recoverDispatch, takeRun } from '../../../core/store/runs.ts'
 import { beginAttempt } from '../../../core/store/steps.ts'
 import { sweepOnce } from '../../../core/work/dispatching.ts'
 import type { Queue } from '../../../core/work/queue.ts'
@@ -243,6 +243,18 @@ await t.test('a lease is renewed for as long as the call takes, also when nobody
   mock.timers.reset()
   await after(16)
   t.match(await read(dispatchId), { status: 'succeeded' })
+})
+
+await t.test('a lease that was renewed after it was found lost is not taken away', async (t) => {
+  const dispatchId = await queued('mute')
+  vendor.acts.push('hang first')
+  void pipeline.take({ companyId, dispatchId }).catch(() => undefined)
+  await vendor.hanging()
+  const recover = (): Promise<unknown> => recoverDispatch(database, { companyId, dispatchId, error: inDoubt, lookAfter: 10, jobs: parts.jobs.dispatch({ companyId, dispatchId }), tell: () => Promise.resolve() })
+  t.equal(await recover(), undefined)
+  t.match(await read(dispatchId), { status: 'running', steps: [{ status: 'calling' }] })
+  clock.advance(16)
+  t.equal(await recover(), 'uncertain')
 })
 
 /** When a step in doubt is looked at, in seconds since the doubt began; until it is looked at no more. */
