@@ -1,6 +1,7 @@
 import type { Told } from './client.ts'
 import type { CrashDatabase } from './database.ts'
 import type { House } from './house.ts'
+import type { Order } from './plan.ts'
 import type { Callback } from './receiver.ts'
 import type { Receipt } from './vendor.ts'
 
@@ -8,23 +9,28 @@ import type { Receipt } from './vendor.ts'
 export type Fault = { rule: string, dispatchId?: string | null, order?: string, facts?: unknown }
 
 type Step = { dispatch_id: string, order: string, service: string, status: string, dispatch: string, position: number }
-type World = { steps: readonly Step[], receipts: readonly Receipt[], told: readonly Told[], recorded: readonly Recorded[], received: readonly Callback[] }
+type World = { steps: readonly Step[], receipts: readonly Receipt[], told: readonly Told[], recorded: readonly Recorded[], received: readonly Callback[], leases: readonly Lease[] }
+/** A call began, or the dispatch was taken from whoever had it: Unix time, milliseconds. */
+type Lease = { order: string, service: string | null, kind: 'calling' | 'recovered', at: number }
 /** A callback as the service has it. */
-type Recorded = { dispatchId: string, type: string, state: string }
+type Recorded = { dispatchId: string, type: string, state: string, sequence: number }
 
 /** Compares what clients were told, what the vendor holds and what the database says. */
 export async function check ({ database, vendor, receiver }: House, told: readonly Told[]): Promise<Fault[]> {
   const steps = await database.rows<Step>(`
     select dispatch_id, metadata->>'order' as order, steps.service, steps.status, dispatches.status as dispatch, position
     from dispatches join steps using (dispatch_id) order by dispatch_id, position`)
-  const recorded = await database.rows<Recorded>('select dispatch_id as "dispatchId", type, state from callbacks')
-  const world: World = { steps, receipts: await vendor.receipts(), told, recorded, received: receiver.callbacks }
+  const recorded = await database.rows<Recorded>('select dispatch_id as "dispatchId", type, state, sequence from callbacks where dispatch_id is not null')
+  const leases = await database.rows<Lease>(`
+    select metadata->>'order' as order, service, kind, extract(epoch from at)::float * 1000 as at
+    from events join dispatches using (dispatch_id) left join steps using (step_id) where kind in ('calling', 'recovered') order by event_id`)
+  const world: World = { steps, receipts: await vendor.receipts(), told, recorded, received: receiver.callbacks, leases }
   const records = await Promise.all(Object.entries(queries).map(async ([rule, sql]) => (await database.rows<{ dispatch_id?: string }>(sql)).map(({ dispatch_id: dispatchId, ...facts }) => ({ rule, ...(dispatchId === undefined ? {} : { dispatchId }), facts }))))
-  return [...records.flat(), ...answersOf(world), ...holdingsOf(world), ...repeatsOf(world), ...callbacksOf(world)]
+  return [...records.flat(), ...answersOf(world), ...holdingsOf(world), ...repeatsOf(world), ...unsentOf(world), ...lostLeasesOf(world), ...endsOf(world), ...callbacksOf(world), ...signaturesOf(world)]
 }
 
-/** Seconds within which a dispatch goes on, whatever was killed. */
-const stuckAfter = 30
+/** Seconds within which a dispatch goes on, whatever was killed: a job that was lost is missed after 30, by a sweep of every 5; a lease ends after 15, by another sweep. */
+const stuckAfter = 60
 
 /** What is still to be done and not put off until a later try; an event that came too early is tried again later too. */
 const unfinished = `
@@ -38,10 +44,10 @@ const unfinished = `
   )
   select open.*, greatest(next_try_at, (select max(at) from events where events.dispatch_id = open.dispatch_id)) as since from open`
 
-/** How much is under way, and what of it has not moved for too long, neither by itself nor since the last kill (Unix time, milliseconds). */
-export async function underWay (database: CrashDatabase, lastKill: number): Promise<{ count: number, stuck: Fault[] }> {
+/** How much is under way, and what of it has not moved for too long, neither by itself nor since all processes are there (Unix time, milliseconds). */
+export async function underWay (database: CrashDatabase, present: number): Promise<{ count: number, stuck: Fault[] }> {
   const rows = await database.rows<{ dispatch_id: string, since: Date }>(unfinished)
-  const stuck = rows.filter(({ since }) => Math.max(since.getTime(), lastKill) < Date.now() - stuckAfter * 1000)
+  const stuck = rows.filter(({ since }) => Math.max(since.getTime(), present) < Date.now() - stuckAfter * 1000)
   return { count: rows.length, stuck: stuck.map(({ dispatch_id: dispatchId, ...facts }) => ({ rule: 'every dispatch and deferred action comes to an end, is uncertain or waits for its next try', dispatchId, facts })) }
 }
 
@@ -114,6 +120,74 @@ function repeatsOf ({ receipts }: World): Fault[] {
       ...new Set(list.map(({ sha256 }) => sha256)).size > 1 ? [{ rule: 'a step is sent with the same bytes each time', order, facts: list }] : []
     ]
   })
+}
+
+/** Who was told that nothing was sent, by an answer or a callback, could send it again: the vendor must not take what it had been sent by then. */
+function unsentOf ({ receipts, told, received }: World): Fault[] {
+  const held = Map.groupBy(receipts.filter((receipt) => receipt.held), ({ order }) => order)
+  const before = (order: string, at: number, service?: string): Receipt[] => (held.get(order) ?? []).filter((receipt) => receipt.at < at && (service === undefined || receipt.service === service))
+  return [
+    ...told.flatMap(({ order: { number }, unsent }) => unsent.flatMap((at) => before(String(number), at)).map((facts): Fault => ({ rule: 'nobody is told that nothing was sent of what the vendor takes', order: String(number), facts }))),
+    ...received.filter(({ type }) => type === 'dispatch.failed' || type === 'dispatch.partial').flatMap(({ order, at, steps, dispatchId }) => Object.entries(steps)
+      .filter(([, status]) => status === 'unavailable').flatMap(([service]) => before(order, at - skew, service))
+      .map((facts): Fault => ({ rule: 'nobody is called back that nothing was sent of what the vendor takes', dispatchId, facts })))
+  ]
+}
+
+/** Milliseconds that a callback's time may be ahead, as the clock of its process is. */
+const skew = 30_000
+
+/** Milliseconds that the network may take, beside the margin before the end of a lease. */
+const travel = 4_000
+
+/** What reaches the vendor was sent under a lease: not by a process that had lost its dispatch. */
+function lostLeasesOf ({ receipts, leases }: World): Fault[] {
+  const ofOrder = Map.groupBy(leases, ({ order }) => order)
+  return receipts.flatMap(({ order, service, at }): Fault[] => {
+    const before = (ofOrder.get(order) ?? []).filter((lease) => lease.at < at)
+    const begun = before.findLast(({ kind, service: of }) => kind === 'calling' && of === service)?.at ?? 0
+    const lost = before.find((lease) => lease.kind === 'recovered' && lease.at > begun && lease.at < at - travel)
+    return lost === undefined ? [] : [{ rule: 'nothing is sent under a lease that was lost', order, facts: { service, at: new Date(at), begun: new Date(begun), lost: new Date(lost.at) } }]
+  })
+}
+
+/** What nobody waits for ends well by itself, unless its vendor refuses; whether a text message was sent, a person may have said. */
+function endsOf ({ steps, told, receipts }: World): Fault[] {
+  const refused = new Set(receipts.filter(({ turn }) => turn.startsWith('refuse')).map(({ order }) => order))
+  const queued = new Set(told.filter(({ order: { mode, number, path } }) => mode === 'asynchronous' && !path.includes('sms') && !refused.has(String(number))).map(({ order: { number } }) => String(number)))
+  return steps.filter(({ order, position, dispatch }) => position === 0 && queued.has(order) && (dispatch === 'failed' || dispatch === 'partial'))
+    .map(({ order, dispatch_id: dispatchId, dispatch }): Fault => ({ rule: 'what nobody waits for ends well by itself', order, dispatchId, facts: dispatch }))
+}
+
+/** Where nothing is killed and nothing stalls, nothing is taken from its process, however its clock goes. */
+export async function checkCalm ({ database }: House, orders: readonly Order[]): Promise<Fault[]> {
+  const taken = await database.rows<{ dispatch_id: string, status: string, taken: number }>(`
+    select dispatch_id, status, (select count(*)::int from events where events.dispatch_id = dispatches.dispatch_id and kind in ('recovered', 'corrected')) as taken
+    from dispatches where metadata->>'order' in (${orders.map(({ number }) => `'${number}'`).join()})`)
+  return taken.filter(({ status, taken: times }) => status !== 'succeeded' || times > 0)
+    .map(({ dispatch_id: dispatchId, ...facts }): Fault => ({ rule: 'where nothing is disturbed nothing is taken from its process', dispatchId, facts }))
+}
+
+/** Every callback is signed, is the same whenever it comes, has its number in the dispatch, and the last one tells what the dispatch has come to. */
+function signaturesOf ({ received, recorded, steps }: World): Fault[] {
+  const numbers = Map.groupBy(recorded, ({ dispatchId }) => dispatchId)
+  const statusOf = new Map(steps.map(({ dispatch_id: id, dispatch }) => [id, dispatch]))
+  return [
+    ...received.filter(({ signed }) => !signed).map(({ dispatchId, type }): Fault => ({ rule: 'a callback is signed', dispatchId, facts: type })),
+    ...[...Map.groupBy(received, ({ id }) => id).values()].filter((same) => new Set(same.map(({ body }) => body)).size > 1)
+      .map(([one]): Fault => ({ rule: 'a callback that comes again is the same', dispatchId: one?.dispatchId ?? null, facts: one?.type })),
+    ...received.filter(({ dispatchId, type, sequence }) => numbers.get(dispatchId)?.some((callback) => callback.sequence === sequence && callback.type === type) !== true)
+      .map(({ dispatchId, type, sequence }): Fault => ({ rule: 'a callback has its number', dispatchId, facts: { type, sequence } })),
+    ...[...numbers].flatMap(([dispatchId, callbacks]): Fault[] => {
+      const sequences = callbacks.map(({ sequence }) => sequence).sort((one, other) => one - other)
+      const last = callbacks.filter(({ type }) => type.startsWith('dispatch.')).sort((one, other) => one.sequence - other.sequence).at(-1)
+      const status = statusOf.get(dispatchId) ?? ''
+      return [
+        ...sequences.some((sequence, index) => sequence !== index + 1) ? [{ rule: 'the callbacks of a dispatch are numbered without a gap', dispatchId, facts: sequences }] : [],
+        ...last !== undefined && tells.has(status) && last.type !== `dispatch.${status}` ? [{ rule: 'the last callback tells what the dispatch has come to', dispatchId, facts: { status, last } }] : []
+      ]
+    })
+  ]
 }
 
 /** The states in which a dispatch has something to tell. */

@@ -1,13 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Order } from './plan.ts'
 
-/** The last answer that a client got; nothing when its connection was cut and it had no key to ask again with. */
-export type Answer = { status: number, body: any }
-export type Told = { order: Order, answer?: Answer }
+/** The last answer that a client got; nothing when its connection was cut and it had no key to ask again with. `at`: when it came, Unix time in milliseconds. */
+export type Answer = { status: number, body: any, at: number }
+/** `unsent`: when the client was told that nothing was sent, each time. */
+export type Told = { order: Order, answer?: Answer, unsent: readonly number[] }
 
 /** Milliseconds between two tries, and how often a client comes again with what was surely not sent. */
 const patience = 250
 const triesOfUnsent = 3
+
+/** Milliseconds that a client with a key waits for an answer before it asks another process. */
+const answerWithin = 15_000
 
 type Sending = { token?: string, method?: string, headers?: Record<string, string>, body?: unknown, signal?: AbortSignal | null }
 
@@ -20,7 +24,7 @@ export async function send (url: string, path: string, { token, method = 'POST',
       headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
-    return { status: response.status, body: await response.json() }
+    return { status: response.status, body: await response.json(), at: Date.now() }
   } catch {
     // Refused or cut: the process has died, which is what this is about; or nobody answers in time.
     return undefined
@@ -30,18 +34,19 @@ export async function send (url: string, path: string, { token, method = 'POST',
 /** Orders as a careful client does, from the first address on: with a key it asks again until it knows what became of the request, without one never. */
 export async function place (order: Order, urls: readonly string[], token: string, over: AbortSignal): Promise<Told> {
   const headers: Record<string, string> = order.keyed ? { 'x-idempotency-key': `order-${order.number}` } : {}
-  let unsent = 0
+  const unsent: number[] = []
   for (let attempt = 0; !over.aborted; attempt++) {
-    const answer = await send(urls[attempt % urls.length] ?? '', order.path, { token, headers, body: order.body, signal: over })
-    if (answer?.body.error === 'provider_unavailable') unsent++
-    if (answer !== undefined && (!order.keyed || isTelling(answer, unsent))) {
+    const signal = order.keyed ? AbortSignal.any([over, AbortSignal.timeout(answerWithin)]) : over
+    const answer = await send(urls[attempt % urls.length] ?? '', order.path, { token, headers, body: order.body, signal })
+    if (answer?.body.error === 'provider_unavailable') unsent.push(answer.at)
+    if (answer !== undefined && (!order.keyed || isTelling(answer, unsent.length))) {
       await retry(order, answer, urls, token)
-      return { order, answer }
+      return { order, answer, unsent }
     }
-    if (!order.keyed) return { order }
+    if (!order.keyed) return { order, unsent }
     await pause(patience)
   }
-  return { order }
+  return { order, unsent }
 }
 
 /** Has what did not succeed go on, at several processes at once. */

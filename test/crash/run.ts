@@ -1,81 +1,134 @@
-/** Kills the service again and again: `npm run test:crash`, with `--kills 500`, `--seed 1` for the same run once more. */
-import type { ChildProcess } from 'node:child_process'
+/** Kills and disturbs the service again and again: `npm run test:crash`, with `--kills 500`, `--seed 1` for the same run once more, `--only asleep,cut` for faults of these kinds alone, in every life. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { check, tellFault, underWay, type Fault } from './check.ts'
+import { check, checkCalm, tellFault, underWay, type Fault } from './check.ts'
 import { place, send, type Told } from './client.ts'
 import type { CrashDatabase } from './database.ts'
+import { faultNames, faults, long, type FaultName } from './faults.ts'
 import { openHouse, type House } from './house.ts'
-import { planLives, type Disturbance, type Life } from './plan.ts'
+import { calmOrders, ordersOfLife, planLives, type Disturbance, type Life } from './plan.ts'
+import { missing, type Kept } from './processes.ts'
 import { createRandom } from './random.ts'
 
 /** `faults` are to be read, with the timelines that show them. */
 export type Report = { faults: string[], summary: string }
-/** `working`: how many processes only work. `linger`: seconds after everything is quiet, for what is to be found out later. `log`: a file for what the processes have to say. */
-export type Options = { seed: number, kills: number, working?: number, linger?: number, log?: string, say?: (line: string) => void }
+/** `kinds`: of faults, all unless told; `disturbed`: by them so many lives of a hundred. `working`: how many processes only work. `linger`: seconds after everything is quiet, for what is to be found out later. `log`: a file for what the processes have to say. */
+export type Options = { seed: number, kills: number, kinds?: readonly FaultName[], disturbed?: number, working?: number, linger?: number, log?: string, say?: (line: string) => void }
 
-/** Seconds after the last life within which every client is answered. */
+/** Seconds within which every client is answered once all processes are there and stay: how long they take to start is the machine's affair. */
 const answeredWithin = 30
 const serving = 2
+/** Requests of the time in which nothing is disturbed. */
+const calmRequests = 4
 
 /** Lives and deaths as the seed says, and what came of all that was asked for. */
-export async function runCrash ({ seed, kills, working = 0, linger = 0, log, say = () => undefined }: Options): Promise<Report> {
+export async function runCrash ({ seed, kills, kinds = faultNames, disturbed = 30, working = 0, linger = 0, log, say = () => undefined }: Options): Promise<Report> {
+  for (const what of missing) say(`not tried here: ${what}`)
   const house = await openHouse({ serving, working, log })
   try {
-    const lives = planLives(createRandom(seed), { count: kills, receiver: house.receiver.url })
+    const lives = planLives(createRandom(seed), { count: kills, kinds, disturbed, receiver: house.receiver.url })
+    const faults = createFaults(house)
     const over = new AbortController()
     const placed: Promise<Told>[] = []
     const caught = new Map<string, number>()
     for (const [index, life] of lives.entries()) {
-      placed.push(...await live(house, life, index % serving, over.signal))
+      placed.push(...await live(house, life, { first: index % serving, faults, over: over.signal }))
       await note(caught, house.database, life)
       if (index % 25 === 24) say(`${index + 1} of ${kills} lives`)
     }
-    setTimeout(() => over.abort(), answeredWithin * 1000).unref()
-    const told = await Promise.all(placed)
+    await faults.over()
+    const told = await allTold(house, placed, over)
     await quiet(house)
-    await pause(linger * 1000)
-    const left = [...await quiet(house), ...await check(house, told)]
-    const faults = [...left, ...left.length > 0 ? [] : await resolveDoubts(house, told), ...house.processes.flatMap(({ gaveUp }) => gaveUp.map((how): Fault => ({ rule: 'a process outlives its database', facts: how })))]
-    return { faults: await Promise.all(faults.map((fault) => tellFault(house.database, fault))), summary: await summarise(house, { seed, caught, told }) }
+    const calm = linger > 0 ? await keepCalm(house, { first: kills * ordersOfLife + 1, linger }) : { told: [], faults: [] }
+    told.push(...calm.told)
+    const left = [...await quiet(house), ...await check(house, told), ...calm.faults]
+    const broken = [...left, ...left.length > 0 ? [] : await resolveDoubts(house, told), ...house.processes.flatMap(({ gaveUp }) => gaveUp.map((how): Fault => ({ rule: 'a process outlives its database', facts: how })))]
+    return { faults: await Promise.all(broken.map((fault) => tellFault(house.database, fault))), summary: await summarise(house, { seed, caught, told, met: faults.met }) }
   } finally {
     await house.close()
   }
 }
 
-/** One life: a burst of requests, and the death of the process that gets them first. */
-async function live (house: House, { orders, killedAt, killed, disturbance }: Life, victim: number, over: AbortSignal): Promise<Promise<Told>[]> {
-  const { processes, urls, token, database } = house
-  const child = await processes[victim]?.ready()
-  const doomed = killed === 'all' ? await Promise.all(processes.map((process) => process.ready())) : [child]
-  const nearest = [...urls.slice(victim), ...urls.slice(0, victim)]
+/** What all clients were told; who is told nothing for too long is told no more. */
+async function allTold ({ processes }: House, placed: readonly Promise<Told>[], over: AbortController): Promise<Told[]> {
+  const watch = setInterval(() => {
+    if (Date.now() - Math.max(...processes.map(({ since }) => since)) > answeredWithin * 1000) over.abort()
+  }, 500)
+  try {
+    return await Promise.all(placed)
+  } finally {
+    clearInterval(watch)
+  }
+}
+
+/** A time in which nothing is killed and nothing stalls; of anything the vendor has killed then, nothing is said. */
+async function keepCalm (house: House, { first, linger }: { first: number, linger: number }): Promise<{ told: Told[], faults: Fault[] }> {
+  const kills = (): number => house.processes.reduce((sum, process) => sum + process.kills.length, 0)
+  const before = kills()
+  const orders = calmOrders(first, calmRequests)
+  const told = await Promise.all(orders.map((order) => place(order, house.urls, house.token, new AbortController().signal)))
+  await pause(linger * 1000)
+  await quiet(house)
+  return { told, faults: kills() === before ? await checkCalm(house, orders) : [] }
+}
+
+/** What disturbs a house, one thing at a time. */
+type Faults = {
+  /** Resolves at the end of a short one; a long one goes on beside the lives that follow. */
+  begin: (disturbance: Disturbance, victim: Kept) => Promise<void>
+  /** Resolves when nothing is disturbed any more. */
+  over: () => Promise<void>
+  /** How often each has been. */
+  met: ReadonlyMap<string, number>
+}
+
+function createFaults (house: House): Faults {
+  const met = new Map<string, number>()
+  let underWay = Promise.resolve()
+  return {
+    met,
+    async begin ({ what, at, seconds }, victim) {
+      await underWay
+      await pause(at)
+      met.set(what, (met.get(what) ?? 0) + 1)
+      underWay = faults[what].does(house, victim, seconds)
+      if (seconds < long) await underWay
+    },
+    over: () => underWay
+  }
+}
+
+type Circumstances = { first: number, faults: Faults, over: AbortSignal }
+
+/** One life: a burst of requests, and the death of the process that gets them first. One that stands still is left alone. */
+async function live (house: House, { orders, killedAt, killed, disturbance }: Life, { first, faults, over }: Circumstances): Promise<Promise<Told>[]> {
+  const { processes, urls, token } = house
+  const nearest = [...processes.slice(first, serving), ...processes.slice(0, first)]
+  const victim = nearest.find(({ asleep }) => !asleep)
+  if (victim === undefined) throw new Error('No process that serves is awake.')
+  const child = await victim.ready()
+  const doomed = killed === 'all' ? await Promise.all(processes.filter(({ asleep }) => !asleep).map((process) => process.ready())) : [child]
+  const from = processes.indexOf(victim)
+  const addresses = [...urls.slice(from), ...urls.slice(0, from)]
   const placed = orders.map(async (order) => {
     await pause(order.at)
-    return place(order, nearest, token, over)
+    return place(order, addresses, token, over)
   })
-  await Promise.all([...doomed.map((one) => kill(one, killedAt)), disturb(database, disturbance)])
+  const disturbed = disturbance === undefined ? undefined : faults.begin(disturbance, victim)
+  await pause(killedAt)
+  // A process that the vendor had killed meanwhile stays dead, and the one that took its place is not harmed; one that has just been stopped is to wake.
+  for (const one of doomed) if (!processes.some(({ asleep, pid }) => asleep && pid() === one.pid)) one.kill('SIGKILL')
+  await disturbed
   return placed
-}
-
-/** A process that the vendor had killed meanwhile stays dead; the one that took its place is not harmed. */
-async function kill (child: ChildProcess | undefined, at: number): Promise<void> {
-  await pause(at)
-  child?.kill('SIGKILL')
-}
-
-async function disturb (database: CrashDatabase, disturbance: Disturbance | undefined): Promise<void> {
-  if (disturbance === undefined) return
-  await pause(disturbance.at)
-  await database[disturbance.what]()
 }
 
 /** Notes how far the requests of a life had come when it ended: the last event of their dispatches, if they had begun and not ended. */
 async function note (caught: Map<string, number>, { rows }: CrashDatabase, { orders, disturbance }: Life): Promise<void> {
-  // The database may have been away itself.
+  // The database may be away itself.
   if (disturbance !== undefined) return
   const last = await rows<{ kind: string }>(`
     select distinct on (dispatch_id) kind from events join dispatches using (dispatch_id)
-    where dispatches.status in ('queued', 'running') and metadata->>'order' in (${orders.map(({ number }) => `'${number}'`).join()}) order by dispatch_id, event_id desc`)
+    where dispatches.status in ('queued', 'running') and metadata->>'order' in (${orders.map(({ number }) => `'${number}'`).join()}) order by dispatch_id, event_id desc`).catch(() => [])
   for (const { kind } of last) caught.set(kind, (caught.get(kind) ?? 0) + 1)
 }
 
@@ -83,7 +136,7 @@ async function note (caught: Map<string, number>, { rows }: CrashDatabase, { ord
 async function quiet ({ processes, database }: House): Promise<Fault[]> {
   for (;;) {
     await Promise.all(processes.map((process) => process.ready()))
-    const { count, stuck } = await underWay(database, Math.max(...processes.flatMap(({ kills }) => kills)))
+    const { count, stuck } = await underWay(database, Math.max(...processes.map(({ since }) => since)))
     if (count === 0 || stuck.length > 0) return stuck
     await pause(250)
   }
@@ -101,11 +154,12 @@ async function resolveDoubts (house: House, told: readonly Told[]): Promise<Faul
   return check(house, told)
 }
 
-async function summarise ({ processes, database }: House, { seed, caught, told }: { seed: number, caught: Map<string, number>, told: readonly Told[] }): Promise<string> {
+async function summarise ({ processes, database }: House, { seed, caught, told, met }: { seed: number, caught: Map<string, number>, told: readonly Told[], met: ReadonlyMap<string, number> }): Promise<string> {
   const statuses = await database.rows<{ status: string, count: number }>('select status, count(*)::int from dispatches group by 1 order by 1')
   const counts = (list: Iterable<readonly [string, number]>): string => [...list].map(([name, count]) => `${count} ${name}`).join(', ')
   return [
     `seed ${seed}: ${processes.reduce((sum, { kills }) => sum + kills.length, 0)} processes killed, ${told.length} requests`,
+    `disturbed by: ${counts(met)}; clocks ${missing.some((what) => what.startsWith('clocks')) ? 'right' : '30 s behind and ahead'}`,
     `when killed, dispatches were: ${counts(caught)}`,
     `in the end, they are: ${counts(statuses.map(({ status, count }) => [status, count]))}`
   ].join('\n')
@@ -113,8 +167,9 @@ async function summarise ({ processes, database }: House, { seed, caught, told }
 
 if (import.meta.main) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-  const { values: { kills, seed, working, linger, log } } = parseArgs({ options: { kills: { type: 'string', default: '500' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) }, working: { type: 'string', default: '1' }, linger: { type: 'string', default: '100' }, log: { type: 'string' } } })
-  const { faults, summary } = await runCrash({ seed: Number(seed), kills: Number(kills), working: Number(working), linger: Number(linger), ...(log === undefined ? {} : { log }), say: (line) => { console.log(line) } })
+  const { values: { kills, seed, only, working, linger, log } } = parseArgs({ options: { only: { type: 'string' }, kills: { type: 'string', default: '500' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) }, working: { type: 'string', default: '1' }, linger: { type: 'string', default: '100' }, log: { type: 'string' } } })
+  const kinds = only === undefined ? {} : { kinds: faultNames.filter((name) => only.split(',').includes(name)), disturbed: 100 }
+  const { faults, summary } = await runCrash({ seed: Number(seed), kills: Number(kills), ...kinds, working: Number(working), linger: Number(linger), ...(log === undefined ? {} : { log }), say: (line) => { console.log(line) } })
   for (const fault of faults) console.log(`${fault}\n`)
   console.log(`${summary}\n${faults.length} promises broken`)
   process.exitCode = faults.length === 0 ? 0 : 1

@@ -12,17 +12,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** What a vendor does with a request, word by word; the turns of a script are for the first request, the second, … */
 export type Word = keyof typeof words
-/** One request that would make something real. `held`: it did. */
-export type Receipt = { order: string, service: string, turn: string, held: boolean, sha256: string }
+/** One request that would make something real. `held`: it did. `at`: when it came, Unix time in milliseconds. */
+export type Receipt = { order: string, service: string, turn: string, held: boolean, sha256: string, at: number }
 export type ToVendor = { kind: 'killed' } | { kind: 'tell' } | { kind: 'endpoints', urls: string[], authorization: string }
 export type FromVendor = { kind: 'ready', url: string } | { kind: 'kill' } | { kind: 'told', receipts: Receipt[] }
 
 type Item = { id: string, status: string, reference: string | null, visibleAt: number }
 type Exchange = { order: string, service: string, reference: string | null, key: string | undefined, draft: string | undefined, response: ServerResponse, item?: Item, held: boolean, hidden: boolean }
 
-/** Milliseconds: how long a slow vendor takes, and until what it hid is found; the providers declare no less. */
-const slowness = 400
-const hiding = 4_000
+/** Milliseconds: how long a slow vendor takes, one that is asked for an answer past two renewals of a lease, and one that accepts when nobody listens any more; until what it hid is found. The providers declare no less. */
+const [slowness, slowest, lateness, hiding] = [400, 12_000, 3_000, 11_000]
 
 const receipts: Receipt[] = []
 const items: Item[] = []
@@ -39,6 +38,8 @@ const words = {
     await once(control, 'killed')
   },
   wait: () => pause(slowness),
+  slow: () => pause(slowest),
+  late: () => pause(lateness),
   hide (exchange: Exchange) { exchange.hidden = true },
   accept,
   answer: ({ response, item }: Exchange) => answer(response, 200, item),
@@ -73,6 +74,7 @@ const draftIssued = (draft: string | undefined): Item | undefined => items.find(
 
 /** Plays the turn that it is for a request which would make something real. */
 async function receive (message: IncomingMessage, response: ServerResponse, service: string, query: URLSearchParams, draft?: string): Promise<void> {
+  const at = Date.now()
   const sha256 = hash('sha256', await buffer(message))
   const order = query.get('order') ?? ''
   const name = `${order}/${service}`
@@ -81,7 +83,7 @@ async function receive (message: IncomingMessage, response: ServerResponse, serv
   const turn = query.get(service)?.split(',')[count] ?? 'accept answer'
   const key = message.headers['idempotency-key']
   const exchange: Exchange = { order, service, reference: query.get('reference'), key: key?.toString(), draft, response, held: false, hidden: false }
-  const receipt: Receipt = { order, service, turn, held: false, sha256 }
+  const receipt: Receipt = { order, service, turn, held: false, sha256, at }
   receipts.push(receipt)
   for (const word of turn.split(' ') as Word[]) {
     await words[word](exchange)

@@ -3,6 +3,9 @@ import { AllowedSenders, defineProvider, Host, Type } from '@dispatch/core/provi
 const Item = Type.Object({ id: Type.String(), status: Type.String() })
 const Items = Type.Object({ items: Type.Array(Item) })
 
+/** Seconds until the vendor finds what it hid: more than the first look waits. */
+const visibleAfter = 12
+
 /** A vendor that finds what it accepted by our reference, a while after it accepted it. Of its invoices it makes the documents itself. */
 export default defineProvider({
   code: 'searched',
@@ -12,7 +15,7 @@ export default defineProvider({
   services: {
     invoicing: {
       documentTypes: ['INVOICE'],
-      idempotency: { kind: 'lookup', visibleAfter: 5 },
+      idempotency: { kind: 'lookup', visibleAfter },
       timeLimit: 5,
       notProcessed: [503],
       dispatch: ({ data, metadata }, { settings: { vendor }, reference, http }) => http.post(`${vendor}/invoicing`, { query: { ...metadata, reference }, json: data }, Item),
@@ -23,7 +26,7 @@ export default defineProvider({
       document: ({ id }, { settings: { vendor }, http }) => http.download(`${vendor}/documents/${id}`, { filename: 'invoice.pdf' })
     },
     email: {
-      idempotency: { kind: 'lookup', visibleAfter: 5 },
+      idempotency: { kind: 'lookup', visibleAfter },
       timeLimit: 5,
       notProcessed: [503],
       dispatch ({ email, attachments: [document], metadata }, { settings: { vendor }, reference, http }) {
