@@ -84,8 +84,8 @@ function answersOf ({ steps, told }: World): Fault[] {
     const id: string | undefined = body.dispatchId
     if (id === undefined) return status >= 500 && !order.keyed ? [] : [{ rule: 'a valid request is dispatched', ...about }]
     const now = statusOf.get(id)
-    // Whether it is queued was not known when the client had waited long enough: then it may not be.
-    if (now === undefined) return body.error === 'timeout' ? [] : [{ rule: 'what was answered is recorded', dispatchId: id, ...about }]
+    // Whether it is recorded was not known when the client had waited long enough: then it may not be.
+    if (now === undefined) return body.error === 'recording_unknown' ? [] : [{ rule: 'what was answered is recorded', dispatchId: id, ...about }]
     return body.status === 'succeeded' && now !== 'succeeded' ? [{ rule: 'what was told to have succeeded has', dispatchId: id, ...about }] : []
   })
 }

@@ -57,5 +57,6 @@ async function retry ({ retries }: Order, { body: { status, error, dispatchId } 
 
 /** Whether an answer says what became of the dispatch: neither a failure of the service itself nor one to try again after. */
 function isTelling ({ status, body }: Answer, unsent: number): boolean {
+  if (body.error === 'recording_unknown') return false
   return body.error === 'provider_unavailable' ? unsent >= triesOfUnsent : status < 500 || body.dispatchId !== undefined
 }
