@@ -19,7 +19,7 @@ import { isBeside, type Run, type RunStep } from './run.ts'
 import { recipientFacts } from './whole-response.ts'
 
 /** Milliseconds before each try to record an outcome: what a provider has accepted must not be lost to a restart of the database. */
-const pauses = [0, 50, 250, 1000, 2000, 4000, 8000]
+export const pauses = [0, 50, 250, 1000, 2000, 4000, 8000]
 
 /** Who tells what came of a step, and what the steps before have come to. */
 export type Telling = { actor: EventActor, results: readonly StepResult[] }

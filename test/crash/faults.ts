@@ -42,8 +42,9 @@ export const faults = {
     weight: 4,
     seconds: untilTaken,
     async does ({ way }, victim, seconds) {
+      await victim.ready()
       way.hold()
-      await pause(700)
+      for (let waits = 0; way.waiting() < 3 && waits < 40; waits++) await pause(100)
       const asleep = victim.sleep(seconds)
       await pause(300)
       way.release()

@@ -17,7 +17,6 @@ export type Kept = {
   sleep: (seconds: number) => Promise<void>
   /** It stands still now: nobody expects it to answer. */
   asleep: boolean
-  pid: () => number | undefined
   /** When it was killed: Unix time, milliseconds. */
   kills: number[]
   /** Since when it answers; for ever to come while it does not. */
@@ -71,7 +70,6 @@ export function keep (script: string, { env, log, skew, answers }: Keeping): Kep
     kills,
     asleep: false,
     since: Infinity,
-    pid: () => child.pid,
     async ready () {
       while (!await ready) await pause(20)
       return child

@@ -1,4 +1,5 @@
 /** Kills and disturbs the service again and again: `npm run test:crash`, with `--kills 500`, `--seed 1` for the same run once more, `--only asleep,cut` for faults of these kinds alone, in every life. */
+import type { ChildProcess } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { check, checkCalm, tellFault, underWay, type Fault } from './check.ts'
@@ -18,6 +19,8 @@ export type Options = { seed: number, kills: number, kinds?: readonly FaultName[
 /** Seconds within which every client is answered once all processes are there and stay: how long they take to start is the machine's affair. */
 const answeredWithin = 30
 const serving = 2
+/** Seconds within which a look or a try that was begun has ended. */
+const settling = 6
 /** Requests of the time in which nothing is disturbed. */
 const calmRequests = 4
 
@@ -41,12 +44,20 @@ export async function runCrash ({ seed, kills, kinds = faultNames, disturbed = 3
     await quiet(house)
     const calm = linger > 0 ? await keepCalm(house, { first: kills * ordersOfLife + 1, linger }) : { told: [], faults: [] }
     told.push(...calm.told)
-    const left = [...await quiet(house), ...await check(house, told), ...calm.faults]
+    const left = [...await quiet(house), ...await checkTwice(house, told), ...calm.faults]
     const broken = [...left, ...left.length > 0 ? [] : await resolveDoubts(house, told), ...house.processes.flatMap(({ gaveUp }) => gaveUp.map((how): Fault => ({ rule: 'a process outlives its database', facts: how })))]
     return { faults: await Promise.all(broken.map((fault) => tellFault(house.database, fault))), summary: await summarise(house, { seed, caught, told, met: faults.met }) }
   } finally {
     await house.close()
   }
+}
+
+/** What is found while a step moves is looked at again. */
+async function checkTwice (house: House, told: readonly Told[]): Promise<Fault[]> {
+  if ((await check(house, told)).length === 0) return []
+  await pause(settling * 1000)
+  await quiet(house)
+  return check(house, told)
 }
 
 /** What all clients were told; who is told nothing for too long is told no more. */
@@ -74,7 +85,7 @@ async function keepCalm (house: House, { first, linger }: { first: number, linge
 
 /** What disturbs a house, one thing at a time. */
 type Faults = {
-  /** Resolves at the end of a short one; a long one goes on beside the lives that follow. */
+  /** Resolves at the end of a short one; a long one, once it has begun, goes on beside the lives that follow. */
   begin: (disturbance: Disturbance, victim: Kept) => Promise<void>
   /** Resolves when nothing is disturbed any more. */
   over: () => Promise<void>
@@ -92,7 +103,7 @@ function createFaults (house: House): Faults {
       await pause(at)
       met.set(what, (met.get(what) ?? 0) + 1)
       underWay = faults[what].does(house, victim, seconds)
-      if (seconds < long) await underWay
+      await (seconds < long ? underWay : Promise.race([underWay, pause(long * 1000)]))
     },
     over: () => underWay
   }
@@ -115,11 +126,16 @@ async function live (house: House, { orders, killedAt, killed, disturbance }: Li
     return place(order, addresses, token, over)
   })
   const disturbed = disturbance === undefined ? undefined : faults.begin(disturbance, victim)
-  await pause(killedAt)
-  // A process that the vendor had killed meanwhile stays dead, and the one that took its place is not harmed; one that has just been stopped is to wake.
-  for (const one of doomed) if (!processes.some(({ asleep, pid }) => asleep && pid() === one.pid)) one.kill('SIGKILL')
+  // Whatever is disturbed for long is not killed as well.
+  if (disturbance === undefined || disturbance.seconds < long) await kill(doomed, killedAt)
   await disturbed
   return placed
+}
+
+/** A process that the vendor had killed meanwhile stays dead; the one that took its place is not harmed. */
+async function kill (doomed: readonly ChildProcess[], at: number): Promise<void> {
+  await pause(at)
+  for (const child of doomed) child.kill('SIGKILL')
 }
 
 /** Notes how far the requests of a life had come when it ended: the last event of their dispatches, if they had begun and not ended. */
@@ -151,7 +167,7 @@ async function resolveDoubts (house: House, told: readonly Told[]): Promise<Faul
     const answer = await send(house.urls[0] ?? '', `/api/v1/dispatches/${id}/resolve`, { token: house.token, body })
     if (answer?.status !== 200) return [{ rule: 'a person can say what became of a step', dispatchId: id, facts: answer }]
   }
-  return check(house, told)
+  return checkTwice(house, told)
 }
 
 async function summarise ({ processes, database }: House, { seed, caught, told, met }: { seed: number, caught: Map<string, number>, told: readonly Told[], met: ReadonlyMap<string, number> }): Promise<string> {

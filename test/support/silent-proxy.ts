@@ -6,9 +6,9 @@ import type { Test } from 'tap'
 /**
  * A way to a server that can stall. `silence`: connections stay open, and nothing passes in either direction until it may `speak`;
  * what was said in silence is heard then, as after a stall of the network. `hold`: a new connection is accepted and reaches
- * nobody until it is let go by `release`; those before go on.
+ * nobody until it is let go by `release`; those before go on. `waiting`: how many are held.
  */
-export type StallingProxy = { port: number, silence: () => void, speak: () => void, hold: () => void, release: () => void, close: () => void }
+export type StallingProxy = { port: number, silence: () => void, speak: () => void, hold: () => void, waiting: () => number, release: () => void, close: () => void }
 
 /** Opens one on a free port of the loopback address. */
 export async function stallingProxy (to: NetConnectOpts): Promise<StallingProxy> {
@@ -47,6 +47,7 @@ export async function stallingProxy (to: NetConnectOpts): Promise<StallingProxy>
       for (const socket of sockets) socket.resume()
     },
     hold () { held ??= [] },
+    waiting: () => held?.length ?? 0,
     release () {
       for (const letGo of held ?? []) letGo()
       held = undefined

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { leaseTimes } from '@dispatch/core'
+import t from 'tap'
+import { requestLimits } from '../../core/store/connections.ts'
+import { usualTimeLimit } from '../../core/host/invoke.ts'
+import { nextLook, retryAfter } from '../../core/pipeline/patience.ts'
+import { pauses } from '../../core/pipeline/settle.ts'
+
+const page = readFileSync(new URL('../../core/README.md', import.meta.url), 'utf8')
+const [, section = ''] = /## Never lost, never twice\n([\s\S]*?)\n## /.exec(page) ?? []
+const rows = new Map([...section.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm)].map(([, what = '', bound = '']) => [what, bound]))
+const units = { s: 1, min: 60, h: 3600, days: 24 * 3600 }
+
+/** Figures with the unit that follows them: "2 s, 10 s, 1 min". */
+function timesIn (what: string): number[] {
+  return [...(rows.get(what) ?? '').matchAll(/([\d.]+) (s|min|h|days)\b/g)].map(([, figure, unit]) => Number(figure) * units[unit as keyof typeof units])
+}
+
+void t.test('the figures of the promises are those of the code', (t) => {
+  const { good, renewed, margin } = leaseTimes
+  t.strictSame(timesIn('A lease is good for'), [good, renewed])
+  t.strictSame(timesIn('Its process sends nothing any more'), [margin])
+  const by = { provider: { manifest: { services: { sms: { idempotency: { kind: 'key' } } } } } }
+  const looks = [0, 1, 2, 3].map((looks) => nextLook({ by, service: 'sms', looks } as unknown as Parameters<typeof nextLook>[0]))
+  t.strictSame(timesIn('A step in doubt is looked at'), [...looks.map(({ after }) => after), looks[0]?.last])
+  t.strictSame(timesIn('That a vendor has nothing counts'), [usualTimeLimit])
+  // The step whose jitter is in the middle.
+  const tries = [0, 1, 2, 3, 4, 5, 6].map((tries) => retryAfter({ stepId: '7fff', tries }))
+  t.strictSame(timesIn('What was not sent is tried again'), tries.flatMap((after) => after === undefined ? [] : Math.round(after)))
+  t.strictSame(timesIn('A try to record it fails'), [requestLimits.connect / 1000, requestLimits.answer / 1000])
+  t.strictSame([pauses.length, pauses.reduce((sum, pause) => sum + pause, 0) / 1000], [7, timesIn('What came of a call is recorded')[0]])
+  t.end()
+})
