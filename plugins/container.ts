@@ -112,7 +112,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   guesses: (get) => guessesOf(get),
   limiters: (get) => limitersOf(get),
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
-  configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('offered'), keyring: get('keyring'), publicUrl: get('config').publicUrl, now: get('now') }),
+  configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('offered'), keyring: get('keyring'), publicUrl: get('config').publicUrl, disk: get('config').diskRoot !== undefined, now: get('now') }),
   offered: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   templates: (get) => createTemplates(get('database'), get('freshness')),
   authoring: (get) => createAuthoring({ database: get('database'), templates: get('templates'), workshop: get('workshop'), now: get('now') }),

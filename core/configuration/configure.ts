@@ -11,8 +11,8 @@ import { sandboxFaults } from '../host/sandbox.ts'
 import { changeSettings, maskSettings, openSettings } from '../host/settings.ts'
 import { providedNames, type ServiceName } from '../services/index.ts'
 import type { Author } from '../store/audit.ts'
-import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configurations.ts'
-import { choiceOf, configurationOf, installedCodes } from './choose.ts'
+import type { Configurations, Owner, StoredConfiguration } from '../store/configurations.ts'
+import { choiceOf, chooseProvider, installedCodes, type Chooser } from './choose.ts'
 import { configurationFaults, vaultOf } from './vault.ts'
 
 /** What admins and users do with choices and configurations; all of it holds for the next request in every process. */
@@ -27,8 +27,8 @@ export type Configuring = {
   remove: (owner: Owner, code: string, author: Author) => Promise<void>
 }
 
-/** `publicUrl` is what the addresses of webhooks begin with. */
-export function createConfiguring ({ configurations, host, keyring, publicUrl, now }: { configurations: Configurations, host: Host, keyring: Keyring, publicUrl: string, now: () => Date }): Configuring {
+/** `publicUrl` is what the addresses of webhooks begin with; `disk`: whether the operator gives providers one. */
+export function createConfiguring ({ configurations, host, keyring, publicUrl, disk, now }: { configurations: Configurations, host: Host, keyring: Keyring, publicUrl: string, disk: boolean, now: () => Date }): Configuring {
   const view = (companyId: number, stored: StoredConfiguration): ConfigurationView => viewOf({ keyring, publicUrl }, companyId, host.find(stored.providerCode), stored)
 
   function installed (code: string, word: 'not_found' | 'configuration_missing'): Installed {
@@ -40,6 +40,7 @@ export function createConfiguring ({ configurations, host, keyring, publicUrl, n
   return {
     async mine (actor) {
       const company = await configurations.latest(actor.companyId)
+      const chooser: Chooser = { host, company, disk, problemsOf: (provider, stored) => configurationFaults(keyring, actor.companyId, provider, stored) }
       const of = (userId: number | null) => ({
         choices: Object.fromEntries(company.choices.filter((choice) => choice.userId === userId).map((choice) => [choice.service, choice.providerCode])),
         providers: company.configurations.filter((stored) => stored.userId === userId).map((stored) => view(actor.companyId, stored))
@@ -47,7 +48,7 @@ export function createConfiguring ({ configurations, host, keyring, publicUrl, n
       return {
         user: { id: actor.userId, email: actor.email, ...of(actor.userId) },
         company: { id: actor.companyId, ...of(null) },
-        services: Object.fromEntries(providedNames.map((service) => [service, holding(company, actor, service, host, view)]))
+        services: Object.fromEntries(providedNames.map((service) => [service, holding(chooser, actor, service)]))
       }
     },
 
@@ -79,16 +80,10 @@ export function createConfiguring ({ configurations, host, keyring, publicUrl, n
   }
 }
 
-type View = (companyId: number, stored: StoredConfiguration) => ConfigurationView
-
 /** What a service comes to for an actor, and which providers could be chosen for it. */
-function holding (company: CompanyConfiguration, actor: Actor, service: ServiceName, host: Host, view: View): MyConfig['services'][string] {
-  const choice = choiceOf(company, actor, service)
-  const available = host.entries().flatMap((entry) => {
-    if (entry.state !== 'installed' || entry.manifest.services[service] === undefined) return []
-    const stored = configurationOf(company, actor, entry.code)
-    return stored !== undefined && view(actor.companyId, stored).valid ? [entry.code] : []
-  })
+function holding (chooser: Chooser, actor: Actor, service: ServiceName): MyConfig['services'][string] {
+  const choice = choiceOf(chooser.company, actor, service)
+  const available = installedCodes(chooser.host).filter((code) => chooseProvider(chooser, actor, service, code).chosen)
   return { providerName: choice?.code ?? null, chosenBy: choice === undefined || choice.chosenBy === 'request' ? null : choice.chosenBy, available }
 }
 

@@ -1,4 +1,4 @@
-import { at, failureOf, refused, Secret, Type, type Accepted, type Context, type Found, type HttpCall, type Json, type Static } from '@dispatch/core/provider'
+import { at, failureOf, refused, Secret, Type, type Accepted, type Context, type Found, type Http, type HttpCall, type Json, type Static } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
   baseHost: Type.String({
@@ -26,12 +26,17 @@ export function checkEnvironment ({ sandbox, baseHost }: { sandbox: boolean, bas
   if (!sandbox && baseHost === demo) throw refused('wrong_environment', 'What is signed in the demo system binds nobody: only a sandbox configuration may use it.')
 }
 
-/** A request about the envelopes, or about `part` of the one with `id`, signed in as the user of the settings. In a sandbox it goes to Docusign's demo system alone. */
-export function envelopes ({ settings, sandbox }: Call, id?: string, part = ''): [string, HttpCall] {
+/** A request about the envelopes, or about `part` of the one with `id`. */
+export function envelopes (call: Call, id?: string, part = ''): [string, HttpCall] {
+  return account(call, `envelopes${id === undefined ? '' : `/${encodeURIComponent(id)}${part}`}`)
+}
+
+/** A request of the account, signed in as the user of the settings. In a sandbox it goes to Docusign's demo system alone. */
+function account ({ settings, sandbox }: Call, path: string): [string, HttpCall] {
   const { baseHost, accountId, integrationKey, userId, privateKey } = settings
   checkEnvironment({ sandbox, baseHost })
   const audience = sandbox ? 'account-d.docusign.com' : 'account.docusign.com'
-  return [`https://${sandbox ? demo : baseHost}/restapi/v2.1/accounts/${accountId}/envelopes${id === undefined ? '' : `/${encodeURIComponent(id)}${part}`}`, {
+  return [`https://${sandbox ? demo : baseHost}/restapi/v2.1/accounts/${accountId}/${path}`, {
     oauth2: {
       grant: 'jwt_bearer',
       tokenUrl: `https://${audience}/oauth/token`,
@@ -60,6 +65,12 @@ export async function change (id: string, envelope: { status: string, voidedReas
   const [url, signedIn] = envelopes(call, id)
   checkDone(await call.http.put(url, { ...signedIn, json: envelope }, Changed))
   return { id, status: envelope.status }
+}
+
+/** Throws a draft away, of which nobody has heard. */
+export async function withdraw (draft: string, call: Call, http: Http): Promise<void> {
+  const [url, signedIn] = account(call, 'folders/recyclebin')
+  await http.put(url, { ...signedIn, json: { envelopeIds: [draft] } }, Changed)
 }
 
 /** What became of a draft. */

@@ -1,5 +1,5 @@
 import { defineProvider, draftFirst, Type } from '@dispatch/core/provider'
-import { change, checkEnvironment, Envelope, envelopes, find, findTransaction, Settings, type Call } from './api.ts'
+import { change, checkEnvironment, Envelope, envelopes, find, findTransaction, Settings, withdraw, type Call } from './api.ts'
 import { prepare } from './prepare.ts'
 import { checkSigners, locales } from './signers.ts'
 
@@ -49,7 +49,8 @@ export default defineProvider({
         prepare,
         find,
         issue: (draft, _request, call: Call) => change(draft, { status: 'sent' }, call),
-        findUnrecorded: findTransaction
+        findUnrecorded: findTransaction,
+        withdraw: (draft, _request, call, http) => withdraw(draft, call, http)
       }),
 
       async status ({ id }, call) {

@@ -1,5 +1,5 @@
 import type { DocumentHandle } from '@dispatch/core/provider'
-import { Changed, checkDone, Envelope, envelopes, type Call } from './api.ts'
+import { Changed, checkDone, Envelope, envelopes, withdraw, type Call } from './api.ts'
 import { documentId, signersOf, type Request } from './signers.ts'
 
 /** A draft with the document and its signers, of which nobody has heard yet. Resolves to its id. */
@@ -9,6 +9,7 @@ export async function prepare (request: Request, call: Call): Promise<string> {
 
   const [url, signedIn] = envelopes(call)
   const { envelopeId } = await call.http.post(url, { ...signedIn, json: draftOf(request, emailSubject, call) }, Envelope)
+  call.onRefusal((http) => withdraw(envelopeId, call, http))
   const [place] = envelopes(call, envelopeId)
   const { document } = request
   checkDone(await call.http.put(`${place}/documents/${documentId}`, { ...signedIn, document, headers: { 'content-disposition': dispositionOf(document) } }, Changed))

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { failureOf, refused, Type, type Found, type HttpCall, type ServiceContracts, type Static } from '@dispatch/core/provider'
+import { failureOf, refused, Type, type Found, type Http, type HttpCall, type ServiceContracts, type Static } from '@dispatch/core/provider'
 import { fieldsOf, linesOf } from './address.ts'
 import type { Call } from './settings.ts'
 
@@ -42,10 +42,16 @@ export async function prepare ({ postal: { recipient, mailType, color, duplex },
     ...optionsOf(mailType, call)
   }
   const { id } = await call.http.post(...ask(call, product, '', { json: options }), Sending)
+  call.onRefusal((http) => withdraw(id, product, call, http))
   const metadata = { json: { priority: 1, name: document.filename } }
   await call.http.post(...ask(call, product, `${pathOf(id)}/documents`, { multipart: { document, metadata } }), Type.Unknown())
   await call.http.post(...ask(call, product, `${pathOf(id)}/recipients`, { json: address }), Type.Unknown())
   return id
+}
+
+/** Deletes a draft. */
+export async function withdraw (id: string, product: Product, call: Call, http: Http): Promise<void> {
+  await http.delete(...ask(call, product, pathOf(id)), Type.Unknown())
 }
 
 type Options = Record<string, string | boolean | string[]>

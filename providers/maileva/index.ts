@@ -1,6 +1,6 @@
 import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
 import { fieldsOf, linesOf } from './address.ts'
-import { ask, find, optionsOf, pathOf, prepare, products, read, type Request } from './api.ts'
+import { ask, find, optionsOf, pathOf, prepare, products, read, withdraw, type Request } from './api.ts'
 import { becameOf } from './delivery.ts'
 import { Settings } from './settings.ts'
 
@@ -60,7 +60,8 @@ export default defineProvider({
         async issue (id, { postal: { mailType } }: Request, call) {
           await call.http.post(...ask(call, products[mailType], `${pathOf(id)}/submit`), Type.Unknown())
           return { id, status: 'PENDING' }
-        }
+        },
+        withdraw: (draft, { postal: { mailType } }, call, http) => withdraw(draft, products[mailType], call, http)
       }),
 
       async status ({ id }, call) {
@@ -71,7 +72,7 @@ export default defineProvider({
       async cancel ({ id }, call) {
         const { product, status } = await read(id, call)
         if (status !== 'DRAFT') throw refused('not_a_draft', 'Maileva deletes drafts alone, and this was submitted.')
-        await call.http.delete(...ask(call, product, pathOf(id)), Type.Unknown())
+        await withdraw(id, product, call, call.http)
         return { status: 'DELETED' }
       }
     }

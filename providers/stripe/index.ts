@@ -49,11 +49,11 @@ export default defineProvider({
         async issue (draft, request, call) {
           const invoice = creditedBy(draft)
           if (invoice !== undefined) return answer(await issueCredit(invoice, request, call), call)
-          if (draft === call.checkpointed) call.onRefusal((http) => withdraw(draft, call, http))
           // A draft that is sent is finalized with it.
           const last = request.invoicing.sendByEmail === true ? 'send' : 'finalize'
           return answer(await call.http.post(...send(call, last, `${pathOf(draft)}/${last}`), Paper), call)
-        }
+        },
+        withdraw: async (draft, _request, call, http) => creditedBy(draft) === undefined ? await withdraw(draft, call, http) : undefined
       }),
 
       async document ({ id }, call) {

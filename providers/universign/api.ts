@@ -1,4 +1,4 @@
-import { Type, type Accepted, type Context, type Found, type HttpCall, type Static } from '@dispatch/core/provider'
+import { Type, type Accepted, type Context, type Found, type Http, type HttpCall, type Static } from '@dispatch/core/provider'
 import type { RequestSettings, Settings } from './settings.ts'
 
 export type Call = Context<Static<typeof Settings>, Static<typeof RequestSettings>>
@@ -26,6 +26,11 @@ export const readTransaction = (id: string, call: Call): Promise<Transaction> =>
 export async function find (draft: string, call: Call): Promise<Found> {
   const transaction = await readTransaction(draft, call)
   return transaction.state === 'draft' ? { found: 'draft' } : { found: 'accepted', response: answer(transaction) }
+}
+
+/** Cancels a draft, of which nobody was told: https://apps.universign.com/docs/webapp/getting_started/transaction_lifecycle/. */
+export async function withdraw (draft: string, call: Call, http: Http): Promise<void> {
+  await http.post(...ask(call, `${pathOf(draft)}/cancel`), Transaction)
 }
 
 export function answer ({ id, state }: Transaction): Accepted {

@@ -1,5 +1,5 @@
 import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
-import { answer, ask, find, pathOf, readTransaction, Transaction, WithDocuments } from './api.ts'
+import { answer, ask, find, pathOf, readTransaction, Transaction, WithDocuments, withdraw } from './api.ts'
 import { Event, events, read, statuses, wordOf } from './events.ts'
 import { prepare } from './prepare.ts'
 import { RequestSettings, Settings } from './settings.ts'
@@ -33,7 +33,8 @@ export default defineProvider({
       ...draftFirst({
         prepare,
         find,
-        issue: async (draft, _request, call) => answer(await call.http.post(...ask(call, `${pathOf(draft)}/start`), Transaction))
+        issue: async (draft, _request, call) => answer(await call.http.post(...ask(call, `${pathOf(draft)}/start`), Transaction)),
+        withdraw: (draft, _request, call, http) => withdraw(draft, call, http)
       }),
 
       status: async ({ id }, call) => ({ status: wordOf(await readTransaction(id, call)) }),

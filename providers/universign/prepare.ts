@@ -1,5 +1,5 @@
 import { Type, type ServiceContracts } from '@dispatch/core/provider'
-import { ask, Created, pathOf, Transaction, type Call } from './api.ts'
+import { ask, Created, pathOf, Transaction, withdraw, type Call } from './api.ts'
 
 type Request = ServiceContracts['esign']['dispatch']
 type Signer = Request['esign']['signers'][number]
@@ -15,6 +15,7 @@ export async function prepare ({ esign, document, signatures, metadata }: Reques
   const { signers, expiresInDays, locale } = esign
   const transaction = { name: `${document.filename} (${call.reference})`, language: locale, duration: expiresInDays * minutesOfDay, metadata: metadataOf(metadata, call) }
   const { id } = await call.http.post(...ask(call, 'transactions', { form: transaction }), Transaction)
+  call.onRefusal((http) => withdraw(id, call, http))
   const file = await call.http.post(...ask(call, 'files', { multipart: { file: document } }), Created)
   const added = await call.http.post(...ask(call, `${pathOf(id)}/documents`, { form: { document: file.id, name: document.filename } }), Created)
   for (const [index, signer] of signers.entries()) {

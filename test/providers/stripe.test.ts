@@ -394,7 +394,9 @@ await t.test('amounts are exact in every currency', async (t) => {
   }
   const prices: [string, string | number, string, total?: string][] = [
     ['EUR', 0.1, '10'], ['EUR', '19.99', '1999'], ['EUR', 1.005, '100.5', '1.01'], ['EUR', '0.0000000001', '0.00000001', '0.00'], ['EUR', '999999999999999.99', '99999999999999999'],
-    ['JPY', 500, '500'], ['JPY', '0.5', '0.5', '1'], ['KWD', '5.124', '5124'], ['ISK', 5, '500'], ['UGX', '5', '500']
+    ['JPY', 500, '500'], ['JPY', '0.5', '0.5', '1'], ['KWD', '5.124', '5124'], ['ISK', 5, '500'], ['UGX', '5', '500'],
+    // Of payouts alone Stripe says that these have no decimals.
+    ['HUF', '5.25', '525'], ['TWD', '5.25', '525'], ['MGA', 500, '500'], ['CLP', 500, '500'], ['BHD', '5.12', '5120']
   ]
   for (const [currency, price, expected, total = price] of prices) t.equal(await priceOf(currency, price, total), expected, `${price} ${currency}`)
 })

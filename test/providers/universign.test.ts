@@ -134,14 +134,18 @@ const failures: [string, Script, early: string, late: string][] = [
   ['answered with 401', { status: 401 }, 'rejected', 'rejected']
 ]
 
-await t.test('each request that fails counts for what it is, and nothing is sent after it', async (t) => {
+/** What is sent after a request. */
+const after = (step: string, stage: Stage): string[] => sentBy(stage).slice(sentBy(stage).lastIndexOf(step) + 1)
+
+await t.test('each request that fails counts for what it is; nothing is sent after it but to take back the draft of what was refused', async (t) => {
   const ordered = contract({ signers: [{ ...ada, order: 1 }, { ...grace, order: 2 }] })
   for (const [name, script, early, late] of failures) {
     for (const step of [...before, `POST ${path}/sequencing`, last]) {
       const stage = await universign(t, { [step]: script })
-      t.match(await stage.dispatch('esign', ordered), { outcome: step === last ? late : early }, `${step} ${name}`)
+      const expected = step === last ? late : early
+      t.match(await stage.dispatch('esign', ordered), { outcome: expected }, `${step} ${name}`)
       t.strictSame(stage.checkpoints, step === last ? ['tx_1'] : [])
-      if (!('cut' in script)) t.equal(sentBy(stage).at(-1), step)
+      if (!('cut' in script)) t.strictSame(after(step, stage), expected === 'rejected' && step !== before[0] ? [`POST ${path}/cancel`] : [], `${step} ${name}`)
     }
   }
   const stage = await universign(t, { [last]: { json: { object: 'surprise' } } })

@@ -1,7 +1,9 @@
 import t from 'tap'
+import type { TakeBack } from '../../../core/host/context.ts'
 import type { Found } from '../../../core/host/definition.ts'
 import { draftFirst } from '../../../core/host/draft.ts'
 import { failureError, failureOf } from '../../../core/host/failure.ts'
+import { nowhere } from '../../fixtures/providers/call.ts'
 
 const accepted: Found = { found: 'accepted', response: { id: 'draft-1', status: 'sent' } }
 const gone = (): Promise<Found> => Promise.reject(failureError({ code: 'missing', message: 'There is no such draft.', status: 404 }))
@@ -9,18 +11,22 @@ const gone = (): Promise<Found> => Promise.reject(failureError({ code: 'missing'
 /** The verbs before a vendor whose draft is what `find` says, and what was done with it, in order. */
 function begin (find: () => Promise<Found>, findUnrecorded?: () => Promise<Found>) {
   const done: string[] = []
+  const takesBack: TakeBack[] = []
   const verbs = draftFirst({
     prepare: (request: string) => { done.push(`prepare ${request}`); return Promise.resolve('draft-2') },
     find: (draft) => { done.push(`find ${draft}`); return find() },
     issue: (draft, request) => { done.push(`issue ${draft} ${request}`); return Promise.resolve({ id: draft, status: 'sent' }) },
-    ...(findUnrecorded !== undefined && { findUnrecorded })
+    ...(findUnrecorded !== undefined && { findUnrecorded }),
+    withdraw: (draft, request) => { done.push(`withdraw ${draft} ${request}`); return Promise.resolve() }
   })
   const contextOf = (checkpointed?: string) => ({
     checkpoint: (id: string) => { done.push(`checkpoint ${id}`); return Promise.resolve() },
+    onRefusal: (takeBack: TakeBack) => { takesBack.push(takeBack) },
     ...(checkpointed !== undefined && { checkpointed })
   })
   return {
     done,
+    takesBack,
     checkpoint: verbs.checkpoint,
     dispatch: async (checkpointed?: string) => await verbs.dispatch('letter', contextOf(checkpointed)),
     lookup: async (checkpoint?: string) => await verbs.lookup({ reference: 'step-1', ...(checkpoint !== undefined && { checkpoint }) }, contextOf())
@@ -38,6 +44,17 @@ await t.test('a recorded draft that is still one is issued, and none is made', a
   const { done, dispatch } = begin(() => Promise.resolve({ found: 'draft' }))
   t.strictSame(await dispatch('draft-1'), { id: 'draft-1', status: 'sent' })
   t.strictSame(done, ['find draft-1', 'checkpoint draft-1', 'issue draft-1 letter'])
+})
+
+await t.test('a recorded draft that is refused now is taken back; one that is made now says so itself', async (t) => {
+  const { done, takesBack, dispatch } = begin(() => Promise.resolve({ found: 'draft' }))
+  await dispatch('draft-1')
+  t.equal(takesBack.length, 1)
+  for (const takeBack of takesBack) await takeBack(nowhere().http)
+  t.equal(done.at(-1), 'withdraw draft-1 letter')
+  const fresh = begin(gone)
+  await fresh.dispatch()
+  t.strictSame(fresh.takesBack, [])
 })
 
 await t.test('what was issued before is the answer, and nothing is issued', async (t) => {
