@@ -54,14 +54,20 @@ export function configurationOf (company: CompanyConfiguration, { userId }: Pick
 }
 
 function configured ({ company, problemsOf, disk = false }: Chooser, actor: Pick<Actor, 'userId'>, provider: Installed, chosenBy: ChosenBy): Choice {
-  const { code, manifest: { needs = [] } } = provider
-  if (needs.includes('disk') && !disk) return { ...missing(`The provider "${code}" writes to a disk, and the operator gives providers none: DISPATCH_DISK_ROOT is not set.`), provider }
+  const { code } = provider
+  const lacking = lackOf(provider, disk)
+  if (lacking !== undefined) return { ...missing(lacking), provider }
   const configuration = configurationOf(company, actor, code)
   if (configuration === undefined) return { ...missing(`The provider "${code}" has no configuration: set one with PUT /api/v1/company/providers/${code}, or for yourself alone with PUT /api/v1/my/providers/${code}.`), provider }
   const [problem] = problemsOf(provider, configuration)
   if (problem === undefined) return { chosen: true, chosenBy, provider, configuration }
   const whose = configuration.userId === null ? 'company/providers' : 'my/providers'
   return { ...missing(`The configuration of the provider "${code}" is not valid (${problem.path} ${problem.message}): correct it with PUT /api/v1/${whose}/${code}.`), provider }
+}
+
+/** What the operator must give a provider, and does not, in a sentence: nobody can choose it. */
+export function lackOf ({ code, manifest: { needs = [] } }: Installed, disk: boolean): string | undefined {
+  return needs.includes('disk') && !disk ? `The provider "${code}" writes to a disk, and the operator gives providers none: DISPATCH_DISK_ROOT is not set.` : undefined
 }
 
 const path = '/providerName'

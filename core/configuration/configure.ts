@@ -12,7 +12,7 @@ import { changeSettings, maskSettings, openSettings } from '../host/settings.ts'
 import { providedNames, type ServiceName } from '../services/index.ts'
 import type { Author } from '../store/audit.ts'
 import type { Configurations, Owner, StoredConfiguration } from '../store/configurations.ts'
-import { choiceOf, chooseProvider, installedCodes, type Chooser } from './choose.ts'
+import { choiceOf, chooseProvider, installedCodes, lackOf, type Chooser } from './choose.ts'
 import { configurationFaults, vaultOf } from './vault.ts'
 
 /** What admins and users do with choices and configurations; all of it holds for the next request in every process. */
@@ -53,9 +53,12 @@ export function createConfiguring ({ configurations, host, keyring, publicUrl, d
     },
 
     async choose (owner, service, providerName, author) {
-      if (providerName !== null && installed(providerName, 'configuration_missing').manifest.services[service] === undefined) {
-        throw refusal('validation_failed', [{ path: '/providerName', code: 'not_supported_by_provider', message: `The provider "${providerName}" does not offer "${service}".` }])
+      const provider = providerName === null ? undefined : installed(providerName, 'configuration_missing')
+      if (provider !== undefined && provider.manifest.services[service] === undefined) {
+        throw refusal('validation_failed', [{ path: '/providerName', code: 'not_supported_by_provider', message: `The provider "${provider.code}" does not offer "${service}".` }])
       }
+      const lacking = provider && lackOf(provider, disk)
+      if (lacking !== undefined) throw refusal('configuration_missing', [{ path: '/providerName', code: 'configuration_missing', message: lacking }])
       await configurations.choose(owner, { service, providerCode: providerName }, { author, at: now() })
     },
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { directory } from '../fixtures/providers/folders.ts'
 import { admin, invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 import { testProviders } from './support/providers.ts'
@@ -157,6 +158,20 @@ await t.test('a password that is missed because the mail server has changed is a
   t.equal(status, 422)
   t.strictSame(body.details.map(({ path, code }: Record<string, string>) => `${path} ${code}`), ['/settings/password required'])
   t.match(body.details[0].message, /given for another destination and is not kept: give it again/)
+})
+
+await t.test('a provider that needs a disk is not to be chosen where the operator gives none', async (t) => {
+  const { admin } = await service.company('diskless')
+  await put('/company/providers/disk', { settings: {} }, admin)
+  const { status, body } = await put('/company/defaults/upload', { providerName: 'disk' }, admin)
+  t.same([status, body.error], [422, 'configuration_missing'])
+  t.match(body.message, /the operator gives providers none: DISPATCH_DISK_ROOT is not set/)
+  t.strictSame((await mine(admin)).services.upload, { providerName: null, chosenBy: null, available: ['simulator'] })
+
+  const generous = await startService(t, { config: { diskRoot: await directory(t) } })
+  await generous.send('PUT', '/api/v1/company/providers/disk', { body: { settings: {} } })
+  const { body: { services: { upload } } } = await generous.send('PUT', '/api/v1/company/defaults/upload', { body: { providerName: 'disk' } })
+  t.strictSame(upload, { providerName: 'disk', chosenBy: 'company', available: ['disk', 'simulator'] })
 })
 
 await t.test('settings that do not fit the form are refused all together, and nothing is stored', async (t) => {
