@@ -134,6 +134,7 @@ await t.test('operators and the users of other companies are not there', async (
   const { body: colleague } = await send('POST', '/api/v1/users', { body: { email: 'colleague@platform.example.com', password: 'a good password', role: 'admin', services: [] } }, platform)
   const inside = { email: 'colleague@platform.example.com', password: 'a good password' }
   isError(t, await change(inside, 1, { disabled: true }), 'not_found', 'also for an admin of the platform')
+  isError(t, await send('GET', '/api/v1/users/1', {}, inside), 'not_found')
   t.strictSame((await send('GET', '/api/v1/users', {}, inside)).body.data.map(({ id }: Made) => id), [colleague.id])
 })
 
@@ -186,6 +187,9 @@ await t.test('everybody changes their own password, with the current one', async
   const put = (body: unknown, as: Login = login): Promise<Answer> => send('PUT', '/api/v1/my/password', { body }, as)
   isError(t, await put({ current: 'not it at all', password: 'another good one' }), 'forbidden')
   isError(t, await send('PUT', '/api/v1/my/password', { body: { current: 'not it at all', password: 'another good one' }, ...bearer(token) }, null), 'forbidden', 'a stolen token does not suffice')
+  const { admin: stranger } = await founded('own-password-elsewhere')
+  await send('POST', '/api/v1/users', { body: { email: login.email, password: 'the same address', role: 'member', services: [] } }, stranger)
+  isError(t, await send('PUT', '/api/v1/my/password', { body: { current: 'the same address', password: 'another good one' }, ...bearer(token) }, null), 'forbidden', 'nor the password of another account of the address')
   isError(t, await put({ current: login.password, password: login.email }), 'validation_failed')
   isError(t, await put({ current: login.password, password: 'short' }), 'validation_error')
   t.equal((await put({ current: login.password, password: 'another good one' })).status, 204)

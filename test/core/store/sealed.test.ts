@@ -89,3 +89,18 @@ await t.test('afterwards the new key alone opens everything, and the one before 
   t.equal(rows.filter(({ parked }) => next.open(parked, 'webhook headers').toString() === '{}').length, 250)
   await t.rejects(start(base64(before)), { name: 'SealError' })
 })
+
+await t.test('what is being changed meanwhile is rewrapped as it becomes', async (t) => {
+  const row = owner.selectFrom('configurations').select(['account', 'secrets']).where('provider_code', '=', 'vendor').where('user_id', 'is', null)
+  const { account } = await row.executeTakeFirstOrThrow()
+  const changed = next.seal('given meanwhile', 'a')
+  const rewrapping = await owner.transaction().execute(async (queries) => {
+    await sql`update configurations set secrets = ${JSON.stringify({ token: { sealed: changed } })}::jsonb where account = ${account}`.execute(queries)
+    const work = rewrapSecrets(house.get('database'), createKeyring(randomBytes(32), after))
+    // Until it stands at the row that is locked here.
+    for (let waiting = 0; waiting === 0;) waiting = Number((await sql<{ waiting: string }>`select count(*) as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(owner)).rows[0]?.waiting)
+    return { work }
+  })
+  await rewrapping.work
+  t.match(JSON.stringify((await row.executeTakeFirstOrThrow()).secrets), changed.sealed)
+})
