@@ -33,8 +33,8 @@ export const EmailFields = Type.Object({
   cc: Type.Optional(Recipients),
   bcc: Type.Optional(Recipients),
   replyTo: Type.Optional(EmailAddress),
-  subject: Line(500, { title: 'EmailSubject', description: 'a text of one line, sent as it is' }),
-  body: Type.Optional(Type.String({ title: 'EmailBody', pattern: '\\S', maxLength: longestBody, description: 'HTML or plain text that is not blank, sent as it is; in place of a template' })),
+  subject: Line(500, { title: 'EmailSubject', description: 'a text of one line, sent as it is', examples: ['Your documents'] }),
+  body: Type.Optional(Type.String({ title: 'EmailBody', pattern: '\\S', maxLength: longestBody, description: 'HTML or plain text that is not blank, sent as it is; in place of a template', examples: ['Hello Ada'] })),
   headers: Type.Optional(MailHeaders),
   attachGenerated: Type.Optional(Type.Boolean({ title: 'AttachGenerated', default: true, description: 'Attach the document that was made before.' }))
 }, { title: 'EmailFields', additionalProperties: false })

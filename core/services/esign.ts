@@ -15,9 +15,9 @@ export type SignatureType = typeof signatureTypes[number]
 const defaults = { signatureType: 'SIMPLE', expiresInDays: 30 } as const
 
 const Signer = Type.Object({
-  email: Type.String({ format: 'mail-address', maxLength: 254 }),
-  firstName: Line(100),
-  lastName: Line(100),
+  email: Type.String({ format: 'mail-address', maxLength: 254, examples: ['ada@example.com'] }),
+  firstName: Line(100, { examples: ['Ada'] }),
+  lastName: Line(100, { examples: ['Lovelace'] }),
   phoneNumber: Type.Optional(PhoneNumber()),
   order: Type.Optional(Type.Integer({ minimum: 1, description: 'When they sign: those with the same number at the same time. Without one, all at once.' }))
 }, { title: 'Signer', additionalProperties: false })

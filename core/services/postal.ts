@@ -14,12 +14,12 @@ const defaults = { mailType: 'SIMPLE', color: false, duplex: false } as const
 
 /** Where a letter goes. Only where there are no postal codes can it be left out. */
 const Recipient = Type.Object({
-  name: Line(100),
-  company: Type.Optional(Line(100)),
-  address: Lines(300, { description: 'the street and what else stands above the city, on one line or several with "\\n" between them' }),
-  city: Line(100),
-  state: Type.Optional(Line(50, { description: 'the state, province or region, where addresses of the country have one: CA; two letters in the US' })),
-  postalCode: Type.Optional(Line(20)),
+  name: Line(100, { examples: ['Ada Lovelace'] }),
+  company: Type.Optional(Line(100, { examples: ['Analytical Engines'] })),
+  address: Lines(300, { description: 'the street and what else stands above the city, on one line or several with "\\n" between them', examples: ['12 rue de la Paix'] }),
+  city: Line(100, { examples: ['Paris'] }),
+  state: Type.Optional(Line(50, { description: 'the state, province or region, where addresses of the country have one: CA; two letters in the US', examples: ['CA'] })),
+  postalCode: Type.Optional(Line(20, { examples: ['75002'] })),
   country: CountryCode
 }, {
   title: 'PostalRecipient',

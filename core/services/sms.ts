@@ -15,7 +15,7 @@ const manySegments = 5
 /** The fields of the sms service. */
 export const SmsFields = Type.Object({
   phoneNumber: PhoneNumber(),
-  message: Type.Optional(Type.String({ title: 'SmsMessage', pattern: '\\S', maxLength: longestMessage, description: 'a text that is not blank; without one, that of the template' })),
+  message: Type.Optional(Type.String({ title: 'SmsMessage', pattern: '\\S', maxLength: longestMessage, description: 'a text that is not blank; without one, that of the template', examples: ['Hello Ada'] })),
   sender: Type.Optional(Type.String({ title: 'SmsSender', pattern: '^[A-Za-z0-9]{1,11}$', not: { pattern: '^[0-9]+$' }, description: '1 to 11 letters and digits, at least one letter', examples: ['ACME'] }))
 }, { title: 'SmsFields', additionalProperties: false })
 export type SmsFields = Static<typeof SmsFields>
