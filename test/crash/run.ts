@@ -181,10 +181,19 @@ async function summarise ({ processes, database }: House, { seed, caught, told, 
   ].join('\n')
 }
 
+/** The kinds of faults that a list names. */
+function kindsOf (list: string): FaultName[] {
+  return list.split(',').map((given) => {
+    const kind = faultNames.find((name) => name === given)
+    if (kind === undefined) throw new Error(`There is no fault "${given}"; there are ${faultNames.join(', ')}.`)
+    return kind
+  })
+}
+
 if (import.meta.main) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
   const { values: { kills, seed, only, working, linger, log } } = parseArgs({ options: { only: { type: 'string' }, kills: { type: 'string', default: '500' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) }, working: { type: 'string', default: '1' }, linger: { type: 'string', default: '100' }, log: { type: 'string' } } })
-  const kinds = only === undefined ? {} : { kinds: faultNames.filter((name) => only.split(',').includes(name)), disturbed: 100 }
+  const kinds = only === undefined ? {} : { kinds: kindsOf(only), disturbed: 100 }
   const { faults, summary } = await runCrash({ seed: Number(seed), kills: Number(kills), ...kinds, working: Number(working), linger: Number(linger), ...(log === undefined ? {} : { log }), say: (line) => { console.log(line) } })
   for (const fault of faults) console.log(`${fault}\n`)
   console.log(`${summary}\n${faults.length} promises broken`)
