@@ -53,7 +53,7 @@ const creditsOf = async ({ companyId }: { companyId: number }) => {
 const note = (text: string): NewJobs => ({ statement: 'insert into noted values ($1)', rows: text })
 const noted = async (): Promise<string[]> => (await sql<{ text: string }>`select text from noted order by text`.execute(database.owner)).rows.map(({ text }) => text)
 
-const [conflict, short, unknownUser, missingTable] = [{ message: /another run/ }, { message: /costs 11 credits/ }, { code: '23503' }, { code: '42P01' }]
+const [conflict, short, unknownUser, missingTable, forbidden] = [{ message: /another run/ }, { message: /costs 11 credits/ }, { code: '23503' }, { code: '42P01' }, { code: '42501' }]
 
 await t.test('a call leaves neither its role nor its company on the connection', async (t) => {
   await accept(await open(await company()))
@@ -71,6 +71,24 @@ await t.test('a call sees its own company\'s rows alone', async (t) => {
   t.match(await findDispatch(database, of.companyId, of.dispatchId), { status: 'running', steps: [{ status: 'calling', held: 3 }] })
   t.strictSame([await creditsOf(owner), await creditsOf(stranger)], [{ balance: 10, held: 3 }, { balance: 10, held: 0 }])
   await t.rejects(open({ companyId: stranger.companyId, userId: 0 }), unknownUser, 'as whoever there is not')
+})
+
+await t.test('a call works under row-level security: even a statement that names no company sees and writes its own alone', async (t) => {
+  const [owner, stranger] = [await company(), await company()]
+  const of = await open(owner)
+  const { rows: [schema] } = await sql<{ name: string }>`select nspname as name from pg_namespace where nspname like 'calls\\_%'`.execute(database.owner)
+  const become = (companyId: number) => sql`select ${sql.id(schema?.name ?? '', 'become')}(${companyId}, now())`
+  for (const [who, seen] of [[owner, 1], [stranger, 0]] as const) {
+    const { rows } = await database.owner.transaction().execute(async (queries) => {
+      await become(who.companyId).execute(queries)
+      return sql`select from steps where step_id = ${of.stepId}`.execute(queries)
+    })
+    t.equal(rows.length, seen)
+  }
+  await t.rejects(database.owner.transaction().execute(async (queries) => {
+    await become(stranger.companyId).execute(queries)
+    await sql`insert into ledger (company_id, kind, amount, balance, reason, at) values (${owner.companyId}, 'grant', 1, 1, 'x', now())`.execute(queries)
+  }), forbidden)
 })
 
 await t.test('jobs are there with what they are about, or not at all', async (t) => {
