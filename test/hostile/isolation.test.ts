@@ -159,3 +159,19 @@ await t.test('a connection comes back from a company without role and company, a
     t.same(await whoAmI(owner), { bound: false, company: null })
   }))
 })
+
+await t.test('a transaction that a function begins is the company\'s from its first statement on', async (t) => {
+  const { rows } = await sql<{ schema: string, name: string, source: string }>`
+    select nspname as schema, proname as name, prosrc as source from pg_proc join pg_namespace on pg_namespace.oid = pronamespace
+    where nspname in (select nspname from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where proname = 'become') order by 1, 2`.execute(owner)
+  const calls = rows.filter(({ source }) => /\b(given|begun|settled|opened)\.company_id\b/.test(source))
+  t.ok(calls.length >= 3)
+  for (const { name, source } of calls) t.match(source, /begin\s+select \* into (\w+) from jsonb_to_record[^;]*;\s+perform \w+\.become\(\1\.company_id, moment\);/, name)
+  for (const schema of new Set(rows.map(({ schema }) => schema))) {
+    await owner.transaction().execute(async (queries) => {
+      await sql`select ${sql.ref(schema)}.become(${own}, now())`.execute(queries)
+      const { rows: [state] } = await sql`select current_user = ${role} as bound, current_setting('app.company') as company`.execute(queries)
+      t.same(state, { bound: true, company: String(own) }, schema)
+    })
+  }
+})

@@ -121,6 +121,7 @@ void t.test('a database of before there were passwords gets one, whether its ser
     t.equal(after.adopted, left !== undefined)
     t.same(await query(after.url, 'select answer from kept'), [{ answer: 42 }])
     t.match(await withoutPassword(after.url), refusedWithout)
+    t.not(after.url, before.url, 'it is another one')
     await after.stop()
   }
 })
