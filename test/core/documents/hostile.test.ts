@@ -73,8 +73,8 @@ void t.test('texts have no prototype either', (t) => {
 })
 
 void t.test('neither templates nor data reach a prototype or a function', async (t) => {
-  const data = JSON.parse('{ "a": { "__proto__": { "polluted": "yes" }, "constructor": "own" } }') as object
-  for (const path of ['a.toString', 'a.hasOwnProperty', 'a.polluted', 'toString', 'a.constructor.constructor', 'a["__proto__"]["toString"]']) {
+  const data = JSON.parse('{ "a": { "__proto__": { "polluted": "yes" }, "constructor": "own" }, "b": {} }') as object
+  for (const path of ['a.toString', 'a.hasOwnProperty', 'a.polluted', 'toString', 'a.constructor.constructor', 'b.constructor.name', 'b.toString.length', 'a["__proto__"]["toString"]']) {
     const problems = await problemsOf([{ paragraph: `{{ ${path} }}` }], data)
     t.equal(problems.length, 1, path)
   }
