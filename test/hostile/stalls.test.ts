@@ -12,7 +12,7 @@ const databaseUrl = await seededDatabase(t)
 const service = await startService(t, { databaseUrl, parts: { renderer: quickRenderer } })
 const [held, other] = [await service.company('held', { credits: 1_000_000 }), await service.company('other', { credits: 1_000_000 })]
 
-// Longer than anybody waits for anything; the service has been tried with 40 seconds.
+// Milliseconds: longer than anybody waits for anything.
 const lockedFor = 20_000
 t.setTimeout(240_000)
 
@@ -29,16 +29,23 @@ async function dispatch (url: string, { email, password }: Login): Promise<Sent>
   return { status: response.status, milliseconds: performance.now() - begun }
 }
 
-/** Dispatches one after the other, `atOnce` at a time, until it is told to stop; answers them all. */
-function keepSending (url: string, login: Login, atOnce: number): () => Promise<Sent[]> {
-  const sent: Sent[] = []
+/** Does one piece of work after the other until it is told to stop; answers what came of each. */
+function keepGoing (work: () => Promise<Sent>): () => Promise<Sent[]> {
+  const done: Sent[] = []
   let going = true
-  const clients = Array.from({ length: atOnce }, async () => { while (going) sent.push(await dispatch(url, login)) })
+  const go = async (): Promise<void> => { do done.push(await work()); while (going) }
+  const ended = go()
   return async () => {
     going = false
-    await Promise.all(clients)
-    return sent
+    await ended
+    return done
   }
+}
+
+/** Dispatches, `atOnce` at a time, until it is told to stop. */
+function keepSending (url: string, login: Login, atOnce: number): () => Promise<Sent[]> {
+  const clients = Array.from({ length: atOnce }, () => keepGoing(() => dispatch(url, login)))
+  return async () => (await Promise.all(clients.map((stop) => stop()))).flat()
 }
 
 /** The time, in milliseconds, that all but one of a hundred take at most. */
@@ -60,18 +67,6 @@ function keepAsking (): () => Promise<{ statuses: number[], longest: number }> {
   return async () => {
     const asked = await stop()
     return { statuses: statusesOf(asked), longest: Math.max(...asked.map(({ milliseconds }) => milliseconds)) }
-  }
-}
-
-function keepGoing (work: () => Promise<Sent>): () => Promise<Sent[]> {
-  const done: Sent[] = []
-  let going = true
-  const go = async (): Promise<void> => { do done.push(await work()); while (going) }
-  const ended = go()
-  return async () => {
-    going = false
-    await ended
-    return done
   }
 }
 

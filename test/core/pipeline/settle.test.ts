@@ -4,7 +4,7 @@ import { RenderError } from '../../../core/documents/errors.ts'
 import { RendererBusy } from '../../../core/documents/renderer.ts'
 import { createPipeline } from '../../../core/pipeline/pipeline.ts'
 import { settlementOf, settlementOfFailure } from '../../../core/pipeline/settle.ts'
-import type { CompanyQueries, Database } from '../../../core/store/database.ts'
+import type { Database } from '../../../core/store/database.ts'
 import { quickRenderer } from '../../plugins/support/parts.ts'
 import { accepts, testProviders } from '../../plugins/support/providers.ts'
 import { invoiceRequest, startService, type TestService } from '../../support/service.ts'
@@ -29,15 +29,15 @@ await t.test('what fails before the call was not sent: the data\'s fault is fina
   t.end()
 })
 
-/** A database whose n-th transaction of a company is committed, and then answered with an error. */
+/** A database whose n-th call for a company is committed, and then answered with an error. */
 function forgetful (database: Database, forgotten: number): Database {
   let count = 0
   return {
     ...database,
-    async company<Result> (companyId: number, work: (queries: CompanyQueries) => Promise<Result>): Promise<Result> {
-      const result = await database.company(companyId, work)
+    async call (companyId, statement) {
+      const answer = await database.call(companyId, statement)
       if (++count === forgotten) throw new Error('Connection terminated unexpectedly')
-      return result
+      return answer
     }
   }
 }
@@ -61,7 +61,7 @@ await t.test('a commit whose answer is lost is not taken for a failure, and not 
   await service.house.get('configurations').latest(2)
   await service.house.get('templates').find(2, 1)
 
-  // The transactions of a dispatch: it is recorded, its attempt is, its outcome is.
+  // The calls of a dispatch: it is recorded, its attempt is, its outcome is.
   const cases = [[2, 'failed', 100], [3, 'succeeded', 99]] as const
   for (const [forgotten, status, balance] of cases) {
     t.equal(await dispatchOn(service, forgetful(service.house.get('database'), forgotten)), status)
