@@ -23,7 +23,8 @@ const authorization = { authorization: `Basic ${Buffer.from(`${admin.email}:${ad
 await t.test('the service speaks HTTPS itself, and tells browsers to stay with it', async (t) => {
   t.match(service.url, /^https:/)
   const answer = await fetchSecurely(`${service.url}/healthz`, ca, { headers: authorization })
-  t.match([answer.status, answer.body], [200, '{"status":"ok"}'])
+  t.equal(answer.status, 200)
+  t.equal(JSON.parse(answer.body).status, 'ok')
   t.equal(answer.headers.get('strict-transport-security'), 'max-age=31536000')
   const dispatched = await fetchSecurely(`${service.url}/api/invoicing`, ca, { method: 'POST', headers: { ...authorization, 'content-type': 'application/json' }, body: JSON.stringify(invoiceRequest()) })
   t.match(JSON.parse(dispatched.body), { success: true })
