@@ -60,7 +60,8 @@ export function keep (script: string, { env, log, skew, answers }: Keeping): Kep
       ready = becomeReady(child)
       await ended
       kept.since = Infinity
-      if (child.signalCode === 'SIGKILL') kills.push(Date.now())
+      // A limit of files may end a process by a signal where a full disk never does: while it does not ignore the signal yet.
+      if (child.signalCode === 'SIGKILL' || child.signalCode === 'SIGXFSZ') kills.push(Date.now())
       else if (await ready && !isOver()) gaveUp.push(`${script} ended with ${child.signalCode ?? String(child.exitCode)}`)
     }
   }
