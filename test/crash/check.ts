@@ -64,9 +64,9 @@ const queries: Readonly<Record<string, string>> = {
     where (case when status = 'accepted' then price else 0 end) <> coalesce(-amount, 0) or charged <> coalesce(-amount, 0)`,
   'the balance is the sum of the ledger': `
     select company_id, balance::int from credits where balance <> (select coalesce(sum(amount), 0) from ledger where ledger.company_id = credits.company_id)`,
-  'what a key or a lookup can tell is not uncertain for long': `
-    select steps.dispatch_id, steps.service, extract(epoch from now() - max(at))::int as seconds from steps join events using (step_id)
-    where steps.status = 'uncertain' and steps.service <> 'sms' group by 1, 2 having max(at) < now() - interval '90 seconds'`,
+  'what a key or a lookup can tell is asked for when it is due': `
+    select dispatch_id, service, looks, extract(epoch from now() - next_look_at)::int as seconds from steps
+    where status = 'uncertain' and service <> 'sms' and (next_look_at is null or next_look_at < now() - interval '60 seconds')`,
   'a callback is not kept waiting for long': `
     select dispatch_id, type, attempts, extract(epoch from now() - next_at)::int as seconds from callbacks where next_at < now() - interval '90 seconds'`,
   'nothing comes after a step that was not accepted': `
