@@ -17,7 +17,8 @@ export type StrayErrorsOptions = { log: Log, end: (error: unknown) => void }
 
 /**
  * Lets the process live through errors that nobody awaits: a rejected promise, or a throw in a timer of a provider. They are
- * logged as faults of that provider; its call ends by its time limit, the other calls go on. A throw of our own ends the process.
+ * logged as faults of that provider; its call ends by its time limit, the other calls go on. A rejection of our own is logged too;
+ * a throw of our own ends the process.
  * Disposing gives the errors back to Node.
  */
 export function containStrayErrors ({ log, end }: StrayErrorsOptions): Disposable {

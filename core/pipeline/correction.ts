@@ -23,10 +23,11 @@ const corrected: Record<Settlement['outcome'], readonly StepStatus[]> = {
  * Records what came of a call although its run could not: it had lost its dispatch by then (`conflict`), or the database was
  * away for too long. What cannot be recorded now is kept on the disk until it can.
  */
-export async function recordLate (parts: Parts, late: LateOutcome, why: DispatchError): Promise<void> {
+export async function recordLate (parts: Parts, late: LateOutcome, why: unknown): Promise<void> {
   // Whoever recovers the dispatch finds a doubt by itself.
   if (late.settlement.outcome === 'uncertain') return
-  if (why.word === 'conflict' && await record(parts, late).catch(whileAway)) return
+  const isLost = why instanceof DispatchError && why.word === 'conflict'
+  if (isLost && await record(parts, late).catch((error: unknown) => notRecorded(parts, late, error))) return
   const { companyId, dispatchId, stepId, settlement: { outcome } } = late
   try {
     await parts.outcomes.keep(late)
@@ -41,14 +42,13 @@ export async function recordKept (parts: Parts): Promise<void> {
   await parts.outcomes.drain((late) => record(parts, late).catch((error: unknown) => {
     if (error instanceof DatabaseUnavailable) throw error
     // One that cannot be recorded keeps nobody else from it.
-    parts.log.error({ err: error, companyId: late.companyId, dispatchId: late.dispatchId }, 'an outcome on the disk could not be recorded')
-    return false
+    return notRecorded(parts, late, error)
   }))
 }
 
-function whileAway (error: unknown): false {
-  if (error instanceof DatabaseUnavailable) return false
-  throw error
+function notRecorded ({ log }: Parts, { companyId, dispatchId }: LateOutcome, error: unknown): false {
+  log.error({ err: error, companyId, dispatchId }, 'an outcome could not be recorded; it is kept')
+  return false
 }
 
 /**
@@ -77,7 +77,7 @@ async function conclude (parts: Parts, late: LateOutcome, run: Run, from: (typeo
   const { database, log } = parts
   const { companyId, dispatchId, stepId, attempt, actor, settlement } = late
   const step = [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
-  if (step === undefined || !await isOpen(parts, late, step)) return noteLateAnswer(database, late)
+  if (step === undefined || !await isOpen(parts, late, step)) return noteLateAnswer(database, { ...late, runId: run.runId })
   const before = step.result.status
   const again = settlement.outcome === 'unavailable' && (run.detached || isBeside(step))
   const following = conclusionOf(parts, run, step, { settlement, again, doubted: await secondsInDoubt(database, late), from })

@@ -52,8 +52,10 @@ export function createLeases ({ database, newId, now, log, times: { good, renewe
     for (const runId of await renewRuns(database, runIds, good)) if (since.has(runId)) since.set(runId, asked)
   }
 
+  const notRenewed = (error: unknown): void => { log.warn({ err: error }, 'leases could not be renewed') }
+
   const timer = setInterval(() => {
-    renew([...since.keys()]).catch((error: unknown) => log.warn({ err: error }, 'leases could not be renewed'))
+    renew([...since.keys()]).catch(notRenewed)
   }, renewed * 1000)
   timer.unref()
   return {
@@ -73,7 +75,7 @@ export function createLeases ({ database, newId, now, log, times: { good, renewe
     held: () => [...since.keys()],
     holds: (runId) => left(runId) > 0,
     async refresh (runId) {
-      if (left(runId) < (good - margin) / 2) await renew([runId])
+      if (left(runId) < (good - margin) / 2) await renew([runId]).catch(notRenewed)
       return left(runId) > 0
     },
     close () { clearInterval(timer) }

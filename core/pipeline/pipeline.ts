@@ -78,7 +78,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
 
   /** Runs the steps, and waits for their end as long as a client may. */
   async function finish (run: Run, hold: Hold): Promise<Result> {
-    return inFlight.within(hold(runSteps(parts, run)).catch(leftToAnother), run.dispatchId, () => detach(run))
+    return inFlight.within(hold(runSteps(parts, run)).catch((error: unknown) => leftToAnother(run, error)), run.dispatchId, () => detach(run))
   }
 
   function read ({ actor, services, body }: Call): DispatchRequest {
@@ -202,9 +202,10 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
 }
 
 /** A run that has lost its lease has not lost its dispatch. */
-function leftToAnother (error: unknown): never {
-  if (!(error instanceof DispatchError) || error.word !== 'conflict') throw error
-  throw elsewhere(error.dispatchId ?? '', error)
+/** What has begun is recorded, and gone on with: by whoever has it now, or once the database is back. */
+function leftToAnother ({ dispatchId }: Run, error: unknown): never {
+  const goesOn = error instanceof DatabaseUnavailable || (error instanceof DispatchError && error.word === 'conflict')
+  throw goesOn ? elsewhere(dispatchId, error) : error
 }
 
 function elsewhere (dispatchId: string, cause: unknown): DispatchError {

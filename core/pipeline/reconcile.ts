@@ -9,6 +9,7 @@ import type { StepError } from '../store/schema.ts'
 import { endRun, postponeLook, takeRun } from '../store/runs.ts'
 import { settleStep, type Settlement } from '../store/steps.ts'
 import { conclusionOf, type Finding } from './conclusion.ts'
+import { recordLate } from './correction.ts'
 import { contextOf } from './dispatch.ts'
 import { openRun } from './load.ts'
 import type { Parts } from './parts.ts'
@@ -17,8 +18,11 @@ import { isBeside, type ProviderStep, type Run, type RunStep } from './run.ts'
 import { repeatCall } from './steps.ts'
 import { recipientFacts } from './whole-response.ts'
 
-/** What was learnt about a step in doubt, or nothing: `later` than so many seconds after its doubt began there is more to learn. */
-type Learnt = Finding | { later?: number }
+/**
+ * What was learnt about a step in doubt, by a call that was an `attempt` of its own or by a look; or nothing: `later` than so
+ * many seconds after its doubt began there is more to learn.
+ */
+type Learnt = (Finding & { attempt?: number }) | { later?: number }
 
 /** Looks what became of a step in doubt, and lets its dispatch go on from there. One whose outcome lies on the disk is not asked after. */
 export async function reconcile (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
@@ -50,7 +54,14 @@ async function conclude (parts: Parts, run: Run, step: RunStep, { learnt, ...cir
     return postponeLook(parts.database, { companyId, dispatchId, stepId, runId, error: inDoubt, look })
   }
   const { settlement } = learnt
-  await settleStep(parts.database, { companyId, dispatchId, stepId, runId, actor: { kind: 'system' }, kind: 'reconciled', facts: recipientFacts(step.service, settlement) }, settlement, conclusionOf(parts, run, step, { ...learnt, ...circumstances }))
+  const actor = { kind: 'system' } as const
+  try {
+    await settleStep(parts.database, { companyId, dispatchId, stepId, runId, actor, kind: 'reconciled', facts: recipientFacts(step.service, settlement) }, settlement, conclusionOf(parts, run, step, { ...learnt, ...circumstances }))
+  } catch (error) {
+    // A look may be repeated; what a call was answered may not be heard again.
+    if (learnt.attempt !== undefined) await recordLate(parts, { companyId, dispatchId, stepId, runId, attempt: learnt.attempt, actor, settlement }, error)
+    throw error
+  }
 }
 
 /**
@@ -64,7 +75,7 @@ async function learn (parts: Parts, run: Run, step: RunStep, doubted: number): P
   const asked: ProviderStep = { ...step, by }
   const { idempotency, checkpoint: prepares, timeLimit = usualTimeLimit } = offered
   const isSame = by.provider.version === providerVersion
-  if (idempotency.kind === 'key' && isSame && doubted + timeLimit < idempotency.ttl) return { settlement: await repeatCall(parts, run, asked) }
+  if (idempotency.kind === 'key' && isSame && doubted + timeLimit < idempotency.ttl) return await repeatCall(parts, run, asked)
   const context = await contextOf(parts, run, asked)
   if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, { context, doubted, counts: missCountsAfter(offered) })
   return prepares === true && context.outside.checkpoint.id === undefined ? unsent : {}
@@ -83,7 +94,7 @@ async function look (parts: Parts, run: Run, step: ProviderStep, { context, doub
   if (found.found === 'rejected') return { settlement: { outcome: 'rejected', error: refusedBy(found) } }
   // Nobody has seen it so far; the vendor, or a process that stood still, may be at work on it.
   if (doubted < counts) return { later: counts }
-  if (found.found === 'draft') return provider.version === step.providerVersion ? { settlement: await repeatCall(parts, run, step) } : {}
+  if (found.found === 'draft') return provider.version === step.providerVersion ? await repeatCall(parts, run, step) : {}
   if (provider.manifest.services[service]?.checkpoint === true && checkpoint === undefined) return unsent
   const again = run.detached || isBeside(step)
   return { settlement: { outcome: 'unavailable', error: again ? missed : safeToSend }, again }

@@ -21,6 +21,9 @@ import { recipientFacts } from './whole-response.ts'
 /** Milliseconds before each try to record an outcome: what a provider has accepted must not be lost to a restart of the database. */
 export const pauses = [0, 50, 250, 1000, 2000, 4000, 8000]
 
+/** Milliseconds after which no further try is begun: each takes long where the database says nothing. */
+export const triedFor = 15_000
+
 /** Who tells what came of a step, and what the steps before have come to. */
 export type Telling = { actor: EventActor, results: readonly StepResult[] }
 
@@ -32,15 +35,17 @@ export async function settle (parts: Parts, run: Run, step: RunStep, settlement:
   const { database, log } = parts
   const { companyId, dispatchId, runId } = run
   const following = followingOf(parts, run, step, settlement, results)
+  const begun = performance.now()
   let failure: unknown
   for (const milliseconds of pauses) {
+    if (performance.now() - begun > triedFor) break
     if (milliseconds > 0) await pause(milliseconds)
     try {
       await settleStep(database, { companyId, dispatchId, stepId: step.stepId, runId, actor, facts: recipientFacts(step.service, settlement) }, settlement, following)
       return following.status ?? 'running'
     } catch (error) {
       // A try that failed may have been recorded all the same: then the next one finds the step settled.
-      if (error instanceof DispatchError && failure !== undefined && await isRecorded(parts, run, step, settlement)) return following.status ?? 'running'
+      if (error instanceof DispatchError && failure !== undefined && await isRecorded(parts, run, step, settlement).catch(() => false)) return following.status ?? 'running'
       if (error instanceof DispatchError) throw error
       failure = error
       log.warn({ err: error, companyId, dispatchId }, 'the outcome could not be recorded')

@@ -63,18 +63,20 @@ async function runStep (parts: Parts, run: Run, step: RunStep, progress: Progres
     return { result: resultOf(step, settlement), status }
   } catch (error) {
     const { companyId, dispatchId, runId } = run
-    if (ready.attempt > 0 && error instanceof DispatchError) await recordLate(parts, { companyId, dispatchId, stepId: step.stepId, runId, attempt: ready.attempt, actor, settlement }, error)
+    if (ready.attempt > 0) await recordLate(parts, { companyId, dispatchId, stepId: step.stepId, runId, attempt: ready.attempt, actor, settlement }, error)
     throw error
   }
 }
 
 /** Calls a provider again with what it was called with, under the same key or from its checkpoint: what is not sent now, or not let in, says nothing of before. */
-export async function repeatCall (parts: Parts, run: Run, step: RunStep): Promise<Settlement> {
+export async function repeatCall (parts: Parts, run: Run, step: RunStep): Promise<{ settlement: Settlement, attempt: number }> {
   const progress = progressOf(run)
   const ready = await makeReady(parts, run, step, progress, () => handAgain(parts, run, step, progress))
-  if ('failed' in ready) return doubtful(ready.failed)
+  const { attempt } = ready
+  if ('failed' in ready) return { settlement: doubtful(ready.failed), attempt }
   const settlement = ready.call === undefined ? doneHere : settlementOf(await ready.call())
-  return settlement.outcome === 'unavailable' || ('error' in settlement && settlement.error.word === 'authentication_error') ? doubtful(settlement) : settlement
+  const saysNothing = settlement.outcome === 'unavailable' || ('error' in settlement && settlement.error.word === 'authentication_error')
+  return { settlement: saysNothing ? doubtful(settlement) : settlement, attempt }
 }
 
 /** Goes on with what an accepted step left: with what it was called with. */

@@ -12,7 +12,7 @@ export type TimeLimits = { connect: number, lock: number, statement: number, idl
 /** What a company's requests may take. */
 export const requestLimits: TimeLimits = { connect: 5_000, lock: 3_000, statement: 10_000, idle: 5_000, answer: 12_000 }
 
-/** A connection that says nothing is asked after 10 seconds, and given up after 25: by the client's system, and by the server's. */
+/** A connection that says nothing is asked after 10 seconds by both sides; the server gives it up after 25, the client when its system does. */
 const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 const serversKeepAlive = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=25000'
 

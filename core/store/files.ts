@@ -81,7 +81,7 @@ export async function place (path: string, bytes: Readable): Promise<Received> {
 }
 
 /** Makes a folder and those above it; what the disk knows of each is in the one above. */
-async function makeFolder (path: string): Promise<void> {
+export async function makeFolder (path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 })
   if (first === undefined) return
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))

@@ -138,13 +138,14 @@ export async function whetherRecorded (database: Database, { companyId, dispatch
   return found === undefined ? 'unknown' : found.recorded ? 'recorded' : 'open'
 }
 
-/** Notes in the timeline what came of an attempt when it changes nothing any more. */
-export async function noteLateAnswer (database: Database, { companyId, dispatchId, stepId, attempt, actor, settlement }: Answered & { actor: EventActor }): Promise<void> {
+/** Notes in the timeline what came of an attempt when it changes nothing any more; the run that notes it must have the dispatch. */
+export async function noteLateAnswer (database: Database, { companyId, dispatchId, stepId, runId, attempt, actor, settlement }: StepOfRun & Answered & { actor: EventActor }): Promise<void> {
   const told = settlement.outcome === 'accepted' ? { remoteId: settlement.response?.id ?? null } : { error: settlement.error.word }
-  await database.company(companyId, (queries) => queries.insertInto('events').values({
-    company_id: companyId, dispatch_id: dispatchId, step_id: stepId, kind: 'corrected', actor: JSON.stringify(actor),
-    facts: JSON.stringify({ attempt, outcome: settlement.outcome, ...told, changed: false }), at: database.now
-  }).execute())
+  const facts = { attempt, outcome: settlement.outcome, ...told, changed: false }
+  await database.company(companyId, (queries) => sql`
+    insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
+    select company_id, dispatch_id, ${stepId}, ${'corrected' satisfies EventKind}, ${JSON.stringify(actor)}::jsonb, ${JSON.stringify(facts)}::jsonb, ${database.now}
+    from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId}`.execute(queries))
 }
 
 /** Gives a step a document that a provider made, in place of ours; `fresh` where it was not recorded before. `made`: what is noted of it beside what was made. */

@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { place } from './files.ts'
+import { makeFolder, place } from './files.ts'
 
 /** Files of one ending in a folder, each of them whole or not there, whenever their process dies. Processes may share the folder. */
 export type WholeFiles = {
@@ -18,7 +18,7 @@ export type WholeFiles = {
 
 /** Opens the folder, which is made where there is none. `ending`: with its dot. */
 export async function openWholeFiles (folder: string, ending: string): Promise<WholeFiles> {
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   return {
     async write (name, text) { await place(join(folder, name), Readable.from([Buffer.from(text)])) },
     names: async () => (await readdir(folder)).filter((name) => name.endsWith(ending)).sort(),
