@@ -8,6 +8,7 @@ import type { Enqueue } from '../store/lease.ts'
 import { listDueDeferred, listDueLooks, listLost, listStale, recoverDispatch, type DispatchOf } from '../store/runs.ts'
 import { createPlaces } from './places.ts'
 import type { Queue } from './queue.ts'
+import { repeat, type Repeating } from './repeat.ts'
 import { tellWarnings } from './warnings.ts'
 
 /** Milliseconds between two sweeps. */
@@ -24,7 +25,7 @@ const fetched = { atOnce: 8, together: 4 }
 type Options = { parts: Parts, pipeline: Pipeline, queue: Queue, atOnce: number }
 
 /** Works on dispatches that wait, are in doubt, were lost with their process, or have something to do at an event. */
-export async function startDispatching ({ parts, pipeline, queue, atOnce }: Options): Promise<{ close: () => Promise<void> }> {
+export async function startDispatching ({ parts, pipeline, queue, atOnce }: Options): Promise<Repeating> {
   const places = createPlaces(atOnce)
   // Once a dispatch is taken, its lease tells who has it: the job has done its part, and the next ones are fetched.
   await queue.work('dispatch', (job) => places.begin((begun) => pipeline.take(job, begun).catch((error: unknown) => {
@@ -34,18 +35,7 @@ export async function startDispatching ({ parts, pipeline, queue, atOnce }: Opti
   await queue.work('look', (job) => reconcile(parts, job), { atOnce: Math.ceil(atOnce / 4) })
   await queue.work('deferred', (job) => actOn(parts, job), { atOnce: Math.ceil(atOnce / 4) })
 
-  let sweeping: Promise<void> | undefined
-  const sweep = (): void => {
-    sweeping ??= sweepOnce(parts, queue).catch((error: unknown) => parts.log.warn({ err: error }, 'what is due could not be looked for')).finally(() => { sweeping = undefined })
-  }
-  sweep()
-  const timer = setInterval(sweep, sweptEvery)
-  return {
-    async close () {
-      clearInterval(timer)
-      await sweeping
-    }
-  }
+  return repeat(sweptEvery, () => sweepOnce(parts, queue), (error) => { parts.log.warn({ err: error }, 'what is due could not be looked for') })
 }
 
 /** Finds what its process has left behind, what is due, what has lost its job, and who is to be warned. */
