@@ -28,7 +28,7 @@ export const errorTable = {
   partially_dispatched: { status: 422, when: 'A part of a chain was done and paid for before it failed. It must not be sent again: a retry does the rest.' },
   rate_limited: { status: 429, when: 'More requests, or more failed logins, than the limit allows: Retry-After says in how many seconds there is room again.' },
   distant_service_error: { status: 500, when: 'The SMTP server rejected the message; the message carries its code.' },
-  document_damaged: { status: 500, when: 'The stored document is not what was made: it was truncated or altered on the disk. Nothing of it was sent.' },
+  document_damaged: { status: 500, when: 'The stored document is not what was made: it was truncated, altered or removed on the disk. Nothing of it was sent.' },
   internal_error: { status: 500, when: 'A fault of the service itself; it is logged with the request id.' },
   service_unavailable: { status: 503, when: 'The service cannot reach its database, or not change it: Retry-After says in how many seconds to try again. A dispatch was not recorded, and nothing was sent.', retryAfter: 5 },
   provider_unavailable: { status: 503, when: 'The provider certainly did not accept the request: it is safe to send it again.', retryAfter: 10 },

@@ -12,7 +12,7 @@ export type Files = {
   put: (key: string, bytes: Uint8Array) => Promise<void>
   /** Stores what comes; tells its size in bytes, its SHA-256 in hexadecimal, and its first bytes. */
   receive: (key: string, bytes: Readable) => Promise<Received>
-  /** The bytes of a file, once all of them were seen to be those that were stored; else throws `document_damaged`. Throws (`ENOENT`) when there is nothing under the key. */
+  /** The bytes of a file, once all of them were seen to be those that were stored; else, and when there is nothing under the key, throws `document_damaged`. */
   stream: (file: StoredFile) => Promise<Readable>
   /** Throws as `stream` does. */
   check: (file: StoredFile) => Promise<void>
@@ -37,7 +37,7 @@ export function createLocalFiles (folder: string): Files {
     async put (key, bytes) { await place(pathOf(key), Readable.from([bytes])) },
     receive: (key, bytes) => place(pathOf(key), bytes),
     async stream (file) {
-      const handle = await open(pathOf(file.key))
+      const handle = await openStored(pathOf(file.key), file)
       try {
         await mustBeWhole(handle, file)
         return handle.createReadStream({ start: 0 })
@@ -47,7 +47,7 @@ export function createLocalFiles (folder: string): Files {
       }
     },
     async check (file) {
-      await using handle = await open(pathOf(file.key))
+      await using handle = await openStored(pathOf(file.key), file)
       await mustBeWhole(handle, file)
     },
     remove: (key) => rm(pathOf(key), { force: true }),
@@ -59,8 +59,13 @@ export function createLocalFiles (folder: string): Files {
 }
 
 function noneWhereMissing (error: unknown): [] {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+  if (isMissing(error)) return []
   throw error
+}
+
+/** Whether the disk says that there is no such file or folder. */
+export function isMissing (error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 /** The whole file under another name first: under its own there is all of it or nothing, whenever the power is lost. */
@@ -108,13 +113,20 @@ async function write (file: FileHandle, bytes: Readable): Promise<Received> {
   return { size, sha256: digest.digest('hex'), head }
 }
 
+async function openStored (path: string, { key }: StoredFile): Promise<FileHandle> {
+  return open(path).catch((error: unknown) => { throw isMissing(error) ? damaged(key, 'its file is missing', error) : error })
+}
+
 /** Reads all of a file before anybody gets a byte of it. */
 async function mustBeWhole (file: FileHandle, { key, size, sha256 }: StoredFile): Promise<void> {
   const found = await file.stat()
   if (found.size === size && (await digested(file)).digest('hex') === sha256) return
+  throw damaged(key, found.size === size ? 'its SHA-256 is another' : `it has ${found.size} bytes instead of ${size}`)
+}
+
+function damaged (key: string, what: string, cause?: unknown): DispatchError {
   const id = key.slice(key.lastIndexOf('/') + 1)
-  const what = found.size === size ? 'its SHA-256 is another' : `it has ${found.size} bytes instead of ${size}`
-  throw new DispatchError('document_damaged', `The document ${id} is not what was stored: ${what}. Nothing of it is sent; it is to be restored from a backup, or made by a new request.`)
+  return new DispatchError('document_damaged', `The document ${id} is not what was stored: ${what}. Nothing of it is sent; it is to be restored from a backup, or made by a new request.`, { cause })
 }
 
 async function digested (file: FileHandle): Promise<Hash> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile, truncate, writeFile } from 'node:fs/promises'
+import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { chainBody } from '../support/chains.ts'
@@ -11,16 +11,22 @@ import { testProviders } from './support/providers.ts'
 const clock = clockAt('2026-03-14T09:30:00.000Z')
 const providers = await testProviders(t)
 let restore = (): Promise<void> => Promise.resolve()
-/** Alters the document that it is given, where it is stored. */
-await providers.add('careless', {}, async ({ document: { id } }: any, { reference }) => {
-  const path = await pathOf(id)
-  const bytes = await readFile(path)
-  await writeFile(path, Buffer.concat([bytes.subarray(0, -1), Buffer.from('!')]))
-  restore = () => writeFile(path, bytes)
-  return { id: `careless-${reference}`, status: 'created' }
-})
+/** Alters the document that they are given, where it is stored, or removes it. */
+const careless: Record<string, (path: string, bytes: Buffer) => Promise<void>> = {
+  altering: (path, bytes) => writeFile(path, Buffer.concat([bytes.subarray(0, -1), Buffer.from('!')])),
+  removing: (path) => rm(path)
+}
+for (const [code, damage] of Object.entries(careless)) {
+  await providers.add(code, {}, async ({ document: { id } }: any, { reference }) => {
+    const path = await pathOf(id)
+    const bytes = await readFile(path)
+    await damage(path, bytes)
+    restore = () => writeFile(path, bytes)
+    return { id: `${code}-${reference}`, status: 'created' }
+  })
+}
 const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { now: clock.now } })
-await service.send('PUT', '/api/v1/company/providers/careless', { body: { settings: {} } })
+for (const code of Object.keys(careless)) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 const { events, outbox } = readingOf(service)
 const sent = await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'Zoë/7 "x"' }) })
 const document = sent.body.generatedDocument
@@ -97,24 +103,31 @@ await t.test('the same data at the same moment give the same bytes', async (t) =
   t.not(again.body.generatedDocument.id, document.id)
 })
 
-await t.test('of a document that was truncated on the disk nobody gets a byte: the answer says so at once, the timeline once', async (t) => {
-  const { body } = await service.send('POST', '/api/invoicing', { body: invoiceRequest() })
-  const { id, size, url } = body.generatedDocument
-  await truncate(await pathOf(id), size - 1)
-  for (const answer of [await service.send('GET', `/api/v1/documents/${id}`), await service.send('GET', new URL(url).pathname, {}, null)]) {
-    t.match(answer, { status: 500, body: { error: 'document_damaged', message: `has ${size - 1} bytes instead of ${size}` } })
-    t.equal(answer.headers.get('content-disposition'), null)
-  }
-  t.strictSame((await events(body.dispatchId, 'damaged')).map(({ actor, facts }) => ({ actor, facts })), [{ actor: { kind: 'system' }, facts: { documentId: id } }])
-  t.equal(service.log.filter((line) => line.includes('"level":50') && line.includes('is not what was stored')).length, 2, 'and the operators read of it')
-})
+const losses: Record<string, [lose: (path: string, size: number) => Promise<void>, told: (size: number) => string]> = {
+  'was truncated': [(path, size) => truncate(path, size - 1), (size) => `it has ${size - 1} bytes instead of ${size}`],
+  'is missing': [(path) => rm(path), () => 'its file is missing']
+}
 
-for (const next of ['email', 'postal', 'upload'] as const) {
-  await t.test(`a document that is damaged on its way through a chain reaches nobody by ${next}; restored, it does`, async (t) => {
-    const body = chainBody(['invoicing', next], invoiceRequest()['template'], { providerName: 'careless' })
+for (const [what, [lose, told]] of Object.entries(losses)) {
+  await t.test(`of a document that ${what} on the disk nobody gets a byte: the answer says so at once, the timeline once`, async (t) => {
+    const { body } = await service.send('POST', '/api/invoicing', { body: invoiceRequest() })
+    const { id, size, url } = body.generatedDocument
+    await lose(await pathOf(id), size)
+    for (const answer of [await service.send('GET', `/api/v1/documents/${id}`), await service.send('GET', new URL(url).pathname, {}, null)]) {
+      t.match(answer, { status: 500, body: { error: 'document_damaged', message: told(size) } })
+      t.equal(answer.headers.get('content-disposition'), null)
+    }
+    t.strictSame((await events(body.dispatchId, 'damaged')).map(({ actor, facts }) => ({ actor, facts })), [{ actor: { kind: 'system' }, facts: { documentId: id } }])
+    t.equal(service.log.filter((line) => line.includes('"level":50') && line.includes(id) && line.includes('is not what was stored')).length, 2, 'and the operators read of it')
+  })
+}
+
+for (const [next, providerName, why] of [['email', 'altering', /SHA-256/], ['postal', 'altering', /SHA-256/], ['upload', 'altering', /SHA-256/], ['email', 'removing', /is missing/]] as const) {
+  await t.test(`a document that is damaged on its way through a chain reaches nobody by ${next}: ${providerName}; restored, it does`, async (t) => {
+    const body = chainBody(['invoicing', next], invoiceRequest()['template'], { providerName })
     const sent = (await outbox()).length
     const { status, body: { error, dispatchId, steps } } = await service.send('POST', `/api/invoicing/${next}`, { body })
-    t.match({ status, error, steps }, { status: 422, error: 'partially_dispatched', steps: [{ status: 'accepted' }, { status: 'rejected', error: { error: 'document_damaged', message: /SHA-256/ } }] })
+    t.match({ status, error, steps }, { status: 422, error: 'partially_dispatched', steps: [{ status: 'accepted' }, { status: 'rejected', error: { error: 'document_damaged', message: why } }] })
     t.strictSame((await events(dispatchId, 'failed')).map(({ facts }) => facts), [{ outcome: 'rejected', error: 'document_damaged' }])
     t.equal((await outbox()).length, sent)
     await restore()
