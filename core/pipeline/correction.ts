@@ -80,7 +80,8 @@ async function conclude (parts: Parts, late: LateOutcome, run: Run, from: (typeo
   if (step === undefined || !await isOpen(parts, late, step)) return noteLateAnswer(database, { ...late, runId: run.runId })
   const before = step.result.status
   const again = settlement.outcome === 'unavailable' && (run.detached || isBeside(step))
-  const following = conclusionOf(parts, run, step, { settlement, again, doubted: await secondsInDoubt(database, late), from })
+  const { doubted } = await secondsInDoubt(database, late)
+  const following = conclusionOf(parts, run, step, { settlement, again, doubted, from })
   const facts = { ...recipientFacts(step.service, settlement), attempt, ...(before === 'calling' ? {} : { before }) }
   await settleStep(database, { companyId, dispatchId, stepId, runId: run.runId, actor, ...(before === 'calling' ? {} : { kind: 'corrected' }), facts, from: corrected[settlement.outcome] }, settlement, following)
   log.warn({ companyId, dispatchId, stepId, outcome: settlement.outcome, before }, 'an answer is recorded after its run had ended')

@@ -3,7 +3,7 @@ import type { DispatchStatus } from '../contract/states.ts'
 import type { CallContext } from '../host/call.ts'
 import { usualTimeLimit } from '../host/invoke.ts'
 import { callLookup, missCountsAfter } from '../host/lookup.ts'
-import { secondsInDoubt } from '../store/dispatch-views.ts'
+import { secondsInDoubt, type SecondsInDoubt } from '../store/dispatch-views.ts'
 import type { Enqueue } from '../store/lease.ts'
 import type { StepError } from '../store/schema.ts'
 import { endRun, postponeLook, takeRun } from '../store/runs.ts'
@@ -33,12 +33,12 @@ export async function reconcile (parts: Parts, { companyId, dispatchId, stepId }
     const run = await openRun(parts, taken, lease.runId)
     const step = run && [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
     if (run === undefined || step?.result.status !== 'uncertain') return endRun(parts.database, { companyId, dispatchId }, lease.runId)
-    const doubted = await secondsInDoubt(parts.database, { companyId, stepId })
-    const learnt = await learn(parts, run, step, doubted).catch((error: unknown): Learnt => {
+    const since = await secondsInDoubt(parts.database, { companyId, stepId })
+    const learnt = await learn(parts, run, step, since).catch((error: unknown): Learnt => {
       parts.log.warn({ err: error, companyId, dispatchId }, 'a step in doubt could not be looked at')
       return {}
     })
-    await conclude(parts, run, step, { learnt, doubted, from: taken.status })
+    await conclude(parts, run, step, { learnt, doubted: since.doubted, from: taken.status })
   })
 }
 
@@ -68,23 +68,23 @@ async function conclude (parts: Parts, run: Run, step: RunStep, { learnt, ...cir
  * What can be found out. A request that has a key is repeated under it, for as long as the vendor knows the key: its answer is
  * sure, while a look may come too early. Else the vendor is asked. Before a checkpoint that was not reached nothing counts.
  */
-async function learn (parts: Parts, run: Run, step: RunStep, doubted: number): Promise<Learnt> {
+async function learn (parts: Parts, run: Run, step: RunStep, since: SecondsInDoubt): Promise<Learnt> {
   const { by, service, providerVersion } = step
   const offered = by?.provider.manifest.services[service]
   if (by === undefined || offered === undefined) return {}
   const asked: ProviderStep = { ...step, by }
   const { idempotency, checkpoint: prepares, timeLimit = usualTimeLimit } = offered
   const isSame = by.provider.version === providerVersion
-  if (idempotency.kind === 'key' && isSame && doubted + timeLimit < idempotency.ttl) return await repeatCall(parts, run, asked)
+  if (idempotency.kind === 'key' && isSame && since.doubted + timeLimit < idempotency.ttl) return await repeatCall(parts, run, asked)
   const context = await contextOf(parts, run, asked)
-  if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, { context, doubted, counts: missCountsAfter(offered) })
+  if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, { context, since, counts: missCountsAfter(offered) })
   return prepares === true && context.outside.checkpoint.id === undefined ? unsent : {}
 }
 
-type Looking = { context: CallContext, doubted: number, counts: number }
+type Looking = { context: CallContext, since: SecondsInDoubt, counts: number }
 
-/** Asks the vendor; that it has nothing says something only after `counts` seconds. */
-async function look (parts: Parts, run: Run, step: ProviderStep, { context, doubted, counts }: Looking): Promise<Learnt> {
+/** Asks the vendor; that it has nothing says something only `counts` seconds after the last call. */
+async function look (parts: Parts, run: Run, step: ProviderStep, { context, since: { doubted, sinceCall }, counts }: Looking): Promise<Learnt> {
   const { by: { provider }, service } = step
   const { id: checkpoint } = context.outside.checkpoint
   const answer = await callLookup(provider, service, { reference: step.stepId, ...(checkpoint === undefined ? {} : { checkpoint }) }, context)
@@ -93,7 +93,7 @@ async function look (parts: Parts, run: Run, step: ProviderStep, { context, doub
   if (found.found === 'accepted') return { settlement: { outcome: 'accepted', response: found.response } }
   if (found.found === 'rejected') return { settlement: { outcome: 'rejected', error: refusedBy(found) } }
   // Nobody has seen it so far; the vendor, or a process that stood still, may be at work on it.
-  if (doubted < counts) return { later: counts }
+  if (sinceCall < counts) return { later: doubted - sinceCall + counts }
   if (found.found === 'draft') return provider.version === step.providerVersion ? await repeatCall(parts, run, step) : {}
   if (provider.manifest.services[service]?.checkpoint === true && checkpoint === undefined) return unsent
   const again = run.detached || isBeside(step)
@@ -123,7 +123,8 @@ export async function resolveStep (parts: Parts, run: Run, { outcome, reason, fr
   if (step === undefined) throw new DispatchError('conflict', 'No step of the dispatch is uncertain: there is nothing to resolve.', { dispatchId: run.dispatchId })
   const settlement: Settlement = outcome === 'accepted' ? { outcome, response: null } : { outcome, error: { word: 'provider_error', message: `Resolved as rejected: ${reason}` } }
   const { companyId, dispatchId, runId } = run
-  const following = conclusionOf(parts, run, step, { settlement, from, doubted: await secondsInDoubt(parts.database, { companyId, stepId: step.stepId }) })
+  const { doubted } = await secondsInDoubt(parts.database, { companyId, stepId: step.stepId })
+  const following = conclusionOf(parts, run, step, { settlement, from, doubted })
   const also: Enqueue = async (queries) => {
     await noted(queries)
     await following.also?.(queries)

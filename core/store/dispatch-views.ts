@@ -78,11 +78,16 @@ async function withSteps (queries: CompanyQueries, companyId: number, rows: read
   }))
 }
 
-/** Seconds since the doubt about a step began; 0 where there is none. */
-export async function secondsInDoubt (database: Database, { companyId, stepId }: { companyId: number, stepId: string }): Promise<number> {
-  const { rows: [step] } = await database.company(companyId, (queries) => sql<{ seconds: number | null }>`
-    select extract(epoch from ${database.now} - uncertain_at)::float as seconds from steps where step_id = ${stepId} and company_id = ${companyId}`.execute(queries))
-  return step?.seconds ?? 0
+/** Seconds since the doubt about a step began (`doubted`), and since the last of its calls has ended too, which may have been repeated (`sinceCall`). */
+export type SecondsInDoubt = { doubted: number, sinceCall: number }
+
+/** How long a step has been in doubt; no time where there is no doubt. */
+export async function secondsInDoubt (database: Database, { companyId, stepId }: { companyId: number, stepId: string }): Promise<SecondsInDoubt> {
+  const lastEnd = sql`(select max(answered_at) from attempts where step_id = ${stepId} and company_id = ${companyId})`
+  const { rows: [step] } = await database.company(companyId, (queries) => sql<SecondsInDoubt>`
+    select extract(epoch from ${database.now} - uncertain_at)::float as doubted, extract(epoch from ${database.now} - greatest(uncertain_at, ${lastEnd}))::float as "sinceCall"
+    from steps where step_id = ${stepId} and company_id = ${companyId} and uncertain_at is not null`.execute(queries))
+  return step ?? { doubted: 0, sinceCall: 0 }
 }
 
 /** A page of a dispatch's timeline, the oldest first. */

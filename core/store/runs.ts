@@ -149,7 +149,7 @@ export async function recoverDispatch (database: Database, { companyId, dispatch
     const lost = await queries.selectFrom('dispatches').select(['status', 'leased_until']).where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId)
       .where('run_id', 'is not', null).where('leased_until', '<', now).forUpdate().executeTakeFirst()
     if (lost === undefined) return undefined
-    const doubtful = await doubt(queries, { companyId, dispatchId, error, nextLookAt: later(now, lookAfter), since: lost.leased_until }, now)
+    const doubtful = await doubt(queries, { companyId, dispatchId, error, nextLookAt: later(now, lookAfter), since: lost.leased_until })
     const status = lost.status !== 'running' ? lost.status : doubtful ? 'uncertain' : 'queued'
     await queries.updateTable('dispatches')
       .set({ run_id: null, leased_until: null, status, ...(lost.status === 'running' ? { detached: true, finished_at: doubtful ? now : null, next_try_at: doubtful ? null : now } : {}) })
@@ -162,12 +162,12 @@ export async function recoverDispatch (database: Database, { companyId, dispatch
 }
 
 /** Calls that were under way may have been answered; what is done here was not. In doubt `since` the process was surely gone. Answers whether a step of the path is in doubt. */
-async function doubt (queries: CompanyQueries, { companyId, dispatchId, error, nextLookAt, since }: DispatchOf & { error: StepError, nextLookAt: Moment, since: Date | null }, now: Moment): Promise<boolean> {
+async function doubt (queries: CompanyQueries, { companyId, dispatchId, error, nextLookAt, since }: DispatchOf & { error: StepError, nextLookAt: Moment, since: Date | null }): Promise<boolean> {
   const calling = queries.updateTable('steps').where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', '=', 'calling')
   await calling.where('provider_code', 'is', null).set({ status: 'planned' }).execute()
   const steps = await calling.set((step) => ({ status: 'uncertain', error: JSON.stringify(error), uncertain_at: step.fn.coalesce('uncertain_at', step.val(since)), next_look_at: nextLookAt })).returning(['step_id', 'deferred_on', 'rest_of']).execute()
   for (const { step_id: stepId } of steps) {
-    await queries.updateTable('attempts').set({ answered_at: now, outcome: 'uncertain', error: JSON.stringify(error) }).where('step_id', '=', stepId).where('company_id', '=', companyId).where('answered_at', 'is', null).execute()
+    await queries.updateTable('attempts').set({ answered_at: since, outcome: 'uncertain', error: JSON.stringify(error) }).where('step_id', '=', stepId).where('company_id', '=', companyId).where('answered_at', 'is', null).execute()
   }
   return steps.some((step) => step.deferred_on === null && step.rest_of === null)
 }

@@ -19,9 +19,11 @@ import { testProviders } from '../../plugins/support/providers.ts'
 import { chainBody } from '../../support/chains.ts'
 import { readingOf } from '../../support/reading.ts'
 import { invoiceRequest, startService, type Answer } from '../../support/service.ts'
-import { stageVendor, visibleAfter, type Kind } from './staged-vendor.ts'
+import { stageVendor, timeLimit, visibleAfter, type Kind } from './staged-vendor.ts'
 
 const day = 24 * 3600
+/** That of a lease. */
+const leaseSeconds = 15
 const clock = clockAt('2026-03-14T09:30:00Z')
 const providers = await testProviders(t)
 const vendor = await stageVendor(providers)
@@ -52,6 +54,7 @@ const { company_id: companyId } = await database.owner.selectFrom('users').selec
 const invoice = (providerName: Kind, { query = '', headers = {}, ...more }: { query?: string, headers?: Record<string, string>, callbackUrl?: string } = {}): Promise<Answer> =>
   send('POST', `/api/invoicing${query}`, { headers, body: invoiceRequest({}, { providerName, ...more }) })
 const stepOf = (dispatchId: string, position = 0) => database.owner.selectFrom('steps').selectAll().where('dispatch_id', '=', dispatchId).where('position', '=', position).executeTakeFirstOrThrow()
+const attemptsOf = (stepId: string) => database.owner.selectFrom('attempts').selectAll().where('step_id', '=', stepId).execute()
 
 /** A sweep, and what it finds done. */
 async function after (seconds: number, with_ = parts): Promise<void> {
@@ -100,6 +103,39 @@ await t.test('a doubt that was cleared up counts nothing towards the next one of
   t.match(await stepOf(dispatchId), { status: 'uncertain', uncertain_at: clock.now(), looks: 0 })
   await after(10)
   t.match(await read(dispatchId), { status: 'uncertain' }, 'what was accepted may not be visible yet')
+})
+
+await t.test('a call that is repeated renews its doubt: that the vendor has nothing counts only so long after it has ended', async (t) => {
+  const counts = timeLimit + visibleAfter
+  const found = (found: 'draft' | 'absent') => () => Promise.resolve({ found })
+  for (const act of ['lose', 'hang first, close'] as const) {
+    vendor.acts = ['drop', act]
+    const { body: { dispatchId } } = await invoice('draft-found')
+    const { step_id: stepId } = await stepOf(dispatchId)
+    const lookAfter = (seconds: number): Promise<void> => {
+      clock.advance(seconds)
+      return reconcile(parts, { companyId, dispatchId, stepId })
+    }
+    vendor.look = found('draft')
+    const repeated = lookAfter(counts)
+    if (act === 'hang first, close') {
+      await vendor.hanging()
+      clock.advance(leaseSeconds + 5)
+      await sweepOnce({ ...parts, leases: { ...parts.leases, held: () => [] } }, { send: () => Promise.resolve() } as Pick<Queue, 'send'> as Queue)
+      // The lease had ended before the sweep.
+      clock.advance(-5)
+      vendor.release()
+    }
+    await repeated
+    t.equal((await attemptsOf(stepId)).length, 2)
+    vendor.look = found('absent')
+    await lookAfter(10)
+    t.match(await stepOf(dispatchId), { status: 'uncertain' }, act)
+    await lookAfter(counts - 10 - 1)
+    t.match(await stepOf(dispatchId), { status: 'uncertain', next_look_at: new Date(clock.now().getTime() + 1000) }, act)
+    await lookAfter(1)
+    t.match(await stepOf(dispatchId), { status: 'unavailable' }, act)
+  }
 })
 
 await t.test('an e-mail whose event has come is sent again with what was signed', async (t) => {
