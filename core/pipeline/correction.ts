@@ -6,7 +6,7 @@ import { lastAttempt, noteLateAnswer, settleStep, whetherRecorded, type Settleme
 import { DatabaseUnavailable } from '../store/unavailable.ts'
 import { conclusionOf } from './conclusion.ts'
 import { openRemains } from './load.ts'
-import type { LateOutcome } from './outcome-spool.ts'
+import type { LateOutcome, RecordedLate } from './outcome-spool.ts'
 import type { Parts } from './parts.ts'
 import { isBeside, type Run, type RunStep } from './run.ts'
 import { recipientFacts } from './whole-response.ts'
@@ -27,7 +27,7 @@ export async function recordLate (parts: Parts, late: LateOutcome, why: unknown)
   // Whoever recovers the dispatch finds a doubt by itself.
   if (late.settlement.outcome === 'uncertain') return
   const isLost = why instanceof DispatchError && why.word === 'conflict'
-  if (isLost && await record(parts, late).catch((error: unknown) => notRecorded(parts, late, error))) return
+  if (isLost && await record(parts, late).catch((error: unknown) => notRecorded(parts, late, error)) === 'done') return
   const { companyId, dispatchId, stepId, settlement: { outcome } } = late
   try {
     await parts.outcomes.keep(late)
@@ -46,27 +46,26 @@ export async function recordKept (parts: Parts): Promise<void> {
   }))
 }
 
-function notRecorded ({ log }: Parts, { companyId, dispatchId }: LateOutcome, error: unknown): false {
+function notRecorded ({ log }: Parts, { companyId, dispatchId }: LateOutcome, error: unknown): 'later' {
   log.error({ err: error, companyId, dispatchId }, 'an outcome could not be recorded; it is kept')
-  return false
+  return 'later'
 }
 
 /**
  * Records an outcome under a lease of its own, once. Where nobody has done the step meanwhile, it is what the answer says and
- * its dispatch goes on from there; else the timeline alone tells of it. Answers false where another run has the dispatch.
+ * its dispatch goes on from there; else the timeline alone tells of it.
  */
-async function record (parts: Parts, late: LateOutcome): Promise<boolean> {
-  const { database, leases, log } = parts
+async function record (parts: Parts, late: LateOutcome): Promise<RecordedLate> {
+  const { database, leases } = parts
   return leases.under(async (lease) => {
     const known = await whetherRecorded(database, late)
-    if (known === 'unknown') log.error({ companyId: late.companyId, dispatchId: late.dispatchId, outcome: late.settlement.outcome }, 'the database knows nothing of the call that an outcome on the disk belongs to; it is forgotten')
-    if (known !== 'open') return true
+    if (known !== 'open') return known === 'unknown' ? known : 'done'
     const taken = await takeRun(database, late, { lease, from: dispatchStatuses, ended: late.runId })
-    if (taken === undefined) return false
+    if (taken === undefined) return 'later'
     try {
       // Another process may have been at it until now.
       if (await whetherRecorded(database, late) === 'open') await conclude(parts, late, await openRemains(parts, taken, lease.runId), taken.status)
-      return true
+      return 'done'
     } finally {
       await endRun(database, late, lease.runId)
     }

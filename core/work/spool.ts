@@ -1,5 +1,6 @@
 import type { Log } from '../host/log.ts'
 import type { Arrival } from '../store/inbound.ts'
+import { DatabaseUnavailable } from '../store/unavailable.ts'
 import { openWholeFiles } from '../store/whole-files.ts'
 import { createGathering, type GroupLimits } from './gather.ts'
 
@@ -7,7 +8,7 @@ import { createGathering, type GroupLimits } from './gather.ts'
 export type EventSpool = {
   /** Resolves when the event is on the disk to stay. */
   put: (arrival: Arrival) => Promise<void>
-  /** Hands over everything in the order in which it came, group by group, and deletes what was taken. Rejects where `take` does. */
+  /** Hands over everything in the order in which it came, group by group, and deletes what was taken. Rejects where `take` finds no database. */
   drain: (take: (arrivals: readonly Arrival[]) => Promise<unknown>) => Promise<void>
 }
 
@@ -18,7 +19,7 @@ export const groupLimits: GroupLimits = { items: 500, bytes: 8 * mebibyte }
 
 /** A spool in a folder, which may be shared by processes: an event that two of them drain is the same event. */
 export async function openEventSpool ({ folder, now, newId, log }: { folder: string, now: () => Date, newId: () => string, log: Log }): Promise<EventSpool> {
-  const files = await openWholeFiles(folder, '.jsonl')
+  const files = await openWholeFiles({ folder, ending: '.jsonl', log })
   let last = 0
 
   /** Names sort as they were given, in one process exactly and between processes by the clock. */
@@ -35,28 +36,21 @@ export async function openEventSpool ({ folder, now, newId, log }: { folder: str
 
   return {
     put: gathering.put,
-    async drain (take) {
-      for (const name of await files.names()) {
-        const arrivals = readLines(await files.read(name) ?? '')
-        if (arrivals === undefined) {
-          log.error({ file: await files.setAside(name) }, 'a file of the spool cannot be read; it is set aside')
-          continue
-        }
+    drain: (take) => files.drain(readLines, async (arrivals) => {
+      try {
         await take(arrivals)
-        await files.remove(name)
+        return 'done'
+      } catch (error) {
+        if (error instanceof DatabaseUnavailable) throw error
+        log.error({ err: error, events: arrivals.map(({ inboundId }) => inboundId) }, 'events of the spool could not be recorded; they are kept')
+        return 'later'
       }
-    }
+    })
   }
 }
 
-/** The events of a file; undefined when they cannot be read. */
-function readLines (text: string): Arrival[] | undefined {
-  try {
-    return text.split('\n').filter((line) => line !== '').map(fromLine)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+function readLines (text: string): Arrival[] {
+  return text.split('\n').filter((line) => line !== '').map(fromLine)
 }
 
 function toLine ({ body, receivedAt, ...rest }: Arrival): string {

@@ -123,7 +123,7 @@ await t.test('a dispatch that another run has is corrected when that run has end
   const runId = crypto.randomUUID()
   await takeRun(database, one, { lease: { runId, seconds: 15 }, from: ['uncertain'] })
   await parts.outcomes.keep(one)
-  await house.get('outcomes').drain(() => Promise.resolve(false))
+  await house.get('outcomes').drain(() => Promise.resolve('later'))
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   t.notOk(isEmpty())
   t.match(await read(one.dispatchId), { status: 'uncertain' })
@@ -146,13 +146,21 @@ await t.test('while its outcome lies on the disk, a step is not asked after: no 
   t.match(await read(one.dispatchId), { status: 'succeeded' })
 })
 
-await t.test('an outcome that cannot be opened is set aside, and one that the database does not know is forgotten; neither keeps others back', async (t) => {
+await t.test('an outcome that cannot be opened is set aside, and so is one that the database does not know; neither keeps others back', async (t) => {
   writeFileSync(join(spool, '0-broken.json'), '{"v":1')
   writeFileSync(join(spool, '0-strange.json'), JSON.stringify({ v: 1, kid: 'strange', wrappedKey: '', sealed: '' }))
-  await parts.outcomes.keep({ ...await left('accepting'), stepId: crypto.randomUUID() })
+  const strange = { ...await left('accepting'), stepId: crypto.randomUUID() }
+  await parts.outcomes.keep(strange)
   const one = await left('accepting')
   await parts.outcomes.keep(one)
   await until('it is recorded', async () => (await read(one.dispatchId)).status === 'succeeded')
-  await until('the others are gone', () => readdirSync(spool).length === 2)
-  t.strictSame(readdirSync(spool).sort(), ['0-broken.json.unreadable', '0-strange.json.unreadable'])
+  const unknown = `${strange.stepId}-${strange.attempt}.json.unknown`
+  await until('the others are set aside', () => readdirSync(spool).every((name) => !name.endsWith('.json')))
+  t.strictSame(readdirSync(spool).sort(), ['0-broken.json.unreadable', '0-strange.json.unreadable', unknown].sort())
+  const told = service.log.filter((line) => line.includes(join(spool, unknown)))
+  t.equal(told.length, 1)
+  t.match(told[0], '"level":50')
+  t.match(told[0], strange.dispatchId)
+  t.equal(await parts.outcomes.has(strange.stepId), false)
+  t.match(await read(strange.dispatchId), { status: 'running' }, 'and its dispatch is what it was')
 })
