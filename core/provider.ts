@@ -9,7 +9,7 @@ export { AllowedSenders, Host, Secret } from './host/fields.ts'
 export { failureOf, outcomeUnknown, refused, unavailable } from './host/failure.ts'
 export { invoiceOf, minorUnits } from './host/invoice.ts'
 export { sendStatus } from './contract/recipients.ts'
-export { Money } from './services/amounts.ts'
+export { Money } from './contract/money.ts'
 export { at, textOf } from './services/data.ts'
 
 export type { Json, JsonObject } from './contract/json.ts'

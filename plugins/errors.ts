@@ -1,4 +1,4 @@
-import { chainFault, DatabaseUnavailable, DispatchError, errorRow, errorTable, isServiceName, serviceNames, didYouMean, type ErrorBody, type ErrorWord } from '@dispatch/core'
+import { chainFault, DatabaseUnavailable, DispatchError, errorRow, errorTable, isServiceName, serviceNames, didYouMean, WorkshopBusy, type ErrorBody, type ErrorWord } from '@dispatch/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { identify } from './headers.ts'
@@ -14,14 +14,21 @@ declare module 'fastify' {
 
 /** Turns everything thrown into a body of the error table. What is not in it is an `internal_error`: logged, never shown. */
 export const errorsPlugin = plugin((app, _options, done) => {
-  app.setErrorHandler<FastifyError | DispatchError>((error, request, reply) => {
-    const known = error instanceof DispatchError ? error : error instanceof DatabaseUnavailable ? unavailable(error) : frameworkError(error, request)
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const known = knownError(error) ?? frameworkError(error, request)
     if (known.word === 'internal_error' || known.word === 'document_damaged') request.log.error({ err: error }, 'request failed')
     return send(known, request, reply)
   })
   app.setNotFoundHandler((request, reply) => send(notFound(request), request, reply))
   done()
 }, { name: 'errors', fastify: '5.x' })
+
+/** The core's errors that a client is told about. */
+function knownError (error: Error): DispatchError | undefined {
+  if (error instanceof DispatchError) return error
+  if (error instanceof WorkshopBusy) return new DispatchError('provider_unavailable', error.message, { cause: error })
+  return error instanceof DatabaseUnavailable ? unavailable(error) : undefined
+}
 
 /** Answers a request for which the framework finds no route, by its path alone: no hook has seen it. */
 export function answerUnroutable (wayOf: WayOf): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void {

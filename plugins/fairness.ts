@@ -1,4 +1,4 @@
-import { clientOf, createTurns, DispatchError, type Turns } from '@dispatch/core'
+import { clientOf, createFairSemaphore, DispatchError, type FairSemaphore } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { knownActor } from './authentication.ts'
@@ -58,11 +58,11 @@ export const fairness: Fairness = {
  * together have a few places of their own, which they have only for the work, not while they send and take.
  */
 export const fairnessPlugin = plugin<{ limits: Omit<Fairness, 'refusals'> }>((app, { limits }, done) => {
-  const requests = createTurns(limits.waiting, limits.atOnce)
-  const bodies = createTurns(limits.waiting, limits.largeAtOnce)
+  const requests = createFairSemaphore(limits.waiting, limits.atOnce)
+  const bodies = createFairSemaphore(limits.waiting, limits.largeAtOnce)
   const pause = createPauses(app)
 
-  const strangers = createTurns(limits.waiting, limits.strangersOfAddress, limits.strangersAtOnce)
+  const strangers = createFairSemaphore(limits.waiting, limits.strangersOfAddress, limits.strangersAtOnce)
   app.decorateRequest(turn, null)
 
   /** Ends a turn when its request is over, or waits for something else. */
@@ -101,8 +101,8 @@ export const fairnessPlugin = plugin<{ limits: Omit<Fairness, 'refusals'> }>((ap
 }, { name: 'fairness', fastify: '5.x', dependencies: ['authentication', 'rate-limits'] })
 
 /** Waits for a turn of a company or an address, and answers how to end it. */
-async function turnOf (turns: Turns, whose: number | string, request: FastifyRequest, reply: FastifyReply): Promise<() => void> {
-  const end = await turns.begin(whose)
+async function turnOf (turns: FairSemaphore, whose: number | string, request: FastifyRequest, reply: FastifyReply): Promise<() => void> {
+  const end = await turns.acquire(whose)
   if (end === undefined) {
     const who = typeof whose === 'number' ? 'the company' : 'this address'
     throw new DispatchError('rate_limited', `More requests of ${who} are waiting than there is room for: try again in a second.`, { retryAfter: 1 })

@@ -1,5 +1,5 @@
 import { DispatchError } from '../contract/errors.ts'
-import { createTurns } from '../documents/turns.ts'
+import { createFairSemaphore } from '../contract/semaphore.ts'
 
 /** Runs work with passwords when it is the turn of its client. Throws `rate_limited` when more of them waits than can be done soon. */
 export type PasswordTurns = <Result>(client: string, work: () => Promise<Result>) => Promise<Result>
@@ -9,10 +9,10 @@ const mostWaiting = 100
 
 /** Bounds work with passwords, which takes memory and libuv's threads: one at a time, and clients take turns. */
 export function createPasswordTurns (): PasswordTurns {
-  const turns = createTurns(mostWaiting, 1, 1)
+  const semaphore = createFairSemaphore(mostWaiting, 1, 1)
   return async (client, work) => {
-    const end = await turns.begin(client)
-    if (end === undefined) throw new DispatchError('rate_limited', 'More passwords are being worked on than there is room for: try again in a second.', { retryAfter: 1 })
-    return work().finally(end)
+    const release = await semaphore.acquire(client)
+    if (release === undefined) throw new DispatchError('rate_limited', 'More passwords are being worked on than there is room for: try again in a second.', { retryAfter: 1 })
+    return work().finally(release)
   }
 }

@@ -1,6 +1,5 @@
 import type { Keyring } from '../access/keyring.ts'
-import type { Problem } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject, Problem } from '../contract/json.ts'
 import type { Installed } from '../host/load.ts'
 import { sandboxFaults } from '../host/sandbox.ts'
 import { checkSettings, openSettings, type Vault } from '../host/settings.ts'

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { serviceNames } from '../services/index.ts'
 import { AnyJsonObject, CallbackUrl, Line, Timestamp, withoutControls } from './common.ts'
 import { Limit, NumberCursor } from './query.ts'
+import { serviceNames } from './service-names.ts'
 
 const closed = { additionalProperties: false } as const
 const nullable = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S, description: string) => Type.Union([schema, Type.Null()], { description })

@@ -1,3 +1,5 @@
+import type { Problem } from './json.ts'
+
 /**
  * The one table of errors: word → HTTP status, when it is answered, and in how many seconds another try is worth it where
  * nothing better is known. Responses, the OpenAPI document and the documentation are built from it; nothing else in the
@@ -47,9 +49,6 @@ export function errorRow (word: ErrorWord): { status: number, when: string, retr
 
 /** How much is left of a limit: `quota` in `window` seconds; `remaining` of it now, all of it in `reset` seconds. */
 export type Budget = { policy: string, quota: number, window: number, remaining: number, reset: number }
-
-/** One thing that is wrong: where (JSON pointer into the request; in a text of several lines the line and column too, from 1), a machine-readable code, and a sentence that helps. */
-export type Problem = { path: string, code: string, message: string, line?: number, column?: number }
 
 /** More problems than these help nobody, and a hostile body could cause any number; longer ones repeat what the client sent. */
 const limits = { problems: 100, path: 300, message: 500 } as const

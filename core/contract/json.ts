@@ -1,8 +1,12 @@
-import type { Problem } from './errors.ts'
-
 /** A value that JSON can carry. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 export type JsonObject = Readonly<Record<string, Json>>
+
+/**
+ * One thing that is wrong: where (JSON pointer into the request; in a text of several lines the line and column too, from 1), a
+ * machine-readable code, and a sentence that helps.
+ */
+export type Problem = { path: string, code: string, message: string, line?: number, column?: number }
 
 /** Bounds of a JSON value that comes from outside; far above any real document, far below what could hurt. */
 export const jsonLimits = { depth: 32, arrayItems: 10_000, objectKeys: 1_000, problems: 20 } as const

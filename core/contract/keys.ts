@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { serviceNames } from '../services/index.ts'
 import { Line, Timestamp, Uuid } from './common.ts'
+import { serviceNames } from './service-names.ts'
 
 const closed = { additionalProperties: false } as const
 const Mode = Type.Enum(['live', 'test'], { description: 'test: nothing real happens and nothing is charged.', examples: ['test'] })

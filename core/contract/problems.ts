@@ -1,7 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { closest, distance } from 'fastest-levenshtein'
-import type { Problem } from './errors.ts'
-import { pointer } from './json.ts'
+import { pointer, type Problem } from './json.ts'
 
 /** Of more errors than an answer has room for, no more are put into words. */
 const mostProblems = 101

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { AnyJsonObject, Line, Metadata, ProviderCode } from './common.ts'
-import { serviceNames } from '../services/index.ts'
+import { serviceNames } from './service-names.ts'
 import { deferredStates, dispatchStatuses } from './states.ts'
 
 const closed = { additionalProperties: false } as const

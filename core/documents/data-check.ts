@@ -1,4 +1,4 @@
-import type { Problem } from '../contract/errors.ts'
+import type { Problem } from '../contract/json.ts'
 import type { Check } from '../contract/schema.ts'
 import type { CompiledTemplate } from './compile.ts'
 import { RenderError } from './errors.ts'

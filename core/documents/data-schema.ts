@@ -1,5 +1,4 @@
-import type { Problem } from '../contract/errors.ts'
-import { pointer } from '../contract/json.ts'
+import { pointer, type Problem } from '../contract/json.ts'
 import { didYouMean, problemsOf } from '../contract/problems.ts'
 import { checkWith, createAjv, type Check } from '../contract/schema.ts'
 import { vocabularies } from '../contract/vocabulary.ts'

@@ -1,4 +1,4 @@
-import type { Problem } from '../contract/errors.ts'
+import type { Problem } from '../contract/json.ts'
 
 /** Why these data cannot become a document. The paths of `problems` are JSON pointers into the template's data; `''` is the whole of it. */
 export class RenderError extends Error {

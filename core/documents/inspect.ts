@@ -1,6 +1,5 @@
 import { Check } from 'typebox/value'
-import type { Problem } from '../contract/errors.ts'
-import { inspectJson, pointer } from '../contract/json.ts'
+import { inspectJson, pointer, type Problem } from '../contract/json.ts'
 import { didYouMean } from '../contract/problems.ts'
 import { examineTemplate } from './compile.ts'
 import { readDataSchema, type DataSchema } from './data-schema.ts'

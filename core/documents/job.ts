@@ -1,4 +1,4 @@
-import type { Problem } from '../contract/errors.ts'
+import type { Problem } from '../contract/json.ts'
 import type { File } from './file-formats.ts'
 import type { Html } from './html.ts'
 import type { TemplateSource } from './model.ts'

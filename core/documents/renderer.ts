@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
+import { createFairSemaphore, SemaphoreFull } from '../contract/semaphore.ts'
 import { RenderError, renderError } from './errors.ts'
 import type { Format, Outcome, Rendered, RenderJob } from './job.ts'
-import { createThreads, ThreadsBusy, ThreadStopped } from './threads.ts'
-import { createTurns } from './turns.ts'
+import { createThreads, ThreadStopped } from './threads.ts'
 
 export type { Format, Rendered, RenderJob } from './job.ts'
 
@@ -45,17 +45,17 @@ const seconds = { shared: 30, own: 10 }
  */
 export function createRenderer ({ threads = Math.min(Math.max(availableParallelism() - 1, 1), 4), waiting = 500, timeLimits = seconds, memoryLimit = 256 }: RendererOptions = {}): Renderer {
   const pool = createThreads<RenderJob, Outcome>({ module: new URL('worker.ts', import.meta.url), threads, start: 'at once', waiting, memoryLimit })
-  const turns = createTurns(waiting, Math.max(threads - 1, 1))
+  const semaphore = createFairSemaphore(waiting, Math.max(threads - 1, 1))
   return {
     async render<F extends Format> (job: RenderJob<F>, { companyId, template }: Customer) {
       const timeLimit = timeLimits[template]
       try {
         // The thread answers in the format of its job; the pool's type knows only that it is one of them.
-        const outcome = await turns.take(companyId, () => pool.run(job, timeLimit)) as Outcome<F>
+        const outcome = await semaphore.run(companyId, () => pool.run(job, timeLimit)) as Outcome<F>
         if (outcome.ok) return outcome.rendered
         throw new RenderError(outcome.problems)
       } catch (error) {
-        if (error instanceof ThreadsBusy) throw new RendererBusy({ cause: error })
+        if (error instanceof SemaphoreFull) throw new RendererBusy({ cause: error })
         throw error instanceof ThreadStopped ? stopped(error, timeLimit, memoryLimit) : error
       }
     },

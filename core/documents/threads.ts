@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina'
-import { createGate } from './gate.ts'
+import { createSemaphore, SemaphoreFull } from '../contract/semaphore.ts'
 import { begin, type ThreadJob } from './thread-job.ts'
 
 export type ThreadsOptions = {
@@ -16,15 +16,10 @@ export type ThreadsOptions = {
 
 /** Threads for work that must not hold up the event loop, each job within a time and a memory of its own. */
 export type Threads<Job, Answer> = {
-  /** The answer within so many seconds after a thread has begun. Rejects with {@link ThreadsBusy} or {@link ThreadStopped}. */
+  /** The answer within so many seconds after a thread has begun. Rejects with {@link SemaphoreFull} or {@link ThreadStopped}. */
   run: (job: Job, seconds: number) => Promise<Answer>
   /** Finishes the jobs that have begun and ends the threads. */
   close: () => Promise<void>
-}
-
-/** Too many jobs wait for a thread; the job was not begun. */
-export class ThreadsBusy extends Error {
-  override name = 'ThreadsBusy'
 }
 
 /** A job went beyond its limit, and its thread was ended with it. */
@@ -56,10 +51,10 @@ export function createThreads<Job, Answer> ({ module, threads, start, waiting, m
   // A thread that fails between two jobs is replaced by the pool; nobody waits for an answer.
   pool.on('error', (error: Error) => { process.emitWarning(error) })
   // The pool has a queue too, but its signal would count the time spent there as time of the job.
-  const gate = createGate(threads, waiting)
+  const semaphore = createSemaphore(threads, waiting)
   return {
     async run (job, seconds) {
-      if (!await gate.enter()) throw new ThreadsBusy('Too many jobs are waiting for a thread.')
+      if (!await semaphore.acquire()) throw new SemaphoreFull('Too many jobs are waiting for a thread.')
       const limit = limitOf(seconds)
       try {
         return await pool.run({ job, begun: limit.begun }, { signal: limit.signal })
@@ -67,7 +62,7 @@ export function createThreads<Job, Answer> ({ module, threads, start, waiting, m
         throw stopped(error) ?? error
       } finally {
         limit.clear()
-        gate.leave()
+        semaphore.release()
       }
     },
     close: () => pool.close()

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Problem } from '../contract/errors.ts'
+import type { Problem } from '../contract/json.ts'
 import { examineTemplate } from './compile.ts'
 import { dataCheck, type DataCheck, type DataFindings } from './data-check.ts'
 import { readDataSchema } from './data-schema.ts'

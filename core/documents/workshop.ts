@@ -1,10 +1,10 @@
-import { DispatchError, type Problem } from '../contract/errors.ts'
+import type { Problem } from '../contract/json.ts'
+import { createFairSemaphore, SemaphoreFull } from '../contract/semaphore.ts'
 import type { DataFindings } from './data-check.ts'
 import { RenderError } from './errors.ts'
 import type { Draft, Inspection } from './inspect.ts'
 import type { Format, Outcome, Rendered, RenderJob } from './job.ts'
-import { createThreads, ThreadsBusy, ThreadStopped } from './threads.ts'
-import { createTurns } from './turns.ts'
+import { createThreads, ThreadStopped } from './threads.ts'
 import type { Jobs, Kind, Picture, WorkshopJob } from './workshop-job.ts'
 
 export type { Picture } from './workshop-job.ts'
@@ -26,6 +26,15 @@ export type Workshop = {
   close: () => Promise<void>
 }
 
+/** Too many jobs wait for a thread of the workshop; the job was not begun. */
+export class WorkshopBusy extends Error {
+  override name = 'WorkshopBusy'
+
+  constructor (options?: ErrorOptions) {
+    super('Too many templates are being looked at; nothing was done: try again later.', options)
+  }
+}
+
 /** `timeLimits` in seconds; `memoryLimit` in MiB for each thread. */
 export type WorkshopOptions = { threads?: number, waiting?: number, timeLimits?: Readonly<Record<Kind, number>>, memoryLimit?: number }
 
@@ -34,15 +43,15 @@ const seconds: Readonly<Record<Kind, number>> = { inspect: 10, check: 5, render:
 /** Opens the workshop; its threads are there while there is something to do. */
 export function createWorkshop ({ threads = 2, waiting = 50, timeLimits = seconds, memoryLimit = 256 }: WorkshopOptions = {}): Workshop {
   const pool = createThreads<WorkshopJob, unknown>({ module: new URL('workshop-thread.ts', import.meta.url), threads, start: 'when needed', waiting, memoryLimit })
-  const turns = createTurns(waiting)
+  const semaphore = createFairSemaphore(waiting)
 
   /** `refuse` makes an answer of what stopped the job. */
   async function run<K extends Kind> (companyId: number, job: WorkshopJob<K>, refuse: (problem: Omit<Problem, 'path'>) => Jobs[K]['answer']): Promise<Jobs[K]['answer']> {
     const limit = timeLimits[job.kind]
     try {
-      return await turns.take(companyId, () => pool.run(job as WorkshopJob, limit)) as Jobs[K]['answer']
+      return await semaphore.run(companyId, () => pool.run(job as WorkshopJob, limit)) as Jobs[K]['answer']
     } catch (error) {
-      if (error instanceof ThreadsBusy) throw new DispatchError('provider_unavailable', 'Too many templates are being looked at; nothing was done: try again later.', { cause: error })
+      if (error instanceof SemaphoreFull) throw new WorkshopBusy({ cause: error })
       if (error instanceof ThreadStopped) return refuse(stopped(error, limit, memoryLimit))
       throw error
     }

@@ -1,5 +1,4 @@
-import type { Problem } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject, Problem } from '../contract/json.ts'
 import { compileJsonSchema } from '../contract/schema.ts'
 import type { Invoice } from './model.ts'
 import { readInvoice, type Reading } from './read.ts'

@@ -1,6 +1,6 @@
 import type { Decimal } from 'decimal.js'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { decimalOf } from '../services/amounts.ts'
+import { decimalOf } from '../contract/money.ts'
 import type { Identifier, Text } from './model.ts'
 
 /** The characters that XML 1.0 cannot hold, even as references: most controls, and the two that are no characters. */

@@ -1,6 +1,6 @@
 import type { Decimal } from 'decimal.js'
 import type { JsonObject } from '../contract/json.ts'
-import { Money } from '../services/amounts.ts'
+import { Money } from '../contract/money.ts'
 import { amount, identifier, parts, text } from './fields.ts'
 import { readPeriod } from './read-period.ts'
 import type { Adjustment, Line, Tax } from './model.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../contract/json.ts'
-import { Money } from '../services/amounts.ts'
+import { Money } from '../contract/money.ts'
 import { creditNoteTypes, defaultExemptions, taxedCategories } from './codes.ts'
 import { amount, compact, day, identifier, known, part, parts, text } from './fields.ts'
 import type { EInvoiceFormat, Exemption, Invoice, Note, References } from './model.ts'

@@ -1,5 +1,5 @@
 import type { Decimal } from 'decimal.js'
-import { Money } from '../services/amounts.ts'
+import { Money } from '../contract/money.ts'
 import { amount } from './fields.ts'
 import { cents, grossAmount, sumOfAdjustments } from './read-lines.ts'
 import type { Line } from './model.ts'

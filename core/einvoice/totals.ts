@@ -1,6 +1,6 @@
 import type { Decimal } from 'decimal.js'
 import { minorDigits } from '../contract/currencies.ts'
-import { Money } from '../services/amounts.ts'
+import { Money } from '../contract/money.ts'
 import type { Adjustment, Exemption, Invoice, Tax } from './model.ts'
 import { cents } from './read-lines.ts'
 

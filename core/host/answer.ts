@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
-import type { Problem } from '../contract/errors.ts'
-import { inspectJson, type JsonObject } from '../contract/json.ts'
+import { inspectJson, type JsonObject, type Problem } from '../contract/json.ts'
 import { recipientLists } from '../contract/recipients.ts'
 import { compile, type Fit } from '../contract/schema.ts'
-import type { ServiceName } from '../services/index.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import type { Accepted } from './definition.ts'
 import { mapTexts } from './redact.ts'
 

@@ -1,4 +1,4 @@
-import type { ServiceName } from '../services/index.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import { readAnswer } from './answer.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Accepted } from './definition.ts'

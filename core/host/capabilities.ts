@@ -1,5 +1,5 @@
 import type { JsonObject } from '../contract/json.ts'
-import type { ServiceName } from '../services/index.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import type { ProviderFacts } from '../services/service.ts'
 import type { Installed } from './load.ts'
 

@@ -1,7 +1,7 @@
+import type { ServiceName } from '../contract/service-names.ts'
 import type { EmailCapabilities, EmailDispatch } from '../services/email.ts'
 import type { EsignCapabilities, EsignDispatch } from '../services/esign.ts'
 import type { InvoicingCapabilities, InvoicingDispatch } from '../services/invoicing.ts'
-import type { ServiceName } from '../services/index.ts'
 import type { PostalCapabilities, PostalDispatch } from '../services/postal.ts'
 import type { SmsCapabilities, SmsDispatch } from '../services/sms.ts'
 import type { UploadCapabilities, UploadDispatch } from '../services/upload.ts'

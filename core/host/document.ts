@@ -1,6 +1,6 @@
 import { DocumentHandle } from '../contract/common.ts'
 import { compile } from '../contract/schema.ts'
-import type { ServiceName } from '../services/index.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import { copyJson } from './answer.ts'
 import { invoke, type CallContext, type CallLimits } from './invoke.ts'
 import type { Installed } from './load.ts'

@@ -1,6 +1,5 @@
-import type { Problem } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
-import type { ServiceName } from '../services/index.ts'
+import type { JsonObject, Problem } from '../contract/json.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import { failureOf } from './failure.ts'
 import { breaches } from './limits.ts'
 import type { Installed } from './load.ts'

@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { AnyJson } from '../contract/common.ts'
-import type { Problem } from '../contract/errors.ts'
-import { pointer } from '../contract/json.ts'
+import { pointer, type Problem } from '../contract/json.ts'
 import { compileJsonSchema } from '../contract/schema.ts'
 import { ApiVersion, isSince, type Version } from '../contract/versions.ts'
 import { reasonOf } from './refusal.ts'

@@ -1,7 +1,8 @@
 import type { Decimal } from 'decimal.js'
 import { minorDigits } from '../contract/currencies.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { decimalAt, Money } from '../services/amounts.ts'
+import { Money } from '../contract/money.ts'
+import { decimalAt } from '../services/amounts.ts'
 import { at, textOf } from '../services/data.ts'
 import { refused } from './failure.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JsonObject } from '../contract/json.ts'
-import type { ServiceName } from '../services/index.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import { printable } from './answer.ts'
 import type { Context, TakeBack } from './context.ts'
 import { failureOf, providerErrors, type Failure, type ProviderErrorWord } from './failure.ts'

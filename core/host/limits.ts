@@ -1,7 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { AnyJson } from '../contract/common.ts'
-import type { Problem } from '../contract/errors.ts'
-import { pointer, type Json, type JsonObject } from '../contract/json.ts'
+import { pointer, type Json, type JsonObject, type Problem } from '../contract/json.ts'
 import { compileJsonSchema } from '../contract/schema.ts'
 import { at as valueAt } from '../services/data.ts'
 import { reasonOf } from './refusal.ts'

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { eventServices } from '../contract/delivery.ts'
-import { serviceNames } from '../services/index.ts'
+import { serviceNames } from '../contract/service-names.ts'
 import { deriveManifest } from './derive.ts'
 import type { Manifest } from './manifest.ts'
 import { importAnew } from './modules.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { compile } from '../contract/schema.ts'
-import type { ServiceName } from '../services/index.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import { copyJson, readAnswer } from './answer.ts'
 import type { Found, Idempotency } from './definition.ts'
 import { invoke, usualTimeLimit, type CallContext, type CallLimits } from './invoke.ts'

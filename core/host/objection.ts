@@ -1,5 +1,5 @@
 import type { JsonObject } from '../contract/json.ts'
-import type { ServiceName } from '../services/index.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import type { ServiceContracts } from './contracts.ts'
 
 /** What a verb `dispatch` will be asked, as far as it is known before anything is made. */

@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { ServiceName } from '../services/index.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import { failureError } from './failure.ts'
 import { createFiles, type CompanyDisk } from './files.ts'
 import { destinationNames } from './form.ts'

@@ -1,5 +1,4 @@
-import type { Problem } from '../contract/errors.ts'
-import { pointer, type JsonObject } from '../contract/json.ts'
+import { pointer, type JsonObject, type Problem } from '../contract/json.ts'
 import type { Manifest } from './manifest.ts'
 
 /**

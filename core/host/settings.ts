@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Envelope, Keyring } from '../access/keyring.ts'
-import type { Problem } from '../contract/errors.ts'
-import { pointer, type Json, type JsonObject } from '../contract/json.ts'
+import { pointer, type Json, type JsonObject, type Problem } from '../contract/json.ts'
 import { compileJsonSchema } from '../contract/schema.ts'
 import { isSince, latestVersion, type Version } from '../contract/versions.ts'
 import { destinationNames, secretNames, type SettingsForm } from './form.ts'

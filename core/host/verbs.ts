@@ -1,6 +1,6 @@
 import type { EventService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { ServiceName } from '../services/index.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import type { Context } from './context.ts'
 
 /** What a provider can be asked to do for a service. */

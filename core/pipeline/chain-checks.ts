@@ -1,10 +1,11 @@
 import { isEventService, signedEvent, statusIn } from '../contract/delivery.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import type { Mode } from '../contract/states.ts'
 import { capabilitiesOf } from '../host/capabilities.ts'
 import type { Installed } from '../host/load.ts'
 import { statusesOf } from '../host/manifest.ts'
 import type { DispatchRequest } from '../services/request.ts'
-import { formatOf, services, takesDocument, type ServiceName } from '../services/index.ts'
+import { formatOf, services, takesDocument } from '../services/index.ts'
 import type { Findings } from '../services/service.ts'
 import type { Deferred, DraftStep } from './plan.ts'
 

@@ -1,6 +1,6 @@
 import { reachesSandbox } from '../configuration/sandbox.ts'
-import { presentable, refusal, type Problem } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
+import { presentable, refusal } from '../contract/errors.ts'
+import type { JsonObject, Problem } from '../contract/json.ts'
 import type { Mode } from '../contract/states.ts'
 import { latestVersion, type Version } from '../contract/versions.ts'
 import { capabilitiesOf } from '../host/capabilities.ts'

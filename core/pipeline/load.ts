@@ -1,5 +1,5 @@
+import type { ServiceName } from '../contract/service-names.ts'
 import type { Installed } from '../host/load.ts'
-import type { ServiceName } from '../services/index.ts'
 import { findDispatch, type DispatchRecord, type StepRecord } from '../store/dispatch-views.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 import type { Parts } from './parts.ts'

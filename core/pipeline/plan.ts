@@ -1,11 +1,10 @@
 import type { Choice } from '../configuration/choose.ts'
-import type { Problem } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject, Problem } from '../contract/json.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import type { ChosenBy, ConfiguredBy } from '../contract/states.ts'
 import type { Installed } from '../host/load.ts'
 import type { DispatchRequest, RequestStep } from '../services/request.ts'
 import type { Facts } from '../services/service.ts'
-import type { ServiceName } from '../services/index.ts'
 import type { StoredTemplate } from '../store/templates.ts'
 
 /** What a request comes to before its rules are checked: what was found, and what was not. `test`: nothing real may come of it. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { toldStatuses } from '../contract/callbacks.ts'
-import { DispatchError, refusal, type Problem } from '../contract/errors.ts'
+import { DispatchError, refusal } from '../contract/errors.ts'
+import type { Problem } from '../contract/json.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import { RenderError } from '../documents/errors.ts'
 import { RendererBusy } from '../documents/renderer.ts'

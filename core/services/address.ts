@@ -1,6 +1,5 @@
 import validator from 'validator'
-import type { Problem } from '../contract/errors.ts'
-import type { Json } from '../contract/json.ts'
+import type { Json, Problem } from '../contract/json.ts'
 import { countries } from '../einvoice/codes.ts'
 
 /** Whose post needs no code (Universal Postal Union, "Addressing solutions", as of 2025). A code given there is printed as it is. */

@@ -1,9 +1,8 @@
-import { Decimal } from 'decimal.js'
+import type { Decimal } from 'decimal.js'
 import type { Json, JsonObject } from '../contract/json.ts'
+import { decimalOf, Money } from '../contract/money.ts'
 import { at } from './data.ts'
 
-/** Enough for any sum of money: the default of 20 digits would round large quantities × prices. */
-export const Money = Decimal.clone({ precision: 40 })
 const zero = new Money(0)
 
 /** The numbers of an invoice as decimals, as far as its data has them. Rates are in percent. */
@@ -63,12 +62,4 @@ export function sumOf (lines: readonly LineAmounts[], value: (line: LineAmounts)
     sum = sum.add(term)
   }
   return lines.length === 0 ? undefined : sum
-}
-
-const decimalForm = /^-?\d{1,20}(\.\d{1,10})?$/
-
-/** A number or decimal string as a decimal; anything else is none (the data schema says what must be one). */
-export function decimalOf (value: Json | undefined): Decimal | undefined {
-  if (typeof value === 'number') return new Money(value)
-  return typeof value === 'string' && decimalForm.test(value) ? new Money(value) : undefined
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../contract/json.ts'
-import { needsProvider, services, type ServiceName } from './index.ts'
+import type { ServiceName } from '../contract/service-names.ts'
+import { needsProvider, services } from './index.ts'
 
 /** What stands in the place of what is not made yet. */
 const unmade = { document: { id: '', filename: '', contentType: '', size: 0, sha256: '' }, signatures: [], attachments: [] }

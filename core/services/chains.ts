@@ -1,4 +1,5 @@
-import { services, serviceNames, type ServiceName } from './index.ts'
+import { serviceNames, type ServiceName } from '../contract/service-names.ts'
+import { services } from './index.ts'
 
 /** The services of a path, in its order. */
 export type ServicePath = readonly [ServiceName, ...ServiceName[]]

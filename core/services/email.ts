@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { EmailAddress, Line, type DocumentHandle } from '../contract/common.ts'
-import type { Problem } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject, Problem } from '../contract/json.ts'
 import { textOfHtml } from '../documents/text/from-html.ts'
 import { checkMailHeaders, MailHeaders } from './mail-headers.ts'
 import { checkMost } from './limits.ts'

@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { LanguageCode, Line, type DocumentHandle } from '../contract/common.ts'
-import type { Problem } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject, Problem } from '../contract/json.ts'
 import { asciiDomain, comparable } from '../contract/mailbox.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkSupported } from './limits.ts'

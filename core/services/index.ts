@@ -1,4 +1,5 @@
 import type { JsonObject } from '../contract/json.ts'
+import { serviceNames, type ServiceName } from '../contract/service-names.ts'
 import type { FileFormat } from '../documents/file-formats.ts'
 import { attaches, email } from './email.ts'
 import { esign } from './esign.ts'
@@ -10,10 +11,9 @@ import type { AnyProvidedService, AnyService } from './service.ts'
 import { sms } from './sms.ts'
 import { upload } from './upload.ts'
 
-const all = { invoicing, esign, postal, sms, email, file, upload }
+const all = { invoicing, esign, postal, sms, email, file, upload } satisfies Record<ServiceName, unknown>
 
 type All = typeof all
-export type ServiceName = keyof All
 type Dispatched<Name extends ServiceName> = All[Name] extends { request: (...given: never) => infer Dispatch } ? Dispatch : never
 /** The services that a provider does; the others are done here. */
 export type ProvidedName = { [Name in ServiceName]: Dispatched<Name> extends never ? never : Name }[ServiceName]
@@ -21,12 +21,7 @@ export type ProvidedName = { [Name in ServiceName]: Dispatched<Name> extends nev
 /** Every service, by its name in the path. */
 export const services: { readonly [Name in ServiceName]: Name extends ProvidedName ? AnyProvidedService<Dispatched<Name>> : AnyService } = all
 
-export const serviceNames = Object.keys(services) as readonly ServiceName[]
 export const providedNames = serviceNames.filter(needsProvider)
-
-export function isServiceName (name: string): name is ServiceName {
-  return Object.hasOwn(services, name)
-}
 
 /** The format of the document that a service makes of its template. */
 export function formatOf (name: ServiceName, fields: JsonObject): FileFormat {

@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { DocumentHandle } from '../contract/common.ts'
-import type { Problem } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject, Problem } from '../contract/json.ts'
 import { checkEInvoice } from '../einvoice/check.ts'
 import { eInvoiceFormats, type EInvoiceFormat } from '../einvoice/model.ts'
 import { currencyOf } from '../einvoice/write.ts'

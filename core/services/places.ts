@@ -1,4 +1,4 @@
-import type { ServiceName } from './index.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import { deferrable, deferredForm, eventsOf, liftedOf, mostDeferred, stepForms, type StepForm } from './request-schema.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

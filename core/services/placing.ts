@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox'
-import type { Problem } from '../contract/errors.ts'
+import type { Problem } from '../contract/json.ts'
+import { isServiceName, type ServiceName } from '../contract/service-names.ts'
 import { isPath } from './chains.ts'
-import { isServiceName, type ServiceName } from './index.ts'
 
 /** Tells of an unknown field where it belongs, if the requests of these services have it elsewhere; `schema`: that of their bodies. */
 export function createPlacing (path: readonly ServiceName[], { properties }: TObject): (problem: Problem) => Problem {

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { CountryCode, Line, Lines, type DocumentHandle } from '../contract/common.ts'
-import type { Problem } from '../contract/errors.ts'
+import type { Problem } from '../contract/json.ts'
 import { paperOf, papers, usualPaper, type Page } from '../documents/paper.ts'
 import { checkPlace, checkState, withoutPostalCodes } from './address.ts'
 import { textAt } from './data.ts'

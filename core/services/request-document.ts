@@ -1,7 +1,8 @@
 import { Type, type TObject, type TProperties } from 'typebox'
 import type { JsonObject } from '../contract/json.ts'
+import type { ServiceName } from '../contract/service-names.ts'
 import { chainBeginners, chainFollowers } from './chains.ts'
-import { needsProvider, services, type ServiceName } from './index.ts'
+import { needsProvider, services } from './index.ts'
 import { capital, deferredField, requestSchema, stepForms, type StepForm } from './request-schema.ts'
 
 /*

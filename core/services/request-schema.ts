@@ -2,8 +2,9 @@ import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
 import { deliveryStatusesOf, isEventService } from '../contract/delivery.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { serviceNames, type ServiceName } from '../contract/service-names.ts'
 import { chainFollowers } from './chains.ts'
-import { needsProvider, serviceNames, services, type ServiceName } from './index.ts'
+import { needsProvider, services } from './index.ts'
 
 const closed = { additionalProperties: false } as const
 

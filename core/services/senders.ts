@@ -1,6 +1,5 @@
 import { domainToASCII } from 'node:url'
-import type { Problem } from '../contract/errors.ts'
-import type { Json } from '../contract/json.ts'
+import type { Json, Problem } from '../contract/json.ts'
 import { comparable } from '../contract/mailbox.ts'
 
 /**

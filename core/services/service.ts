@@ -1,6 +1,5 @@
 import type { TObject } from 'typebox'
-import type { Problem } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject, Problem } from '../contract/json.ts'
 import type { FileFormat } from '../documents/file-formats.ts'
 import type { Page, Paper } from '../documents/paper.ts'
 import type { ContentKind, Made } from './made.ts'

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { CountryCode } from '../contract/common.ts'
-import type { Problem } from '../contract/errors.ts'
+import type { Problem } from '../contract/json.ts'
 import { checkMost, checkOffered } from './limits.ts'
 import { checkLink, withLink } from './link.ts'
 import { checkPhoneNumber, PhoneNumber } from './phone.ts'

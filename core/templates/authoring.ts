@@ -1,5 +1,5 @@
-import { refusal, type Problem } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
+import { refusal } from '../contract/errors.ts'
+import type { JsonObject, Problem } from '../contract/json.ts'
 import { templateTextLimit, type NextVersionBody, type PreviewBody, type PreviewFormat, type PreviewTextBody, type TemplateBody } from '../contract/templates.ts'
 import { RenderError } from '../documents/errors.ts'
 import { assetName } from '../documents/inspect.ts'

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import type { Problem } from '../../core/contract/errors.ts'
-import type { JsonObject } from '../../core/contract/json.ts'
+import type { JsonObject, Problem } from '../../core/contract/json.ts'
 import { foresee } from '../../core/host/foresee.ts'
 import { checkSettings, splitSecrets } from '../../core/host/settings.ts'
 import type { InvoicingDispatch, InvoicingFields } from '../../core/services/invoicing.ts'

@@ -1,7 +1,7 @@
 import { getDocumentProxy } from 'unpdf'
+import type { Problem } from '../../../core/contract/json.ts'
 import { compileTemplate, type CompiledTemplate } from '../../../core/documents/compile.ts'
 import { RenderError, TemplateError, type Fault } from '../../../core/documents/errors.ts'
-import type { Problem } from '../../../core/contract/errors.ts'
 import type { Format, Rendered } from '../../../core/documents/job.ts'
 import type { TemplateSource } from '../../../core/documents/model.ts'
 import { render } from '../../../core/documents/render.ts'

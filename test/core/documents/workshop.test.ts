@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap'
-import { createGate } from '../../../core/documents/gate.ts'
-import { createTurns } from '../../../core/documents/turns.ts'
+import { createFairSemaphore, createSemaphore } from '../../../core/contract/semaphore.ts'
 import { createWorkshop, type Workshop, type WorkshopOptions } from '../../../core/documents/workshop.ts'
 import { now, templateOf } from './support.ts'
 
@@ -60,26 +59,26 @@ void t.test('too many jobs are turned away at once', async (t) => {
 })
 
 void t.test('a company does one job at a time, and waits for nobody else', async (t) => {
-  const turns = createTurns(1)
+  const turns = createFairSemaphore(1)
   const begun: string[] = []
-  const gate = createGate(0, 10)
+  const gate = createSemaphore(0, 10)
   const job = (name: string) => async (): Promise<void> => {
     begun.push(name)
-    await gate.enter()
+    await gate.acquire()
   }
-  const first = turns.take(1, job('first'))
-  const second = turns.take(1, job('second'))
-  await t.rejects(turns.take(1, job('third')), { name: 'ThreadsBusy' })
-  const other = turns.take(2, job('other'))
+  const first = turns.run(1, job('first'))
+  const second = turns.run(1, job('second'))
+  await t.rejects(turns.run(1, job('third')), { name: 'SemaphoreFull' })
+  const other = turns.run(2, job('other'))
   await new Promise((resolve) => setImmediate(resolve))
   t.strictSame(begun, ['first', 'other'])
-  gate.leave()
+  gate.release()
   await first
-  gate.leave()
+  gate.release()
   await other
   await new Promise((resolve) => setImmediate(resolve))
   t.strictSame(begun, ['first', 'other', 'second'])
-  gate.leave()
+  gate.release()
   await second
-  await turns.take(1, () => Promise.resolve())
+  await turns.run(1, () => Promise.resolve())
 })

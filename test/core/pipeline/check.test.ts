@@ -1,5 +1,5 @@
 import t from 'tap'
-import { serviceNames } from '../../../core/services/index.ts'
+import { serviceNames } from '../../../core/contract/service-names.ts'
 import { judge, template } from './support.ts'
 
 const sms = { phoneNumber: '+33612345678', message: 'Hello' }

@@ -1,6 +1,7 @@
 import t from 'tap'
+import { serviceNames, type ServiceName } from '../../../core/contract/service-names.ts'
 import { chains } from '../../../core/services/chains.ts'
-import { needsProvider, serviceNames, services, type ServiceName } from '../../../core/services/index.ts'
+import { needsProvider, services } from '../../../core/services/index.ts'
 import type { DispatchRequest } from '../../../core/services/request.ts'
 import { chainBody, continuations } from '../../support/chains.ts'
 import { judgeChain, judgeRequest, readerFor, template } from '../pipeline/support.ts'

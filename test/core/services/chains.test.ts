@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { serviceNames, type ServiceName } from '../../../core/contract/service-names.ts'
 import { chainBeginners, chainFault, chainFollowers, chains, isPath, longestChain, whatMayFollow } from '../../../core/services/chains.ts'
-import { serviceNames, type ServiceName } from '../../../core/services/index.ts'
 
 /** Every path of two to five services, with repetitions. */
 const paths = [2, 3, 4, 5].flatMap((length) => Array.from({ length }).reduce<ServiceName[][]>((shorter) => shorter.flatMap((path) => serviceNames.map((name) => [...path, name])), [[]]))

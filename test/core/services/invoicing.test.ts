@@ -1,6 +1,5 @@
 import t from 'tap'
-import type { Problem } from '../../../core/contract/errors.ts'
-import type { JsonObject } from '../../../core/contract/json.ts'
+import type { JsonObject, Problem } from '../../../core/contract/json.ts'
 import { invoicing, type InvoicingCapabilities, type InvoicingFields } from '../../../core/services/invoicing.ts'
 import type { Findings, Subject } from '../../../core/services/service.ts'
 

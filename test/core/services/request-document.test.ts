@@ -1,7 +1,7 @@
 import t from 'tap'
 import { compileJsonSchema } from '../../../core/contract/schema.ts'
+import { serviceNames, type ServiceName } from '../../../core/contract/service-names.ts'
 import { chains } from '../../../core/services/chains.ts'
-import { serviceNames, type ServiceName } from '../../../core/services/index.ts'
 import { documentedChain, documentedRequest } from '../../../core/services/request-document.ts'
 import { createRequestReader } from '../../../core/services/request.ts'
 import { beginnings, chainBody } from '../../support/chains.ts'
