@@ -5,6 +5,7 @@ import type { Problem } from '../contract/json.ts'
 import type { DispatchStatus } from '../contract/states.ts'
 import { RenderError } from '../documents/errors.ts'
 import { RendererBusy } from '../documents/renderer.ts'
+import { WorkshopBusy } from '../documents/workshop.ts'
 import type { Outcome } from '../host/call.ts'
 import { findDispatch } from '../store/dispatch-views.ts'
 import { skipUnfounded } from '../store/deferred.ts'
@@ -111,7 +112,7 @@ export function settlementOf (outcome: Outcome): Settlement {
 
 /** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. `place`: where the step's own things stand in the request. */
 export function settlementOfFailure (error: unknown, place = ''): Settlement {
-  if (error instanceof RendererBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
+  if (error instanceof RendererBusy || error instanceof WorkshopBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
   if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], place)
   // No later try finds it as it was.
   if (error instanceof DispatchError && (error.word === 'document_expired' || error.word === 'document_damaged')) return { outcome: 'rejected', error: { word: error.word, message: error.message } }

@@ -2,6 +2,7 @@ import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import { RenderError } from '../../../core/documents/errors.ts'
 import { RendererBusy } from '../../../core/documents/renderer.ts'
+import { WorkshopBusy } from '../../../core/documents/workshop.ts'
 import { createPipeline } from '../../../core/pipeline/pipeline.ts'
 import { settlementOf, settlementOfFailure } from '../../../core/pipeline/settle.ts'
 import type { Database } from '../../../core/store/database.ts'
@@ -20,7 +21,9 @@ await t.test('a vendor\'s own code stands in the details', (t) => {
 await t.test('what fails before the call was not sent: the data\'s fault is final, ours may pass', (t) => {
   const faulty = new RenderError([{ path: '/lines/0', code: 'missing', message: 'Nothing there.' }])
   t.match(settlementOfFailure(faulty), { outcome: 'rejected', error: { word: 'validation_failed', details: [{ path: '/template/data/lines/0', code: 'missing' }] } })
-  t.match(settlementOfFailure(new RendererBusy()), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: /Nothing was sent/ } })
+  for (const busy of [new RendererBusy(), new WorkshopBusy()]) {
+    t.same(settlementOfFailure(busy), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${busy.message} Nothing was sent.` } })
+  }
   t.match(settlementOfFailure(new DispatchError('provider_unavailable', 'Gone.')), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Gone.' } })
   const { outcome, error } = settlementOfFailure(new Error('a secret')) as { outcome: string, error: object }
   t.equal(outcome, 'unavailable')
