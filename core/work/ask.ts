@@ -37,7 +37,7 @@ export function createAsk ({ database, freshness, configurations, keyring, netwo
       reference: stepId,
       idempotencyKey: stepId,
       log: logWith(log, { companyId, dispatchId, provider: provider.code }),
-      state: createProviderState(database, companyId, provider.code, now),
+      state: createProviderState(database, companyId, provider.code),
       now,
       outside: {
         network,
