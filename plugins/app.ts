@@ -83,7 +83,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(healthRoutes, { ...shared, clockSkew: get('clockSkew') })
   await app.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   if (get('config').environment === 'development') {
-    await app.register(simulatorRoutes, { ...shared, host: get('host'), configurations: get('configurations'), keyring: get('keyring'), vendor: get('simulatedVendor'), queue: get('queue'), newId: get('newId') })
+    await app.register(simulatorRoutes, { ...shared, host: get('host'), configurations: get('configurations'), keyring: get('keyring'), vendor: get('simulatedVendor'), queue: get('queue'), now: get('now'), newId: get('newId') })
   }
 }
 

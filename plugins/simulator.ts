@@ -19,10 +19,10 @@ const SentEvent = Type.Object({
   event: AnyJsonObject
 }, { title: 'SimulatorEvent' })
 
-type Options = { database: Database, host: Host, configurations: Configurations, keyring: Keyring, vendor: SimulatedVendor, queue: Queue, newId: () => string }
+type Options = { database: Database, host: Host, configurations: Configurations, keyring: Keyring, vendor: SimulatedVendor, queue: Queue, now: () => Date, newId: () => string }
 
 /** Development only: what the simulator has "sent" for the company, and events of it as a vendor's. */
-export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, host, configurations, keyring, vendor, queue, newId }, done) => {
+export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, host, configurations, keyring, vendor, queue, now, newId }, done) => {
   /** The configuration that a step was dispatched with, as far as events need it. */
   async function addressee (companyId: number, userId: number | null | undefined): Promise<{ search: string, settings: JsonObject }> {
     const stored = (await configurations.latest(companyId)).configurations.find((configuration) => configuration.providerCode === code && configuration.userId === userId)
@@ -47,7 +47,7 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { da
     const webhook = isEventService(service) ? host.find(code)?.manifest.webhooks?.[service] : undefined
 
     // A vendor knows before it tells: the verb `status` answers the same from now on.
-    await createProviderState(database, companyId, code).put(`delivery:${remoteId}`, status)
+    await createProviderState(database, companyId, code, now).put(`delivery:${remoteId}`, status)
     const event = { id: newId(), type: status, transaction: remoteId }
     if (webhook === undefined) {
       await queue.send('poll', [{ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId }])

@@ -47,7 +47,7 @@ export async function contextOf (parts: Parts, run: Run, step: ProviderStep): Pr
     idempotencyKey: generation === 0 ? stepId : `${stepId}:${generation}`,
     ...(rest === undefined ? {} : { rest: { answer: rest.answer, recipients: rest.recipients } }),
     log: logWith(parts.log, { companyId, dispatchId, provider: provider.code }),
-    state: createProviderState(parts.database, companyId, provider.code),
+    state: createProviderState(parts.database, companyId, provider.code, parts.now),
     now: parts.now,
     outside: await outsideOf(parts, run, step, configuration.userId === null ? 'company' : `user ${configuration.userId}`)
   }

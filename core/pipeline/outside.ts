@@ -10,18 +10,18 @@ import { storedFile } from './stored-document.ts'
 
 /** What the provider of a step may reach. `owner` tells whose configuration it is: the company's or which user's. */
 export async function outsideOf (parts: Parts, { companyId, dispatchId, runId }: Run, { by: { provider }, service, stepId, generation }: ProviderStep, owner: string): Promise<Outside> {
-  const { network, spool, database, diskRoot, leases } = parts
+  const { network, spool, database, diskRoot, leases, now } = parts
   // Under a name that no provider's code can have: the provider's own keys are elsewhere.
   const providerCode = `${provider.code}:host`
   // A definite refusal ends what was prepared: what comes after it begins anew.
   const key = generation === 0 ? `checkpoint:${stepId}` : `checkpoint:${stepId}:${generation}`
-  const id = provider.manifest.services[service]?.checkpoint === true ? await createProviderState(database, companyId, providerCode).get(key) : undefined
+  const id = provider.manifest.services[service]?.checkpoint === true ? await createProviderState(database, companyId, providerCode, now).get(key) : undefined
   return {
     network,
     holds: () => leases.holds(runId),
     account: `${companyId}|${provider.code}|${owner}`,
     documents: { read: (document) => readDocument(parts, companyId, document), keep: spool.keep },
-    checkpoint: { ...(typeof id === 'string' && { id }), save: (value) => keepForRun(database, { companyId, dispatchId, runId, providerCode, key, value }) },
+    checkpoint: { ...(typeof id === 'string' && { id }), save: (value) => keepForRun(database, { companyId, dispatchId, runId, providerCode, key, value }, now()) },
     ...(diskRoot !== undefined && { disk: { root: diskRoot, folder: String(companyId) } })
   }
 }

@@ -4,13 +4,13 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Database } from './database.ts'
 
 /** The functions of the database, in the order in which they are made: each does a whole transaction in one message. */
-const texts = ['common', 'open', 'attempt', 'settle', 'keep', 'release'].map((name) => readFileSync(new URL(`calls/${name}.sql`, import.meta.url), 'utf8'))
+const texts = ['common', 'open', 'attempt', 'settle'].map((name) => readFileSync(new URL(`calls/${name}.sql`, import.meta.url), 'utf8'))
 
 /** Another text is another schema, so that processes of several versions work side by side. */
 const schema = `calls_${hash('sha256', texts.join('\0')).slice(0, 16)}`
 
 /** A function by its name. */
-export function callOf (name: 'open' | 'attempt' | 'settle' | 'keep' | 'release'): RawBuilder<unknown> {
+export function callOf (name: 'open' | 'attempt' | 'settle'): RawBuilder<unknown> {
   return sql.id(schema, name)
 }
 

@@ -2,36 +2,39 @@ import { sql } from 'kysely'
 import { DispatchError } from '../contract/errors.ts'
 import type { Json } from '../contract/json.ts'
 import type { State } from '../host/context.ts'
-import { callOf } from './calls.ts'
-import type { Database } from './database.ts'
-
-/** Whose value it is, and where it stands; what several dispatches share may be among them. */
-type Place = { companyId: number, providerCode: string, key: string }
+import type { CompanyQueries, Database } from './database.ts'
 
 /** What one provider remembers for one company, shared by all processes. */
-export function createProviderState (database: Database, companyId: number, providerCode: string): State {
+export function createProviderState (database: Database, companyId: number, providerCode: string, now: () => Date): State {
+  const get = async (queries: CompanyQueries, key: string): Promise<Json | undefined> => {
+    const row = await queries.selectFrom('provider_state').select('value').where('company_id', '=', companyId)
+      .where('provider_code', '=', providerCode).where('key', '=', key).executeTakeFirst()
+    return row?.value
+  }
+  const insert = (queries: CompanyQueries, key: string, value: Json) => queries.insertInto('provider_state')
+    .values({ company_id: companyId, provider_code: providerCode, key, value: JSON.stringify(value), updated_at: now() })
   return {
-    async get (key) {
-      const row = await database.company(companyId, (queries) => queries.selectFrom('provider_state').select('value').where('company_id', '=', companyId)
-        .where('provider_code', '=', providerCode).where('key', '=', key).executeTakeFirst())
-      return row?.value
+    get: (key) => database.company(companyId, (queries) => get(queries, key)),
+    async put (key, value) {
+      await database.company(companyId, (queries) => insert(queries, key, value).onConflict((conflict) => conflict
+        .columns(['company_id', 'provider_code', 'key']).doUpdateSet({ value: JSON.stringify(value), updated_at: now() })).execute())
     },
-    put: async (key, value) => { await keep(database, { companyId, providerCode, key }, value) },
-    putIfAbsent: (key, value) => keep(database, { companyId, providerCode, key }, value, { first: true })
+    putIfAbsent: (key, value) => database.company(companyId, async (queries) => {
+      const inserted = await insert(queries, key, value).onConflict((conflict) => conflict.doNothing()).returning('key').executeTakeFirst()
+      return inserted === undefined ? await get(queries, key) ?? value : value
+    })
   }
 }
 
 /** Keeps a value for a run, as long as it has its dispatch. Throws `conflict` when it has lost it. */
-export async function keepForRun (database: Database, { companyId, dispatchId, runId, providerCode, key, value }: Place & { dispatchId: string, runId: string, value: string }): Promise<void> {
-  const kept = await keep(database, { companyId, providerCode, key }, value, { dispatch_id: dispatchId, run_id: runId })
-  if (kept === null) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
-}
-
-/** Keeps a value on these terms of the call; answers the one that stands there then. */
-async function keep (database: Database, { companyId, providerCode, key }: Place, value: Json, terms: Record<string, Json> = {}): Promise<Json> {
-  const given = { company_id: companyId, provider_code: providerCode, key, value, first: false, ...terms }
-  const kept = await database.call(companyId, sql<{ value: Json }>`select ${callOf('keep')}(${JSON.stringify(given)}::jsonb, ${database.now}) as value`)
-  return kept?.value ?? null
+export async function keepForRun (database: Database, { companyId, dispatchId, runId, providerCode, key, value }: { companyId: number, dispatchId: string, runId: string, providerCode: string, key: string, value: Json }, now: Date): Promise<void> {
+  const { rows } = await database.company(companyId, (queries) => sql`
+    with run as (
+      select company_id from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for share
+    )
+    insert into provider_state (company_id, provider_code, key, value, updated_at) select company_id, ${providerCode}, ${key}, ${JSON.stringify(value)}, ${now} from run
+    on conflict (company_id, provider_code, key) do update set value = excluded.value, updated_at = excluded.updated_at returning 1`.execute(queries))
+  if (rows.length === 0) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
 }
 
 /** The values of a provider's keys that begin with `prefix`, the newest first. */

@@ -37,7 +37,7 @@ export function createAsk ({ database, freshness, configurations, keyring, netwo
       reference: stepId,
       idempotencyKey: stepId,
       log: logWith(log, { companyId, dispatchId, provider: provider.code }),
-      state: createProviderState(database, companyId, provider.code),
+      state: createProviderState(database, companyId, provider.code, now),
       now,
       outside: {
         network,

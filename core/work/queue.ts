@@ -75,8 +75,8 @@ const queueLimits = { connect: 5_000, lock: 10_000, statement: 60_000, idle: 10_
 
 /** Opens the queue in the database, beside the service's own tables; its tables are made or brought up to date first. */
 export async function openQueue ({ databaseUrl, database: { alone }, log }: { databaseUrl: string, database: Pick<Database, 'alone'>, log: Log }): Promise<Queue> {
-  // What pg-boss does not know goes to its pool. One more connection hears of new jobs: with it the queue has four.
-  const connections = { ...connectionSettings(queueLimits, hasty), connectionString: databaseUrl, Client: LastingClient, max: 3, application_name: 'document-dispatch queue' }
+  // What pg-boss does not know goes to its pool.
+  const connections = { ...connectionSettings(queueLimits, hasty), connectionString: databaseUrl, Client: LastingClient, max: 4, application_name: 'document-dispatch queue' }
   const boss = new PgBoss({ ...connections, schema: 'queue', useListenNotify: true, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 })
   boss.on('error', (error) => log.warn({ reason: reasonOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))

@@ -4,10 +4,10 @@ import type { Breakers } from '../host/breaker.ts'
 import { userOf } from '../pipeline/run.ts'
 import type { Author } from '../store/audit.ts'
 import type { Database } from '../store/database.ts'
-import { releaseBeside, releaseWaiting, type Release, type Released } from '../store/releases.ts'
+import { releaseBeside, releaseWaiting, type Release } from '../store/releases.ts'
 import type { Queue } from './queue.ts'
 
-/** How many things of a kind are looked for at once, and how many one request takes. */
+/** How many things of a kind one transaction takes, and how many one request. */
 const [together, most] = [500, 50_000]
 
 /**
@@ -16,7 +16,7 @@ const [together, most] = [500, 50_000]
  */
 export type ReleaseQueue = (what: Omit<Release, 'companyId'>, by: { actor: Actor, author: Author }) => Promise<number>
 
-type Options = { database: Database, queue: Pick<Queue, 'jobs'>, breakers: Pick<Breakers, 'close'>, now: () => Date }
+type Options = { database: Database, queue: Pick<Queue, 'send'>, breakers: Pick<Breakers, 'close'>, now: () => Date }
 
 export function createReleaseQueue ({ database, queue, breakers, now }: Options): ReleaseQueue {
   return async (what, { actor, author }) => {
@@ -27,22 +27,21 @@ export function createReleaseQueue ({ database, queue, breakers, now }: Options)
     const by = { author, actor: userOf(actor), limit: together, at: now() }
     // The jobs of the planned time still wait under the usual keys: they will find nothing left to do.
     const dispatches = await all(() => releaseWaiting(database, release, {
-      ...by, jobs: (waiting) => queue.jobs('dispatch', waiting.map((data) => ({ data, key: `${data.dispatchId} released` })))
+      ...by, enqueue: (queries, released) => queue.send('dispatch', released.map((data) => ({ data, key: `${data.dispatchId} released` })), queries)
     }))
     const beside = await all(() => releaseBeside(database, release, {
-      ...by, jobs: (waiting) => queue.jobs('deferred', waiting.map((data) => ({ data, key: `${data.stepId} released` })))
+      ...by, enqueue: (queries, released) => queue.send('deferred', released.map((data) => ({ data, key: `${data.stepId} released` })), queries)
     }))
     return dispatches + beside
   }
 }
 
 /** Releases until nothing is left, or as many as one request takes. */
-async function all (releaseSome: () => Promise<Released>): Promise<number> {
-  let [total, more] = [0, true]
-  while (more && total < most) {
-    const released = await releaseSome()
-    total += released.count
-    more = released.more
+async function all (releaseSome: () => Promise<number>): Promise<number> {
+  let [total, last] = [0, together]
+  while (last === together && total < most) {
+    last = await releaseSome()
+    total += last
   }
   return total
 }

@@ -33,6 +33,7 @@ export function createStoring ({ database, queue, spool, log }: { database: Data
   /** Whether the database has just failed: it is asked again by the next drain, not by every event. */
   let away = false
   let parked = 0
+  let draining: Promise<void> | undefined
 
   async function record (arrivals: readonly Arrival[]): Promise<void> {
     const recorded = new Set(await recordArrivals(database, arrivals, enqueueInbound(queue)))
@@ -70,7 +71,10 @@ export function createStoring ({ database, queue, spool, log }: { database: Data
       await spool.put(arrival)
       return true
     },
-    drain,
+    async drain () {
+      draining ??= drain().finally(() => { draining = undefined })
+      await draining
+    },
     settle: gathering.drain
   }
 }

@@ -3,7 +3,6 @@ import { callbackLimits, type Callbacks } from './callbacks.ts'
 import { startDispatching } from './dispatching.ts'
 import { createInboundHandler } from './inbound.ts'
 import { createPolling, createSweep } from './poll.ts'
-import { repeat } from './repeat.ts'
 import { createRetention, type RetentionOptions } from './retention.ts'
 import type { Storing } from './storing.ts'
 
@@ -32,13 +31,13 @@ export async function startWorker (options: Options): Promise<Worker> {
   await queue.schedule('retention', '17 3 * * *')
   const dispatching = await startDispatching(options)
 
-  const notDrained = (error: unknown): void => { log.debug({ err: error }, 'events stay on the disk') }
-  // What lies there has come before whatever this process is sent from now on.
-  await storing.drain().catch(notDrained)
-  const draining = repeat(drainPause, storing.drain, notDrained)
+  const drain = (): Promise<void> => storing.drain().catch((error: unknown) => log.debug({ err: error }, 'events stay on the disk'))
+  await drain()
+  const timer = setInterval(() => void drain(), drainPause)
   return {
     async close () {
-      await Promise.all([draining.close(), dispatching.close()])
+      clearInterval(timer)
+      await dispatching.close()
       await storing.settle()
     }
   }

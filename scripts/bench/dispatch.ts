@@ -6,14 +6,15 @@ import { fileURLToPath } from 'node:url'
 import { createRenderer, readTemplateFolder, type Renderer } from '@dispatch/core'
 import { startChild, type Child } from './support/child.ts'
 import { withDatabase } from './support/database.ts'
+import { effort } from './support/effort.ts'
 import { invoiceData, invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond } from './support/load.ts'
 import { inTurns, rateOf, row, type Rate } from './support/measure.ts'
 import { replayed } from './support/replayed.ts'
 import type { Service } from './support/service.ts'
+import { printTable } from './support/table.ts'
 
-const rounds = 7
-const seconds = 2
+const { rounds, seconds } = effort({ rounds: 7, seconds: 2 }, { rounds: 1, seconds: 0.2 })
 function dispatches ({ ready: { url, bearer } }: Child<Service>): Rate {
   return () => requestsPerSecond({ url: `${url}/api/invoicing`, body: invoiceRequest('[<id>]'), authorization: bearer }, seconds)
 }
@@ -37,7 +38,7 @@ const { sql, unrendered, threads, rendered } = await withDatabase(async ({ url }
   }, rounds)
 })
 
-console.table({
+printTable({
   'the SQL of a dispatch alone': row(sql),
   'dispatch without its document, of the SQL': row(unrendered, { baseline: sql, wanted: 50 }),
   'the threads alone': row(threads),

@@ -1,6 +1,6 @@
 /**
  * What an e-invoice costs: CII and UBL written from data of 12 and of 300 lines, its rules, and a Factur-X beside the plain PDF of
- * the same page, in turns. `node scripts/bench/e-invoice.ts` prints a table.
+ * the same page, in turns.
  */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,8 @@ import { readTemplateFolder } from '../../core/documents/folder.ts'
 import { render } from '../../core/documents/render.ts'
 import { checkEInvoice } from '../../core/einvoice/check.ts'
 import { eInvoiceOf } from '../../core/einvoice/write.ts'
+import { effort } from './support/effort.ts'
+import { printTable } from './support/table.ts'
 
 const folder = fileURLToPath(new URL('../../templates/e-invoice', import.meta.url))
 const sample = JSON.parse(await readFile(`${folder}/sample.json`, 'utf8')) as { lines: JsonObject[] } & JsonObject
@@ -43,7 +45,7 @@ async function measure (count: number, rounds: number): Promise<Record<string, {
   return Object.fromEntries(Object.keys(tasks).map((name, index) => [name, { ms: Math.round((times[index]?.sort((a, b) => a - b)[rounds >> 1] ?? 0) * 100) / 100 }]))
 }
 
-for (const [lines, rounds] of [[12, 200], [300, 20]] as const) {
+for (const [lines, rounds] of effort<[lines: number, rounds: number][]>([[12, 200], [300, 20]], [[12, 20], [300, 2]])) {
   console.log(`${lines} lines`)
-  console.table(await measure(lines, rounds))
+  printTable(await measure(lines, rounds))
 }

@@ -2,12 +2,14 @@ import { fileURLToPath } from 'node:url'
 import { compileTemplate } from '../../core/documents/compile.ts'
 import { readTemplateFolder } from '../../core/documents/folder.ts'
 import { render } from '../../core/documents/render.ts'
-import { peers, type Make } from './formats-peers.ts'
-import { invoiceOf } from './pdf-by-hand.ts'
+import { effort } from './support/effort.ts'
+import { peers, type Make } from './support/formats-peers.ts'
+import { invoiceOf } from './support/pdf-by-hand.ts'
+import { printTable } from './support/table.ts'
 
 /**
  * How fast an invoice becomes a DOCX, an XLSX and a mail: the whole way from its data, beside what others take for the table
- * alone. `node scripts/bench/formats.ts` prints a table; all take turns in one process.
+ * alone. All take turns in one process.
  */
 const template = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
 const compiled = compileTemplate(template.source)
@@ -22,8 +24,8 @@ const ours: Record<string, Make> = {
 const others = peers()
 if (Object.keys(others).length < 2) console.log('docx, exceljs or both are left out: npm install --prefix scripts/bench --ignore-scripts brings them.')
 const contestants = { ...ours, ...others }
-console.table(await compare(12, 300))
-console.table(await compare(1_000, 10))
+printTable(await compare(12, effort(300, 20)))
+printTable(await compare(1_000, effort(10, 1)))
 
 type Row = { 'ms, median': number, KB: number }
 

@@ -3,17 +3,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { startChild, type Child } from './support/child.ts'
 import { withDatabase } from './support/database.ts'
+import { effort } from './support/effort.ts'
 import { grow } from './support/grown.ts'
 import { invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond, sendRequests } from './support/load.ts'
 import { inTurns, row, type Rate } from './support/measure.ts'
 import type { Service } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
+import { printTable } from './support/table.ts'
 
-const rounds = 7
-const seconds = 2
-const queued = 1_000
-const [few, many] = [1_000, 1_000_000]
+const { rounds, seconds, queued, few, many } = effort(
+  { rounds: 7, seconds: 2, queued: 1_000, few: 1_000, many: 1_000_000 },
+  { rounds: 1, seconds: 0.2, queued: 50, few: 100, many: 1_000 }
+)
 
 /** How often a second the service dispatches on a database with so much in it. */
 type Contestant = { invoices: Rate, sms: Rate }
@@ -55,7 +57,7 @@ await using opened = new AsyncDisposableStack()
 const [small, large] = [await contestant(opened, few), await contestant(opened, many)]
 const rates = await inTurns({ smallInvoices: small.invoices, largeInvoices: large.invoices, smallSms: small.sms, largeSms: large.sms }, rounds)
 // 1.2 times the cost is 83 % of the rate.
-console.table({
+printTable({
   [`an invoice where ${few} dispatches are stored`]: row(rates.smallInvoices),
   [`an invoice where ${many} are, of that`]: row(rates.largeInvoices, { baseline: rates.smallInvoices, wanted: 83 }),
   [`a queued SMS where ${few} are stored`]: row(rates.smallSms),

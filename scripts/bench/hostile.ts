@@ -1,19 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { startChild } from './support/child.ts'
 import { withDatabase } from './support/database.ts'
+import { effort } from './support/effort.ts'
 import { post } from './support/post.ts'
 import type { Service } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
+import { printTable } from './support/table.ts'
 
 /**
  * 200 connections of one hostile company (bad logins, floods, slow bodies, large bodies of two kinds), and the 99th percentile of another
- * company's dispatches meanwhile against its quiet value, in the same run: `npm run bench -- hostile`. Quiet and hostile spells take
+ * company's dispatches meanwhile against its quiet value, in the same run. Quiet and hostile spells take
  * turns. The service, the attackers and who measures are processes of their own; the limits of rate are those of the
  * service, so that the company which is measured sends as many users.
  */
-const rounds = 3
-/** Dispatches of one spell. */
-const measured = 200
+
+/** `measured`: dispatches of one spell. */
+const { rounds, measured } = effort({ rounds: 3, measured: 200 }, { rounds: 1, measured: 25 })
 const users = 30
 /** Milliseconds between two of them. */
 const every = 20
@@ -24,13 +26,13 @@ await withDatabase(async ({ url }, folder) => {
   // Another company; its process only works on the queue.
   const other = await startChild<Service>('service.ts', [url, folder, 'unrendered'], { DISPATCH_WORKER: 'off' })
   try {
-    console.table(await compare(service.ready, { ...other.ready, url: service.ready.url }))
+    printTable(await compare(service.ready, { ...other.ready, url: service.ready.url }))
   } finally {
     await Promise.all([service.stop(), other.stop()])
   }
 })
 
-async function compare (victim: Service, { url, bearer }: Service): Promise<object> {
+async function compare (victim: Service, { url, bearer }: Service): Promise<Record<string, object>> {
   await spell(victim)
   const [quiet, hostile]: [number[], number[]] = [[], []]
   for (let round = 0; round < rounds; round++) {

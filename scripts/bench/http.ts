@@ -11,15 +11,15 @@ import { createProgress } from '../../core/host/outcome.ts'
 import { createRedactor, redactLog } from '../../core/host/redact.ts'
 import { defineProvider, Secret, Type } from '../../core/provider.ts'
 import { createVendor } from '../../core/testing/vendor.ts'
+import { effort } from './support/effort.ts'
+import { printTable } from './support/table.ts'
 
 /**
  * What the host adds to a call: the same request made by hand with undici, by a call's `http`, and by a whole dispatch of a
- * provider, to the same HTTPS server on loopback. `node scripts/bench/http.ts` prints a table; they take turns, and the
- * server is a process of its own.
+ * provider, to the same HTTPS server on loopback. They take turns, and the server is a process of its own.
  */
-const rounds = 60
-const warmUp = 30
-const callsPerRound = 150
+
+const { rounds, warmUp, callsPerRound } = effort({ rounds: 60, warmUp: 30, callsPerRound: 150 }, { rounds: 4, warmUp: 1, callsPerRound: 50 })
 
 const user = 'AC0123456789abcdef0123456789abcdef'
 const password = '0123456789abcdef0123456789abcdef'
@@ -49,7 +49,7 @@ async function measure (): Promise<void> {
   const network = createNetwork({ ca: [ca], loopback: 'allowed', route: () => ({ host: '127.0.0.1', port }) })
   const agent = new Agent({ connect: { ca: [ca] }, allowH2: false })
   try {
-    console.table(await compare({ 'undici by hand': byHand(agent, port), 'http of a call': throughHttp(network), 'a dispatch through the host': throughHost(network) }))
+    printTable(await compare({ 'undici by hand': byHand(agent, port), 'http of a call': throughHttp(network), 'a dispatch through the host': throughHost(network) }))
   } finally {
     await Promise.all([network.close(), agent.close()])
     server.kill()

@@ -1,15 +1,16 @@
 /** What is queued with `?async=true`, over HTTP, beside its statements alone; nobody works on the queue meanwhile. */
 import { startChild } from './support/child.ts'
 import { withDatabase } from './support/database.ts'
+import { effort } from './support/effort.ts'
 import { invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond } from './support/load.ts'
 import { inTurns, row } from './support/measure.ts'
 import { replayed } from './support/replayed.ts'
 import type { Service } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
+import { printTable } from './support/table.ts'
 
-const rounds = 7
-const seconds = 2
+const { rounds, seconds } = effort({ rounds: 7, seconds: 2 }, { rounds: 1, seconds: 0.2 })
 
 // Also for the house whose statements are recorded.
 process.env['DISPATCH_WORKER'] = 'off'
@@ -28,7 +29,7 @@ const rates = await withDatabase(async ({ url: databaseUrl }, folder) => {
   }, rounds)
 })
 
-console.table({
+printTable({
   'the SQL of queuing an SMS alone': row(rates.smsAlone),
   'queuing an SMS, of the SQL': row(rates.sms, { baseline: rates.smsAlone, wanted: 60 }),
   'the SQL of queuing an invoice alone': row(rates.invoicesAlone),

@@ -5,18 +5,26 @@ import { compileTemplate } from '../../core/documents/compile.ts'
 import { readTemplateFolder } from '../../core/documents/folder.ts'
 import { render } from '../../core/documents/render.ts'
 import { createRenderer } from '../../core/documents/renderer.ts'
-import { hasPeers, peers } from './pdf-peers.ts'
-import { invoiceByHand, invoiceOf, ourFonts, plainFonts, type Fonts, type Invoice } from './pdf-by-hand.ts'
+import { effort } from './support/effort.ts'
+import { invoiceByHand, invoiceOf, ourFonts, plainFonts, type Fonts, type Invoice } from './support/pdf-by-hand.ts'
+import { hasPeers, peers } from './support/pdf-peers.ts'
+import { printTable } from './support/table.ts'
 
 /**
  * How fast documents are made: the block model beside the same pages written by hand against pdfkit, with the same fonts.
- * `node scripts/bench/pdf.ts` prints a table; every ratio compares runs of the same process, taken in turns.
+ * Every ratio compares runs of the same process, taken in turns.
  */
 const template = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
 const now = '2026-03-14T09:30:00.000Z'
 
 /** Lines for a document of 40 pages. */
 const manyLines = 1_180
+
+/** `batch`: documents that are asked of the worker pool at once. */
+const amounts = effort(
+  { rounds: 400, longRounds: 12, peerRounds: 60, warmUps: 4, batches: 4, batch: 250 },
+  { rounds: 20, longRounds: 1, peerRounds: 2, warmUps: 1, batches: 1, batch: 20 }
+)
 
 if (process.argv[2] === 'memory') await printMemory()
 else await printSpeed()
@@ -26,12 +34,12 @@ async function printSpeed (): Promise<void> {
   const ours = async (data: Invoice): Promise<number> => (await render(compiled, { data, format: 'pdf', now })).pages
   const byHand = (fonts: Fonts) => async (data: Invoice): Promise<number> => (await invoiceByHand(data, fonts, new Date(now))).pages
   const contestants = { 'block model': ours, 'by hand, font parsed once': byHand(plainFonts()), 'by hand, with our font memory too': byHand(ourFonts()) }
-  console.table(await compare(contestants, 12, 400))
-  console.table(await compare(contestants, manyLines, 12))
-  if (hasPeers()) console.table(await compare({ 'block model': ours, ...withoutPages(await peers()) }, 12, 60))
+  printTable(await compare(contestants, 12, amounts.rounds))
+  printTable(await compare(contestants, manyLines, amounts.longRounds))
+  if (hasPeers()) printTable(await compare({ 'block model': ours, ...withoutPages(await peers()) }, 12, amounts.peerRounds))
   else console.log('pdfmake and @react-pdf/renderer are left out: npm install --prefix scripts/bench --ignore-scripts brings them.')
-  console.table(await poolSpeed())
-  console.log(`1,500 lines: ${execFileSync(process.execPath, [import.meta.filename, 'memory'], { encoding: 'utf8' }).trim()}`)
+  printTable(await poolSpeed())
+  printTable({ '1,500 lines, first document of a process': JSON.parse(execFileSync(process.execPath, [import.meta.filename, 'memory'], { encoding: 'utf8' })) as Memory })
 }
 
 /** The peers tell no number of pages. */
@@ -74,21 +82,23 @@ async function poolSpeed (): Promise<Record<string, { 'documents/s': number }>> 
         now
       }, { companyId: index, template: 'shared' })))
     }
-    for (let warm = 0; warm < 4; warm++) await work(200)
+    for (let warm = 0; warm < amounts.warmUps; warm++) await work(amounts.batch)
     const start = performance.now()
-    for (let round = 0; round < 4; round++) await work(250)
-    speeds[`pool, ${String(threads)} threads`] = { 'documents/s': Math.round(1000 / (performance.now() - start) * 1000) }
+    for (let round = 0; round < amounts.batches; round++) await work(amounts.batch)
+    speeds[`pool, ${String(threads)} threads`] = { 'documents/s': Math.round(amounts.batches * amounts.batch / (performance.now() - start) * 1000) }
     await renderer.close()
   }
   return speeds
 }
+
+type Memory = { pages: number, ms: number, 'MiB resident at most': number }
 
 async function printMemory (): Promise<void> {
   const compiled = compileTemplate(template.source)
   const start = performance.now()
   const { pages } = await render(compiled, { data: invoiceOf(template.sample, 1_500, 1), format: 'pdf', now })
   const time = performance.now() - start
-  console.log(`${String(pages)} pages, ${String(Math.round(time))} ms cold, at most ${String(Math.round(process.resourceUsage().maxRSS / 1024))} MiB resident`)
+  console.log(JSON.stringify({ pages, ms: Math.round(time), 'MiB resident at most': Math.round(process.resourceUsage().maxRSS / 1024) } satisfies Memory))
 }
 
 function rounded (value: number): number {

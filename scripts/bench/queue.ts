@@ -10,14 +10,19 @@ import { createAuthority } from '@dispatch/core/testing'
 import { Agent, request } from 'undici'
 import { startChild, type Child } from './support/child.ts'
 import { withDatabase } from './support/database.ts'
+import { effort } from './support/effort.ts'
 import { sendRequests } from './support/load.ts'
 import { median } from './support/measure.ts'
 import type { Service } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
+import { printTable } from './support/table.ts'
 import { takes, type Receipt, type ToVendor } from './support/vendor.ts'
 
-const queued = 10_000
-const pickedUp = 200
+/** SMS that are queued to be drained, that another company's SMS waits behind, and that are queued one by one; how many a vendor takes at a time. */
+const { drained, ahead, pickedUp, vendors } = effort(
+  { drained: 3_000, ahead: 10_000, pickedUp: 200, vendors: [1, 2, 4] },
+  { drained: 50, ahead: 100, pickedUp: 5, vendors: [1] }
+)
 /** More than are ever asked at once. */
 const many = 1_000
 
@@ -62,10 +67,10 @@ type Drain = { places: number, processes: number, concurrency: number }
 /** Messages a second while all processes work and none has run out of work. */
 async function drain (bench: Bench, { places, ...workers }: Drain): Promise<number> {
   await tell(bench.vendor, { atOnce: places })
-  await queue(bench.company, queued)
-  const receipts = await withWorkers(bench, workers, () => receiptsOnceThere(bench.vendor, queued))
+  await queue(bench.company, drained)
+  const receipts = await withWorkers(bench, workers, () => receiptsOnceThere(bench.vendor, drained))
   const times = receipts.map(({ answered }) => answered).sort((a, b) => a - b)
-  const [from, to] = [Math.floor(queued * 0.3), Math.floor(queued * 0.9)]
+  const [from, to] = [Math.floor(drained * 0.3), Math.floor(drained * 0.9)]
   return (to - from) / ((times[to] ?? NaN) - (times[from] ?? NaN)) * 1000
 }
 
@@ -90,9 +95,9 @@ async function pickUp (bench: Bench): Promise<number[]> {
 /** Seconds that one company's SMS takes when it comes behind thousands of another's. */
 async function fairness (bench: Bench): Promise<number> {
   await tell(bench.vendor, { atOnce: 1 })
-  await queue(bench.company, queued)
+  await queue(bench.company, ahead)
   return withWorkers(bench, { processes: 1, concurrency: 16 }, async () => {
-    await receiptsOnceThere(bench.vendor, queued / 20)
+    await receiptsOnceThere(bench.vendor, ahead / 20)
     const { ready: { url, bearer: authorization } } = bench.other
     const before = performance.timeOrigin + performance.now()
     const { body } = await request(`${url}/api/sms?async=true`, { method: 'POST', headers: { 'content-type': 'application/json', authorization }, body: JSON.stringify(smsRequest('single')) })
@@ -124,22 +129,22 @@ async function withBench (work: (bench: Bench) => Promise<void>): Promise<void> 
 
 await withBench(async (bench) => {
   const idle = await withWorkers(bench, { processes: 1, concurrency: 16 }, () => pickUp(bench))
-  console.table({ 'from the answer to the vendor, median ms': { measured: median(idle).toFixed(1), wanted: '< 20' } })
+  printTable({ 'from the answer to the vendor, median ms': { measured: median(idle).toFixed(1), wanted: '< 20' } })
 
   const limited: Record<string, object> = {}
-  for (const places of [1, 2, 4]) {
+  for (const places of vendors) {
     const rate = await drain(bench, { places, processes: 1, concurrency: 16 })
     const ideal = places / takes * 1000
     limited[`a vendor that takes ${places} at a time`] = { 'SMS/s': Math.round(rate), ideal, reached: percent(rate / ideal), wanted: '≥ 80 %' }
   }
-  console.table(limited)
+  printTable(limited)
 
   const [one, two] = [await drain(bench, { places: many, processes: 1, concurrency: 2 }), await drain(bench, { places: many, processes: 2, concurrency: 2 })]
-  console.table({
+  printTable({
     'one process that works on 2 at a time': { 'SMS/s': Math.round(one) },
     'two of them': { 'SMS/s': Math.round(two), reached: `${(two / one).toFixed(1)}×`, wanted: '≥ 1.5×' },
     'one process that works on 16 at a time': { 'SMS/s': Math.round(await drain(bench, { places: many, processes: 1, concurrency: 16 })) }
   })
 
-  console.table({ [`one SMS behind ${queued} of another company, s`]: { measured: (await fairness(bench)).toFixed(1), 'the others, s': queued * takes / 1000 } })
+  printTable({ [`one SMS behind ${ahead} of another company, s`]: { measured: (await fairness(bench)).toFixed(1), 'the others, s': ahead * takes / 1000 } })
 })

@@ -1,21 +1,54 @@
-/** Runs the benchmarks named as arguments, or all of them, one after the other: `npm run bench -- validation`. */
-import { spawnSync } from 'node:child_process'
+/**
+ * Runs the benchmarks named as arguments, or all of them: `npm run bench`, `npm run bench -- validation queue`. With `--smoke` each
+ * measures for about a second only, which shows that it runs. Fails where one fails or prints no table.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { assertNode } from '../node-version.mjs'
+import { smoke, smokeOption } from './support/effort.ts'
+import { faultOf } from './support/verdict.ts'
 
-const benchmarks = ['pdf', 'formats', 'e-invoice', 'validation', 'dispatch', 'intake', 'queue', 'growth', 'start', 'hostile']
+/** Every script of this folder but this one. */
+const benchmarks = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.ts') && file !== 'run.ts').map((file) => file.slice(0, -'.ts'.length))
+
+/** Milliseconds that a short run may take. */
+const timeout = 120_000
 
 assertNode()
-const given = process.argv.slice(2)
+const given = process.argv.slice(2).filter((argument) => argument !== smokeOption)
 const unknown = given.find((name) => !benchmarks.includes(name))
 if (unknown === undefined) {
-  for (const name of given.length > 0 ? given : benchmarks) run(name)
+  await runAll(given.length > 0 ? given : benchmarks)
 } else {
   console.error(`There is no benchmark "${unknown}"; there are ${benchmarks.join(', ')}.`)
   process.exitCode = 1
 }
 
-function run (name: string): void {
-  const { status } = spawnSync(process.execPath, [fileURLToPath(new URL(`${name}.ts`, import.meta.url))], { stdio: 'inherit' })
-  if (status !== 0) process.exitCode = 1
+/** One after the other, as each is to have the machine for itself; short runs measure nothing, and share it. */
+async function runAll (names: readonly string[]): Promise<void> {
+  const rest = names.values()
+  const failed: string[] = []
+  await Promise.all(Array.from({ length: smoke ? availableParallelism() : 1 }, async () => {
+    for (const name of rest) {
+      const fault = await run(name)
+      if (fault !== undefined) failed.push(`${name} ${fault}`)
+    }
+  }))
+  console.log(failed.length === 0 ? `${names.length} benchmarks ran` : `${failed.length} of ${names.length} benchmarks failed: ${failed.join(', ')}`)
+  if (failed.length > 0) process.exitCode = 1
+}
+
+/** Runs one, and prints what it printed once it has ended. */
+async function run (name: string): Promise<string | undefined> {
+  const began = performance.now()
+  const script = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
+  const child = spawn(process.execPath, smoke ? [script, smokeOption] : [script], { stdio: ['ignore', 'pipe', 'pipe'], ...(smoke ? { timeout } : {}) })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => { output += text })
+  const [code] = await once(child, 'close') as [number | null]
+  console.log(`== ${name} (${Math.round((performance.now() - began) / 1000)} s)\n${output}`)
+  return faultOf({ code, output })
 }

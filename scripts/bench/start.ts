@@ -7,29 +7,37 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { demo } from '@dispatch/core'
+import { whenCut } from './support/cut.ts'
+import { effort } from './support/effort.ts'
 import { invoiceRequest } from './support/invoice.ts'
 import { sendRequests } from './support/load.ts'
 import { median } from './support/measure.ts'
+import { printTable } from './support/table.ts'
 
-const starts = 5
-const dispatches = 1_000
+/** `starts`: of existing data. */
+const { starts, dispatches } = effort({ starts: 5, dispatches: 1_000 }, { starts: 1, dispatches: 50 })
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 type Started = { url: string, pid: number, seconds: number, stop: () => Promise<void> }
 
-/** Runs `npm start` on a data directory; credits are no matter. */
+/** Neither credits nor limits of rate are what is measured. */
+const settings = { PORT: '0', DISPATCH_PRICES: 'invoicing=0', DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '0' }
+
+/** Runs `npm start` on a data directory. */
 async function start (dataDirectory: string): Promise<Started> {
   const began = performance.now()
-  const npm = spawn('npm', ['start'], { cwd: root, env: { ...process.env, PORT: '0', DISPATCH_DATA_DIR: dataDirectory, DISPATCH_PRICES: 'invoicing=0' }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const npm = spawn('npm', ['start'], { cwd: root, env: { ...process.env, ...settings, DISPATCH_DATA_DIR: dataDirectory }, stdio: ['ignore', 'pipe', 'inherit'] })
   const [url = '', pid = ''] = await readUntil(npm.stdout, [/ is ready at (\S+)/, /"pid":(\d+)/])
   const seconds = (performance.now() - began) / 1000
   npm.stdout.resume()
+  const whole = whenCut(() => process.kill(Number(pid), 'SIGTERM'))
   return {
     url, pid: Number(pid), seconds,
     async stop () {
       const exited = once(npm, 'exit')
       process.kill(Number(pid), 'SIGTERM')
       await exited
+      whole()
     }
   }
 }
@@ -62,24 +70,33 @@ function kilobytes (pid: number, file: string, name: string): number {
   return Number(kibibytes) * 1.024
 }
 
+/** Seconds until it is ready. */
+async function timeStart (dataDirectory: string): Promise<number> {
+  const { seconds, stop } = await start(dataDirectory)
+  await stop()
+  return seconds
+}
+
+/** What a service that has started takes, before and after its dispatches, in MB. */
+type Memory = { whenReady: number, afterwards: number, database: number }
+
+async function memoryOf ({ url, pid }: Started, dataDirectory: string): Promise<Memory> {
+  const whenReady = resident(pid)
+  const authorization = `Basic ${btoa(`${demo.admin.email}:${demo.admin.password}`)}`
+  await sendRequests({ url: `${url}/api/invoicing`, body: invoiceRequest('[<id>]'), authorization }, dispatches)
+  return { whenReady, afterwards: resident(pid), database: residentDatabase(dataDirectory) }
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'dispatch-bench-'))
 try {
-  const first = await start(folder)
-  await first.stop()
+  const first = await timeStart(folder)
   const later: number[] = []
-  for (let round = 1; round < starts; round++) {
-    const again = await start(folder)
-    later.push(again.seconds)
-    await again.stop()
-  }
-  const { url, pid, stop } = await start(folder)
-  const whenReady = resident(pid)
-  await sendRequests({ url: `${url}/api/invoicing`, body: invoiceRequest('[<id>]'), authorization: `Basic ${btoa(`${demo.admin.email}:${demo.admin.password}`)}` }, dispatches)
-  const afterwards = resident(pid)
-  const database = residentDatabase(folder)
-  await stop()
-  console.table({
-    'ready, first run, s': { measured: first.seconds.toFixed(1), wanted: '< 8' },
+  for (let round = 1; round < starts; round++) later.push(await timeStart(folder))
+  const last = await start(folder)
+  later.push(last.seconds)
+  const { whenReady, afterwards, database } = await memoryOf(last, folder).finally(last.stop)
+  printTable({
+    'ready, first run, s': { measured: first.toFixed(1), wanted: '< 8' },
     'ready, existing data, s': { measured: median(later).toFixed(1), wanted: '< 3' },
     'resident when ready, MB': { measured: Math.round(whenReady) },
     [`resident after ${dispatches} dispatches, MB`]: { measured: Math.round(afterwards), wanted: '< 300' },

@@ -1,12 +1,14 @@
 /** Validation of an invoice of 3 KB, beside a bare fastify route that echoes the same body through the same schema. */
 import { startChild } from './support/child.ts'
 import { withDatabase } from './support/database.ts'
+import { effort } from './support/effort.ts'
 import { invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond } from './support/load.ts'
 import { inTurns, row } from './support/measure.ts'
 import type { Service } from './support/service.ts'
+import { printTable } from './support/table.ts'
 
-const rounds = 7
+const { rounds, seconds } = effort({ rounds: 7, seconds: 2 }, { rounds: 1, seconds: 0.2 })
 const body = invoiceRequest('2026-0142')
 
 const { bare, bearer, basic } = await withDatabase(async ({ url }, folder) => {
@@ -15,9 +17,9 @@ const { bare, bearer, basic } = await withDatabase(async ({ url }, folder) => {
   const validate = `${service.ready.url}/api/invoicing/validate`
   try {
     return await inTurns({
-      bare: () => requestsPerSecond({ url: echo.ready.url, body }),
-      bearer: () => requestsPerSecond({ url: validate, body, authorization: service.ready.bearer }),
-      basic: () => requestsPerSecond({ url: validate, body, authorization: service.ready.basic })
+      bare: () => requestsPerSecond({ url: echo.ready.url, body }, seconds),
+      bearer: () => requestsPerSecond({ url: validate, body, authorization: service.ready.bearer }, seconds),
+      basic: () => requestsPerSecond({ url: validate, body, authorization: service.ready.basic }, seconds)
     }, rounds)
   } finally {
     await service.stop()
@@ -25,7 +27,7 @@ const { bare, bearer, basic } = await withDatabase(async ({ url }, folder) => {
   }
 })
 
-console.table({
+printTable({
   'bare route': row(bare),
   'validation, Bearer, of the bare route': row(bearer, { baseline: bare, wanted: 50 }),
   'validation, Basic, of Bearer': row(basic, { baseline: bearer, wanted: 80 })

@@ -1,11 +1,10 @@
 import { fork } from 'node:child_process'
 import { constants, generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { startEmbedded } from '@dispatch/core'
 import { Pool } from 'undici'
 import { openDispatch } from '../../core/store/dispatches.ts'
 import { beginAttempt, settleStep } from '../../core/store/steps.ts'
@@ -14,21 +13,25 @@ import { readConfig } from '../../plugins/config.ts'
 import { compose, type House } from '../../plugins/container.ts'
 import { createLogger } from '../../plugins/logging.ts'
 import { prepare } from '../../plugins/prepare.ts'
+import { withDatabase } from './support/database.ts'
+import { effort } from './support/effort.ts'
+import { printTable } from './support/table.ts'
 
 /**
  * How fast events of vendors are taken in: JWS verification, the commit and the answer, over HTTP, with the database, the
- * handling of the events and dispatches beside it, all on the same machine. `node scripts/bench/webhooks.ts` prints a table.
+ * handling of the events and dispatches beside it, all on the same machine.
  */
+
 const path = '/api/webhooks/esign/providers/bench/endpoint.json'
-const events = 12_000
+/** How many events are sent; the first ones, `warmUp`, are not measured. */
+const { events, warmUp, transactions } = effort({ events: 12_000, warmUp: 500, transactions: 200 }, { events: 400, warmUp: 50, transactions: 20 })
 const connections = 64
 /** Per second. */
 const paced = 2_000
 const dispatches = 5
-/** What the events are about. */
-const transactions = 200
 
 type Event = { body: string, signature: string }
+/** What the process that sends them is told. */
 type Load = { url: string, events: Event[] }
 type Report = { mode: string, 'events/s': number, 'p50 ms': number, 'p99 ms': number, 'max ms': number, 'not 200': number, dispatched: number }
 
@@ -36,13 +39,15 @@ if (process.send === undefined) await measure()
 else process.once('message', (load: Load) => void generate(load))
 
 async function measure (): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'dispatch-bench-'))
+  await withDatabase(({ url }, folder) => measureOn(url, folder))
+}
+
+async function measureOn (databaseUrl: string, folder: string): Promise<void> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   writeProvider(join(folder, 'providers/bench'), { ...publicKey.export({ format: 'jwk' }), kid: 'bench', alg: 'PS256' })
   mkdirSync(join(folder, 'data'))
-  const database = await startEmbedded({ dir: join(folder, 'postgres') })
-  const config = readConfig({ DISPATCH_DATA_DIR: join(folder, 'data'), DISPATCH_PROVIDERS_DIR: `${join(folder, 'providers')}:${fileURLToPath(new URL('../../providers', import.meta.url))}` })
-  const house = await compose(config, { databaseUrl: database.url, log: createLogger('error') })
+  const config = readConfig({ DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '0', DISPATCH_DATA_DIR: join(folder, 'data'), DISPATCH_PROVIDERS_DIR: `${join(folder, 'providers')}:${fileURLToPath(new URL('../../providers', import.meta.url))}` })
+  const house = await compose(config, { databaseUrl, log: createLogger('error') })
   await prepare(house)
   const server = await createServer(house, createLogger('error'))
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
@@ -50,27 +55,32 @@ async function measure (): Promise<void> {
   await recordTransactions(house)
   const signed = Array.from({ length: events }, (_, nth) => signedEvent(nth, privateKey))
   const before = process.cpuUsage()
-  const child = fork(import.meta.filename, { stdio: 'inherit' })
-  child.send({ url, events: signed } satisfies Load)
-  const reports = await new Promise<Report[]>((resolve) => child.once('message', (message: Report[]) => resolve(message)))
+  const reports = await sentBy({ url, events: signed })
   const { user, system } = process.cpuUsage(before)
-  console.table(reports)
-  console.log(`${String(Math.round((user + system) / events))} µs of the service's processor time an event, its handling and the dispatches included`)
   const { count } = await house.get('database').owner.selectFrom('inbound').select((row) => row.fn.countAll<string>().as('count')).executeTakeFirstOrThrow()
-  console.log(`${String(events)} events sent, ${count} kept`)
-
+  if (Number(count) !== events || reports.some((report) => report['not 200'] > 0)) throw new Error(`Of ${events} events ${count} were kept: ${JSON.stringify(reports)}`)
+  printTable(reports)
+  // The handling of the events and the dispatches are part of it.
+  printTable({ 'processor time of the service': { 'µs an event': Math.round((user + system) / events) } })
   await server.close()
   await house.close()
-  await database.stop()
-  rmSync(folder, { recursive: true })
+}
+
+/** Has a process of its own send the events. */
+async function sentBy (load: Load): Promise<Report[]> {
+  const child = fork(import.meta.filename, process.argv.slice(2), { stdio: 'inherit' })
+  child.send(load)
+  const ended = once(child, 'exit').then(([code]) => { throw new Error(`The process that sends the events ended with ${String(code)}.`) })
+  const [reports] = await Promise.race([once(child, 'message'), ended]) as [Report[]]
+  return reports
 }
 
 /** Half of the events as fast as they go, the other half at a steady pace. */
 async function generate ({ url, events }: Load): Promise<void> {
   const pool = new Pool(url, { connections, pipelining: 1 })
   const half = events.length / 2
-  await run(pool, events.slice(0, 500), 'warm-up', Infinity)
-  const reports = [await run(pool, events.slice(500, half), `${String(connections)} at a time`, Infinity), await run(pool, events.slice(half), `${String(paced)} a second`, paced)]
+  await run(pool, events.slice(0, warmUp), 'warm-up', Infinity)
+  const reports = [await run(pool, events.slice(warmUp, half), `${String(connections)} at a time`, Infinity), await run(pool, events.slice(half), `${String(paced)} a second`, paced)]
   await pool.close()
   process.send?.(reports, () => process.exit(0))
 }

@@ -153,7 +153,7 @@ for (const [name, statuses] of courses) {
     if (provider === undefined) throw new Error('There is no simulator.')
     const { dispatchId, id } = await accepted(name)
     const { companyId } = await service.house.get('database').owner.selectFrom('dispatches').select('company_id as companyId').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
-    const state = createProviderState(service.house.get('database'), companyId, 'simulator')
+    const state = createProviderState(service.house.get('database'), companyId, 'simulator', () => new Date())
     t.equal(await deliveryStatus(dispatchId), null)
     for (const status of statuses) {
       const { status: code, body } = await tell(dispatchId, status)

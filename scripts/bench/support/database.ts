@@ -2,15 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbedded, type Embedded } from '@dispatch/core'
+import { whenCut } from './cut.ts'
 
 /** Works with an embedded database server of its own, in a folder that is gone afterwards. */
 export async function withDatabase<Result> (work: (server: Embedded, folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-bench-'))
   const server = await startEmbedded({ dir: join(folder, 'postgres') })
+  const whole = whenCut(() => {
+    process.kill(server.pid, 'SIGQUIT')
+    rmSync(folder, { recursive: true, maxRetries: 5 })
+  })
   try {
     return await work(server, folder)
   } finally {
     await server.stop()
     rmSync(folder, { recursive: true })
+    whole()
   }
 }

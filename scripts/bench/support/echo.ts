@@ -1,6 +1,7 @@
 /** A bare fastify route that answers with the body that it receives, both through the schema of a dispatch request. */
 import { compile, requestSchema } from '@dispatch/core'
 import fastify from 'fastify'
+import { whenStopped } from './stop.ts'
 
 const schema = requestSchema(['invoicing'])
 const server = fastify()
@@ -14,5 +15,5 @@ server.setValidatorCompiler<typeof schema>(({ schema }) => {
 })
 server.post('/', { schema: { body: schema, response: { 200: schema } } }, (request) => request.body)
 const url = await server.listen({ host: '127.0.0.1', port: 0 })
-process.once('SIGTERM', () => { void server.close().then(() => process.disconnect?.()) })
+whenStopped(() => server.close())
 process.send?.({ url })

@@ -11,7 +11,7 @@ const Report = Type.Object({ '2xx': Type.Integer(), non2xx: Type.Integer(), erro
 export type Load = { url: string, body: JsonObject, authorization?: string }
 
 /** Requests that are answered in a second. */
-export async function requestsPerSecond (load: Load, seconds = 2): Promise<number> {
+export async function requestsPerSecond (load: Load, seconds: number): Promise<number> {
   const report = await fire(load, ['--duration', String(seconds)])
   return report['2xx'] / report.duration
 }

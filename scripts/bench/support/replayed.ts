@@ -3,7 +3,7 @@ import pg from 'pg'
 import { createLogger } from '../../../plugins/logging.ts'
 import { openHouse } from './house.ts'
 import { rateOf, type Rate } from './measure.ts'
-import { recordScript, replay } from './statements.ts'
+import { recordScript, replay, type Script } from './statements.ts'
 
 /** As many connections as the service has to its database. */
 const connections = 10
@@ -23,5 +23,23 @@ export async function replayed ({ databaseUrl, folder, services, bodyOf, mode = 
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
   // The server ends before the last of them has gone.
   pool.on('error', () => undefined)
+  await assertDispatches(pool, script)
   return { rate: rateOf(seconds, () => replay(pool, script)), close: () => pool.end() }
+}
+
+/** The statements alone must do what the dispatch did: a baseline that does less says nothing. */
+async function assertDispatches (pool: pg.Pool, script: Script): Promise<void> {
+  const before = await latest(pool)
+  await replay(pool, script)
+  const after = await latest(pool)
+  const [dispatches, status] = [Number(after.dispatches) - Number(before.dispatches), after.status]
+  if (dispatches !== 1 || status !== before.status) throw new Error(`The recorded statements made ${dispatches} dispatches, the last ${status}; the real one is ${before.status}.`)
+}
+
+type Latest = { dispatches: string, status: string }
+
+async function latest (pool: pg.Pool): Promise<Latest> {
+  const { rows: [row] } = await pool.query<Latest>('select count(*) over () as dispatches, status from dispatches order by created_at desc limit 1')
+  if (row === undefined) throw new Error('There is no dispatch.')
+  return row
 }

@@ -1,7 +1,11 @@
-/** The service on the database and in the folder given as arguments, "rendered" or "unrendered"; a vendor's address may follow. BENCH_USERS: how many users its company has. */
+/**
+ * The service on the database and in the folder given as arguments, "rendered" or "unrendered"; a vendor's address may follow.
+ * BENCH_USERS: how many users its company has.
+ */
 import { createServer } from '../../../plugins/app.ts'
 import { createLogger } from '../../../plugins/logging.ts'
 import { openHouse } from './house.ts'
+import { whenStopped } from './stop.ts'
 
 /** The address, and the Authorization headers of a user; `bearers`: of all its users. */
 export type Service = { url: string, basic: string, bearer: string, bearers: readonly string[] }
@@ -9,11 +13,11 @@ export type Service = { url: string, basic: string, bearer: string, bearers: rea
 const [databaseUrl = '', folder = '', documents, vendor] = process.argv.slice(2)
 const log = createLogger('info')
 const { house, config, users } = await openHouse({
-   databaseUrl, folder, documents: documents === 'unrendered' ? documents : 'rendered', vendor, users: Number(process.env['BENCH_USERS'] ?? 1), log
+  databaseUrl, folder, documents: documents === 'unrendered' ? documents : 'rendered', vendor, users: Number(process.env['BENCH_USERS'] ?? 1), log
 })
 const server = await createServer(house, log)
 const url = await server.listen({ host: config.host, port: config.port })
-process.once('SIGTERM', () => { void server.close().then(house.close).then(() => process.disconnect?.()) })
+whenStopped(() => server.close().then(house.close))
 const [{ email, password }] = users
 const sessions = await Promise.all(users.map((user) => house.get('authentication').login(user.email, user.password, config.host)))
 const bearers = sessions.map(({ token }) => `Bearer ${token}`)

@@ -2,14 +2,16 @@ import { randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
 
 /** What a client of the database is asked. */
-type Statement = [statement: string | pg.QueryConfig, values?: unknown[]]
+export type Statement = [statement: string | pg.QueryConfig, values?: unknown[]]
 type Querying = { query: (...statement: Statement) => Promise<unknown> }
+/** A statement, and the connection that it ran on. */
+export type Recorded = { connection: object, statement: Statement }
 
-let recorded: Statement[] | undefined
+let recorded: Recorded[] | undefined
 const prototype = pg.Client.prototype as Querying
 const { query } = prototype
 prototype.query = function (...statement) {
-  recorded?.push(statement)
+  recorded?.push({ connection: this, statement })
   return query.apply(this, statement)
 }
 
@@ -21,19 +23,24 @@ export type Script = () => Statement[][]
  * in them that is another one each time; so is every UUIDv7.
  */
 export async function recordScript (word: string, work: () => Promise<unknown>): Promise<Script> {
-  const statements: Statement[] = recorded = []
+  const statements: Recorded[] = recorded = []
   await work().finally(() => { recorded = undefined })
   const json = JSON.stringify(transactionsOf(statements))
   const changing = [word, ...new Set(json.match(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g))]
   return () => JSON.parse(changing.reduce((text, name) => text.replaceAll(name, randomUUIDv7()), json)) as Statement[][]
 }
 
-function transactionsOf (statements: readonly Statement[]): Statement[][] {
+/** The transactions of all connections in the order in which they began; a statement outside of any is one of its own. */
+export function transactionsOf (statements: readonly Recorded[]): Statement[][] {
   const transactions: Statement[][] = []
-  for (const statement of statements) {
-    const [text] = statement
-    if (typeof text === 'string' && text.startsWith('begin')) transactions.push([])
-    transactions.at(-1)?.push(statement)
+  const open = new Map<object, Statement[]>()
+  for (const { connection, statement } of statements) {
+    const [asked] = statement
+    const text = typeof asked === 'string' ? asked : asked.text
+    const transaction = open.get(connection) ?? []
+    if (transaction.push(statement) === 1) transactions.push(transaction)
+    if (text.startsWith('begin')) open.set(connection, transaction)
+    if (/^(commit|rollback)\b/.test(text)) open.delete(connection)
   }
   return transactions
 }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { whenStopped } from './stop.ts'
 
 /** When a message came and was answered, in milliseconds of the machine's clock; `order` is that of its metadata. */
 export type Receipt = { order: string, came: number, answered: number }
@@ -48,7 +49,10 @@ export async function serve (key: string, cert: string): Promise<void> {
       free = message.atOnce
     }
   })
-  process.once('SIGTERM', () => process.exit())
+  whenStopped(() => {
+    server.closeAllConnections()
+    return server[Symbol.asyncDispose]()
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   process.send?.({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` })

@@ -3,9 +3,10 @@ import { readConfig } from '../../../plugins/config.ts'
 import { compose } from '../../../plugins/container.ts'
 import { createLogger } from '../../../plugins/logging.ts'
 import { providerDirectories } from './house.ts'
+import { whenStopped } from './stop.ts'
 
 const [databaseUrl = '', folder = ''] = process.argv.slice(2)
 const config = readConfig({ ...process.env, DISPATCH_DATA_DIR: folder, DATABASE_URL: databaseUrl, DISPATCH_PROVIDERS_DIR: providerDirectories })
 const house = await compose(config, { databaseUrl, log: createLogger('info') })
-process.once('SIGTERM', () => { void house.close().then(() => process.disconnect?.()) })
+whenStopped(house.close)
 process.send?.({})

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import { RenderError } from '../../../core/documents/errors.ts'
@@ -7,10 +6,9 @@ import { WorkshopBusy } from '../../../core/documents/workshop.ts'
 import { createPipeline } from '../../../core/pipeline/pipeline.ts'
 import { settlementOf, settlementOfFailure } from '../../../core/pipeline/settle.ts'
 import type { Database } from '../../../core/store/database.ts'
-import { DatabaseUnavailable } from '../../../core/store/unavailable.ts'
 import { quickRenderer } from '../../plugins/support/parts.ts'
 import { accepts, testProviders } from '../../plugins/support/providers.ts'
-import { invoiceRequest, startService } from '../../support/service.ts'
+import { invoiceRequest, startService, type TestService } from '../../support/service.ts'
 
 await t.test('a vendor\'s own code stands in the details', (t) => {
   const response = { id: '1', status: 'sent' }
@@ -47,54 +45,30 @@ function forgetful (database: Database, forgotten: number): Database {
   }
 }
 
-const providers = await testProviders(t)
-await providers.add('accepting', {}, accepts)
-const service = await startService(t, { config: { providerDirectories: providers.directories } })
-await service.send('PUT', '/api/v1/company/providers/accepting', { body: { settings: {} } })
-await service.house.get('configurations').latest(2)
-await service.house.get('templates').find(2, 1)
-const parts = service.house.get('running')
-
-async function dispatchOn (replaced: Partial<typeof parts>, idempotencyKey?: string): Promise<string> {
+async function dispatchOn ({ house }: TestService, database: Database): Promise<string> {
   const actor = { userId: 2, companyId: 2, email: 'demo@example.com', role: 'admin', services: ['*'] } as const
-  const pipeline = createPipeline({ ...parts, renderer: quickRenderer, ...replaced }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
-  const { result } = await pipeline.dispatch({ actor, services: ['invoicing'], body: invoiceRequest({ number: 'N-1' }, { providerName: 'accepting' }), requestId: '1', ...(idempotencyKey === undefined ? {} : { idempotencyKey }) })
+  const pipeline = createPipeline({
+    ...house.get('running'),
+    database,
+    renderer: quickRenderer
+  }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
+  const { result } = await pipeline.dispatch({ actor, services: ['invoicing'], body: invoiceRequest({}, { providerName: 'accepting' }), requestId: '1' })
   return result.status
 }
 
 await t.test('a commit whose answer is lost is not taken for a failure, and not made twice', async (t) => {
+  const providers = await testProviders(t)
+  await providers.add('accepting', {}, accepts)
+  const service = await startService(t, { config: { providerDirectories: providers.directories } })
+  await service.send('PUT', '/api/v1/company/providers/accepting', { body: { settings: {} } })
+  await service.house.get('configurations').latest(2)
+  await service.house.get('templates').find(2, 1)
+
   // The calls of a dispatch: it is recorded, its attempt is, its outcome is.
   const cases = [[2, 'failed', 100], [3, 'succeeded', 99]] as const
   for (const [forgotten, status, balance] of cases) {
-    t.equal(await dispatchOn({ database: forgetful(parts.database, forgotten) }), status)
+    t.equal(await dispatchOn(service, forgetful(service.house.get('database'), forgotten)), status)
     t.match((await service.send('GET', '/api/v1/credits')).body, { balance, held: 0 })
     t.match((await service.send('GET', '/api/v1/dispatches?limit=1')).body.data, [{ status, creditsCharged: 100 - balance }])
   }
-})
-
-await t.test('no try to record an outcome is begun after 15 s, where each of them takes long', async (t) => {
-  const { database } = parts
-  let calls = 0
-  const silent: Database['call'] = async (companyId, statement) => {
-    // The dispatch and its attempt are recorded.
-    if (++calls <= 2) return database.call(companyId, statement)
-    await pause(8_000)
-    throw new DatabaseUnavailable('away')
-  }
-  const begun = performance.now()
-  await t.rejects(dispatchOn({ database: { ...database, call: silent } }), /What came of the dispatch could not be recorded/)
-  t.equal(calls - 2, 2, 'tries')
-  t.ok(performance.now() - begun < 20_000, 'the client waits no longer either')
-})
-
-const away = (): Promise<never> => Promise.reject(new DatabaseUnavailable('away'))
-
-await t.test('whose dispatch has begun is told that it goes on, not to send it again, when the database goes away under it', async (t) => {
-  await t.rejects(dispatchOn({ leases: { ...parts.leases, refresh: away } }), { word: 'timeout', dispatchId: String, cause: { name: 'DatabaseUnavailable' } })
-
-  // What was not sent is gone on with by the next request under its key, whose process then cannot read it.
-  t.equal(await dispatchOn({ renderer: { ...quickRenderer, render: () => Promise.reject(new Error('No paper.')) } }, 'left'), 'failed')
-  let reads = 0
-  const database: Database = { ...parts.database, snapshot: (companyId, work) => ++reads === 1 ? parts.database.snapshot(companyId, work) : away() }
-  await t.rejects(dispatchOn({ database }, 'left'), { word: 'timeout', dispatchId: String, cause: { name: 'DatabaseUnavailable' } })
 })

@@ -1,20 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { sql } from 'kysely'
-import pg from 'pg'
-import t, { type Test } from 'tap'
-import type { State } from '../../../core/host/context.ts'
+import t from 'tap'
 import { createCompanies } from '../../../core/store/accounts.ts'
-import type { Author } from '../../../core/store/audit.ts'
 import { loadCalls } from '../../../core/store/calls.ts'
 import { addCredits, updateSettings } from '../../../core/store/companies.ts'
 import { readCredits } from '../../../core/store/credits.ts'
-import { openDatabase, type Database } from '../../../core/store/database.ts'
+import { openDatabase } from '../../../core/store/database.ts'
 import { findDispatch } from '../../../core/store/dispatch-views.ts'
 import { openDispatch } from '../../../core/store/dispatches.ts'
 import type { NewJobs } from '../../../core/store/jobs.ts'
 import type { Beginning } from '../../../core/store/lease.ts'
-import { createProviderState, keepForRun } from '../../../core/store/provider-state.ts'
-import { releaseWaiting } from '../../../core/store/releases.ts'
 import { cancelDispatch, resumeDispatch } from '../../../core/store/runs.ts'
 import { beginAttempt, settleStep } from '../../../core/store/steps.ts'
 import { seededDatabase } from '../../support/service.ts'
@@ -161,62 +156,6 @@ await t.test('credits that operators give, and what a company decides of them, a
   t.strictSame(row, { balance: '20', low_credit: '30', warning: 'due', addresses: ['192.0.2.0/24'], notify_url: 'https://a.example/' })
   const audit = await database.owner.selectFrom('audit').select(['action', 'facts']).where('company_id', '=', companyId).where('action', 'like', 'credits.%').orderBy('audit_id').execute()
   t.strictSame(audit.map(({ facts }) => facts), [{ amount: 5, reason: 'More', balance: 15 }, { amount: 5, reason: 'More', balance: 20 }])
-})
-
-/** The statements that a process sends for a piece of work, each a message to wait for. */
-async function messagesOf (t: Test, work: (database: Database) => Promise<unknown>): Promise<string[]> {
-  const sent = t.capture(pg.Client.prototype, 'query', Reflect.get(pg.Client.prototype, 'query') as (...args: unknown[]) => unknown)
-  const fresh = openDatabase({ connectionString }, { connections: 1, onError: (error) => t.fail(error.message) })
-  await work(fresh).finally(() => fresh.close())
-  sent.restore()
-  return sent().map(({ args: [query] }) => typeof query === 'string' ? query : (query as { text: string }).text)
-}
-
-await t.test('what a provider remembers for a company is kept in one message: whoever stands still locks it for nobody', async (t) => {
-  const of = await open(await company())
-  const { companyId } = of
-  const [state, strangers] = [companyId, (await company()).companyId].map((owner) => createProviderState(database, owner, 'simulator')) as [State, State]
-  const checkpoint = { ...of, providerCode: 'simulator', key: 'checkpoint', value: 'draft' }
-  for (const work of [
-    (fresh: Database) => createProviderState(fresh, companyId, 'simulator').put('key', { number: 1 }),
-    (fresh: Database) => createProviderState(fresh, companyId, 'simulator').putIfAbsent('other', null),
-    (fresh: Database) => keepForRun(fresh, checkpoint)
-  ]) t.equal((await messagesOf(t, work)).length, 1)
-  t.strictSame([await state.get('key'), await state.get('other'), await state.get('checkpoint'), await strangers.get('key')], [{ number: 1 }, null, 'draft', undefined])
-  await state.put('key', [2])
-  t.strictSame(await state.putIfAbsent('key', 3), [2])
-  t.strictSame(await Promise.all([4, 5].map((value) => state.putIfAbsent('raced', value))).then((values) => new Set(values).size), 1)
-  await t.rejects(keepForRun(database, { ...checkpoint, runId: randomUUIDv7(), value: 'late' }), { message: /Another run/ })
-  t.equal(await state.get('checkpoint'), 'draft')
-})
-
-await t.test('a release takes what waits of each company in one message; whoever is at a dispatch keeps it, and holds up nobody', async (t) => {
-  const author: Author = { userId: 1, companyId: 1, address: '192.0.2.1', requestId: 'r' }
-  const owners = [await company(), await company()]
-  const waiting: Of[] = []
-  for (const owner of [...owners, ...owners]) {
-    const of = await open(owner)
-    await settleStep(database, { ...of, actor: { kind: 'system' } }, { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Closed.' } }, { status: 'queued', tryAfter: 3600 })
-    waiting.push(of)
-  }
-  const [busy, ...others] = waiting as [Of, Of, Of, Of]
-  const by = { author, actor: { kind: 'user', userId: 1 } as const, at: new Date(), jobs: (them: readonly { dispatchId: string }[]): NewJobs => ({ statement: 'insert into noted select jsonb_array_elements_text($1::jsonb)', rows: JSON.stringify(them.map(({ dispatchId }) => `released ${dispatchId}`)) }) }
-  const many = openDatabase({ connectionString }, { connections: 2, onError: (error) => t.fail(error.message) })
-  t.teardown(() => many.close())
-  await many.company(busy.companyId, async (queries) => {
-    await sql`select from dispatches where dispatch_id = ${busy.dispatchId} for update`.execute(queries)
-    const messages = await messagesOf(t, async (fresh) => t.same(await releaseWaiting(fresh, { companyId: null }, { ...by, limit: 100 }), { count: 3, more: false }))
-    t.equal(messages.length, 3, 'a search, and a call for each company')
-    t.same(messages.filter((text) => !text.includes('release')).map((text) => text.trim().split(' ')[0]), ['select'])
-  })
-  t.same((await noted()).filter((text) => text.startsWith('released')), others.map(({ dispatchId }) => `released ${dispatchId}`).sort())
-  const triesOf = async ({ companyId, dispatchId }: Of): Promise<number | undefined> => (await findDispatch(database, companyId, dispatchId))?.steps[0]?.tries
-  t.same([await triesOf(busy), ...await Promise.all(others.map(triesOf))], [1, 0, 0, 0])
-  const { rows } = await sql<{ facts: object }>`select company_id, user_company_id, object_id, facts from audit where action = 'queue.released' order by company_id`.execute(database.owner)
-  t.same(rows, owners.map(({ companyId }, index) => ({ company_id: companyId, user_company_id: 1, object_id: 'all', facts: { dispatches: index + 1 } })))
-
-  t.same(await releaseWaiting(database, { companyId: owners[1]?.companyId ?? 0 }, { ...by, limit: 1 }), { count: 0, more: false }, 'no other company\'s')
-  t.same(await releaseWaiting(database, { companyId: busy.companyId }, { ...by, limit: 1 }), { count: 1, more: true })
 })
 
 await t.test('a process of an older version moves credits itself, and is not helped', async (t) => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { formatDate, formatMoney, formatNumber, formatPercent } from '../../core/documents/format.ts'
+import { formatDate, formatMoney, formatNumber, formatPercent } from '../../../core/documents/format.ts'
 import type { Invoice } from './pdf-by-hand.ts'
 
 /** Makes an invoice; the bytes of its PDF. */
@@ -10,7 +10,7 @@ type Make = (invoice: Invoice) => Promise<Uint8Array>
 
 /** Whether the peers are there: they are packages of this folder alone, and no dependency of the service. */
 export function hasPeers (): boolean {
-  return existsSync(new URL('node_modules/', import.meta.url))
+  return existsSync(new URL('../node_modules/', import.meta.url))
 }
 
 /** The page of `templates/invoice` as pdfmake and as @react-pdf/renderer make it, with the same embedded fonts. */
@@ -64,7 +64,7 @@ type React = { createElement: (type: unknown, properties: object | null, ...chil
 type ReactPdf = { Document: unknown, Page: unknown, View: unknown, Text: unknown, Font: { register: (font: object) => void }, renderToBuffer: (element: unknown) => Promise<Uint8Array> }
 
 async function reactPdf (): Promise<Make> {
-  const load = async (name: string): Promise<unknown> => await import(fileURLToPath(new URL(`node_modules/${name}`, import.meta.url)))
+  const load = async (name: string): Promise<unknown> => await import(fileURLToPath(new URL(`../node_modules/${name}`, import.meta.url)))
   const { createElement: h } = createRequire(import.meta.url)('react') as React
   const { Document, Page, View, Text, Font, renderToBuffer } = await load('@react-pdf/renderer/lib/react-pdf.js') as ReactPdf
   Font.register({ family: 'Sans', fonts: [{ src: fonts.normal }, { src: fonts.bold, fontWeight: 'bold' }] })

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { formatMoney } from '../../core/documents/format.ts'
+import { formatMoney } from '../../../core/documents/format.ts'
 import type { Invoice } from './pdf-by-hand.ts'
 
 /** Makes an invoice; the bytes of its file. */
@@ -10,7 +10,7 @@ const load = createRequire(import.meta.url)
 
 /** The table of an invoice as `docx` and `exceljs` make it, where they are: packages of this folder alone, and no dependency of the service. */
 export function peers (): Record<string, Make> {
-  const makers = Object.entries({ docx, exceljs }).filter(([name]) => existsSync(new URL(`node_modules/${name}/`, import.meta.url)))
+  const makers = Object.entries({ docx, exceljs }).filter(([name]) => existsSync(new URL(`../node_modules/${name}/`, import.meta.url)))
   return Object.fromEntries(makers.map(([name, maker]) => [`${name} (the table alone)`, maker()]))
 }
 

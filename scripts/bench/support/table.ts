@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { smoke } from './effort.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** Prints a table, and below it what it was taken on. */
+export function printTable (rows: Record<string, object> | readonly object[]): void {
+  console.table(rows)
+  console.log(takenOn(root, new Date()) + (smoke ? '; a short run: its figures mean nothing' : ''))
+}
+
+/** The commit of the working tree in the folder ("+ changes" where files differ from it), Node's version and the date. */
+export function takenOn (folder: string, date: Date): string {
+  return `commit ${commitOf(folder)}, Node ${process.versions.node}, ${date.toISOString().slice(0, 10)}`
+}
+
+function commitOf (folder: string): string {
+  const commit = git(folder, 'rev-parse', '--short=10', 'HEAD')
+  if (commit === undefined) return 'unknown'
+  return git(folder, 'status', '--porcelain') === '' ? commit : `${commit} + changes`
+}
+
+/** What git prints; nothing without git, or outside of a repository. */
+function git (cwd: string, ...args: string[]): string | undefined {
+  const { status, stdout } = spawnSync('git', args, { cwd, encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : undefined
+}

@@ -1,0 +1,85 @@
+import { fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { transactionsOf } from '../../scripts/bench/support/statements.ts'
+import { takenOn } from '../../scripts/bench/support/table.ts'
+import { faultOf } from '../../scripts/bench/support/verdict.ts'
+
+const path = (name: string) => fileURLToPath(new URL(`../../scripts/bench/${name}`, import.meta.url))
+
+const table = (cell: string) => `┌───┬───┐\n│   │ a │\n├───┼───┤\n│ b │ ${cell} │\n└───┴───┘\n`
+
+void t.test('a benchmark fails that ends badly, prints no table, or lacks a figure', t => {
+  t.equal(faultOf({ code: 0, output: `some words\n${table('12')}` }), undefined)
+  t.equal(faultOf({ code: 3, output: table('12') }), 'ended with 3')
+  t.equal(faultOf({ code: null, output: table('12') }), 'was stopped')
+  t.equal(faultOf({ code: 0, output: 'some words\n' }), 'printed no table')
+  t.equal(faultOf({ code: 0, output: '┌───┐\n│   │\n└───┘\n' }), 'printed no table')
+  for (const cell of ['NaN', "'NaN %'", 'Infinity', 'undefined', 'null']) t.equal(faultOf({ code: 0, output: table(cell) }), 'lacks a figure', cell)
+  t.end()
+})
+
+void t.test('a name that is none of theirs is refused, and theirs are told', t => {
+  const { status, stderr } = spawnSync(process.execPath, [path('run.ts'), 'nothing', '--smoke'], { encoding: 'utf8' })
+  t.equal(status, 1)
+  t.equal(stderr, 'There is no benchmark "nothing"; there are '
+    + 'dispatch, e-invoice, formats, growth, hostile, http, intake, pdf, queue, start, validation, webhooks.\n')
+  t.end()
+})
+
+void t.test('a table tells the commit, whether files differ from it, Node and the day', t => {
+  const folder = t.testdir({ tracked: 'as committed' })
+  const git = (...args: string[]) => spawnSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], { cwd: folder, encoding: 'utf8' }).stdout.trim()
+  const day = new Date('2026-03-14T23:30:00Z')
+  git('init', '--quiet')
+  t.equal(takenOn(folder, day), `commit unknown, Node ${process.versions.node}, 2026-03-14`)
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'First')
+  const commit = git('rev-parse', '--short=10', 'HEAD')
+  t.ok(/^[0-9a-f]{10}$/.test(commit), commit)
+  t.equal(takenOn(folder, day), `commit ${commit}, Node ${process.versions.node}, 2026-03-14`)
+  writeFileSync(`${folder}/tracked`, 'otherwise')
+  t.equal(takenOn(folder, day), `commit ${commit} + changes, Node ${process.versions.node}, 2026-03-14`)
+  t.end()
+})
+
+void t.test('recorded statements are transactions of their connections; one outside of any is a transaction of its own', t => {
+  const [a, b] = [{}, {}]
+  const recorded = ([[a, 'select 1'], [a, 'begin; set local role r'], [b, 'select 2'], [a, 'insert'], [b, 'begin'], [a, 'commit'], [b, 'rollback'], [a, 'select 3']] as const)
+    .map(([connection, text]) => ({ connection, statement: [{ text }] as [{ text: string }] }))
+  t.same(transactionsOf(recorded).map(statements => statements.map(([asked]) => typeof asked === 'string' ? asked : asked.text)), [
+    ['select 1'],
+    ['begin; set local role r', 'insert', 'commit'],
+    ['select 2'],
+    ['begin', 'rollback'],
+    ['select 3']
+  ])
+  t.end()
+})
+
+void t.test('a child closes what it has opened, once, when it is told to stop and when its parent has gone', async t => {
+  const script = `
+    import { whenStopped } from ${JSON.stringify(path('support/stop.ts'))}
+    const timer = setInterval(() => undefined, 1000)
+    whenStopped(async () => { clearInterval(timer); console.log('closed') })
+    process.send('ready')`
+  const ends = {
+    'told to stop': child => child.kill('SIGTERM'),
+    'parent gone': child => child.disconnect(),
+    both: child => { child.disconnect(); child.kill('SIGTERM') }
+  } satisfies Record<string, (child: ReturnType<typeof fork>) => void>
+  for (const [name, end] of Object.entries(ends)) t.same(await ended(t, script, end), { code: 0, output: 'closed\n' }, name)
+})
+
+async function ended (t: Test, script: string, end: (child: ReturnType<typeof fork>) => void) {
+  const folder = t.testdir({ 'child.ts': script, 'package.json': '{ "type": "module" }' })
+  const child = fork(`${folder}/child.ts`, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  await once(child, 'message')
+  const closed = Promise.all([once(child, 'exit'), child.stdout === null ? '' : text(child.stdout)])
+  end(child)
+  const [[code], output] = await closed
+  return { code: code as number | null, output }
+}
