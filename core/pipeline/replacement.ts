@@ -25,7 +25,8 @@ export async function replacementOf (parts: Parts, record: DispatchRecord, { bod
   if (step === undefined) throw notToRetry(record)
   // A deferred step has a document of its own, if any: that of the dispatch may be gone by then.
   const needed = step.deferred_on === null ? record.steps : [step]
-  if (record.data === null || needed.some(({ document }) => document !== undefined && document.expires_at <= parts.now())) {
+  const now = await parts.database.time()
+  if (record.data === null || needed.some(({ document }) => document !== undefined && document.expires_at <= now)) {
     throw new DispatchError('document_expired', 'What the dispatch was about is kept no more: send a new request.', { dispatchId })
   }
   if (body === undefined || body === null || isDeepStrictEqual(body, {})) return undefined

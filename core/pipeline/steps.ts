@@ -99,7 +99,7 @@ async function handAgain (parts: Parts, run: Run, step: RunStep, progress: Progr
 /** The document of a dispatch, for what is done after its path was gone. Throws `document_expired` when it is kept no more. */
 export async function ownDocument (parts: Parts, run: Run): Promise<ChainDocument> {
   const own = await handOn(parts, run, progressOf(run))
-  if (own === undefined || own.document.expiresAt <= parts.now()) throw new DispatchError('document_expired', 'The document of the dispatch is kept no more.', { dispatchId: run.dispatchId })
+  if (own === undefined || own.document.expiresAt <= await parts.database.time()) throw new DispatchError('document_expired', 'The document of the dispatch is kept no more.', { dispatchId: run.dispatchId })
   return own
 }
 

@@ -1,6 +1,10 @@
 import { createBreakers, type Format, type Rendered } from '@dispatch/core'
 import { refused, unavailable } from '@dispatch/core/provider'
 import t from 'tap'
+import { loadRun } from '../../core/pipeline/load.ts'
+import { replacementOf } from '../../core/pipeline/replacement.ts'
+import { ownDocument } from '../../core/pipeline/steps.ts'
+import { findDispatch } from '../../core/store/dispatch-views.ts'
 import { chainBody } from '../support/chains.ts'
 import { readingOf } from '../support/reading.ts'
 import { invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
@@ -282,6 +286,18 @@ await t.test('the repeat of a request that ended in a 503 resumes it; of a chain
   t.equal(calls.length, 3)
   await retry(failed.body.dispatchId)
   t.match(await send('POST', `/api/${path.join('/')}`, chain), { status: 200, body: { dispatchId: failed.body.dispatchId, status: 'succeeded' } })
+})
+
+await t.test('whether a document is kept any more goes by the clock of the database', async (t) => {
+  moods.push('refuse')
+  const { body: { dispatchId } } = await dispatch()
+  const record = await findDispatch(house.get('database'), companyId, dispatchId)
+  if (record === undefined) throw new Error('There is no dispatch.')
+  const ahead = { ...house.get('running'), now: () => new Date(clock.now().getTime() + 60 * day * 1000) }
+  t.equal(await replacementOf(ahead, record, { body: undefined, link: '' }), undefined)
+  const run = await loadRun(ahead, companyId, dispatchId, crypto.randomUUID())
+  if (run === undefined) throw new Error('There is no run.')
+  t.same(Object.keys(await ownDocument(ahead, run)), ['document', 'signatures'])
 })
 
 await t.test('a document that is kept no more is not made again', async (t) => {
