@@ -38,7 +38,7 @@ export async function place (order: Order, urls: readonly string[], token: strin
   for (let attempt = 0; !over.aborted; attempt++) {
     const signal = order.keyed ? AbortSignal.any([over, AbortSignal.timeout(answerWithin)]) : over
     const answer = await send(urls[attempt % urls.length] ?? '', order.path, { token, headers, body: order.body, signal })
-    if (answer?.body.error === 'provider_unavailable') unsent.push(answer.at)
+    if (answer !== undefined && saysUnsent(answer, attempt)) unsent.push(answer.at)
     if (answer !== undefined && (!order.keyed || isTelling(answer, unsent.length))) {
       await retry(order, answer, urls, token)
       return { order, answer, unsent }
@@ -47,6 +47,11 @@ export async function place (order: Order, urls: readonly string[], token: strin
     await pause(patience)
   }
   return { order, unsent }
+}
+
+/** Whether an answer says that nothing was sent. Of the database it says so of this request alone: the first of its key. */
+function saysUnsent ({ body: { error, message } }: Answer, attempt: number): boolean {
+  return error === 'provider_unavailable' || (error === 'service_unavailable' && attempt === 0 && String(message).includes('nothing was changed'))
 }
 
 /** Has what did not succeed go on, at several processes at once. */
