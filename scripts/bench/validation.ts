@@ -8,7 +8,8 @@ import { inTurns, row } from './support/measure.ts'
 import type { Service } from './support/service.ts'
 import { printTable } from './support/table.ts'
 
-const { rounds, seconds } = effort({ rounds: 7, seconds: 2 }, { rounds: 1, seconds: 0.2 })
+const rounds = effort(7, 1)
+const seconds = 2
 const body = invoiceRequest('2026-0142')
 
 const { bare, bearer, basic } = await withDatabase(async ({ url }, folder) => {

@@ -1,3 +1,5 @@
+import { effort } from './effort.ts'
+
 /** How often something is done in a second. */
 export type Rate = () => Promise<number>
 
@@ -16,17 +18,19 @@ export function rateOf (seconds: number, work: () => Promise<unknown>): Rate {
   }
 }
 
+const warmUps = effort(1, 0)
+
 /** What each contestant reached in each round. */
 export type Rates<Name extends string> = Record<Name, number[]>
 
-/** Runs the contestants in turns, so that a slow moment of the machine meets all of them; the first turn only warms up. */
+/** Runs the contestants in turns, so that a slow moment of the machine meets all of them; the first turn of a full run only warms up. */
 export async function inTurns<Name extends string> (contestants: Record<Name, Rate>, rounds: number): Promise<Rates<Name>> {
   const names = Object.keys(contestants) as Name[]
   const rates = Object.fromEntries(names.map((name) => [name, []])) as unknown as Rates<Name>
-  for (let round = 0; round <= rounds; round++) {
+  for (let round = -warmUps; round < rounds; round++) {
     for (const name of names) {
       const rate = await contestants[name]()
-      if (round > 0) rates[name].push(rate)
+      if (round >= 0) rates[name].push(rate)
     }
   }
   return rates

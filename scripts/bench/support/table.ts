@@ -2,12 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { smoke } from './effort.ts'
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
+/** Asked before anything is measured: the files may change during a long run. */
+const taken = takenOn(fileURLToPath(new URL('../../..', import.meta.url)), new Date())
 
 /** Prints a table, and below it what it was taken on. */
 export function printTable (rows: Record<string, object> | readonly object[]): void {
   console.table(rows)
-  console.log(takenOn(root, new Date()) + (smoke ? '; a short run: its figures mean nothing' : ''))
+  console.log(taken + (smoke ? '; a short run: its figures mean nothing' : ''))
 }
 
 /** The commit of the working tree in the folder ("+ changes" where files differ from it), Node's version and the date. */
