@@ -74,6 +74,15 @@ void t.test('a child closes what it has opened, once, when it is told to stop an
   for (const [name, end] of Object.entries(ends)) t.same(await ended(t, script, end), { code: 0, output: 'closed\n' }, name)
 })
 
+void t.test('a child that has lost its parent before it has opened anything ends', async t => {
+  const script = `
+    import { whenStopped } from ${JSON.stringify(path('support/stop.ts'))}
+    setInterval(() => undefined, 1000)
+    process.on('message', () => whenStopped(async () => undefined))
+    process.send('starting')`
+  t.same(await ended(t, script, child => child.disconnect()), { code: 1, output: '' })
+})
+
 async function ended (t: Test, script: string, end: (child: ReturnType<typeof fork>) => void) {
   const folder = t.testdir({ 'child.ts': script, 'package.json': '{ "type": "module" }' })
   const child = fork(`${folder}/child.ts`, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })

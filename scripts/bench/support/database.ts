@@ -10,7 +10,7 @@ export async function withDatabase<Result> (work: (server: Embedded, folder: str
   const server = await startEmbedded({ dir: join(folder, 'postgres') })
   const whole = whenCut(() => {
     process.kill(server.pid, 'SIGQUIT')
-    rmSync(folder, { recursive: true, maxRetries: 5 })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
   try {
     return await work(server, folder)
