@@ -22,6 +22,12 @@ export default tseslint.config(
   {
     files: ['test/**/*.ts'],
     rules: {
+      // tap's own compare lists only as far as the expected one goes: test/support/matching.ts has what compares all.
+      // Those of a text, a map or a set have one argument.
+      'no-restricted-syntax': ['error', {
+        selector: 'CallExpression[arguments.length>1][callee.property.name=/^(not)?([mM]atch|[hH]as)(Only)?(Strict)?$/]',
+        message: 'Use `matches`, `has`, `contains` or `lacks` of test/support/matching.ts.'
+      }],
       // tap's assertions return promises only for promise arguments.
       '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: true }],
       '@typescript-eslint/no-non-null-assertion': 'off',

@@ -9,6 +9,7 @@ import { rules, runConformance } from '@dispatch/core/testing'
 import t from 'tap'
 import { loadProvider } from '../../core/host/load.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
+import { contains } from '../support/matching.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const page = await readFile(join(root, 'providers/README.md'), 'utf8')
@@ -52,9 +53,9 @@ await t.test('the guide leads from nothing to a provider that passes, here and e
     if (info === 'sh run') for (const line of text.trim().split('\n')) results.push({ line, ...await command(line, project) })
   }
   t.strictSame(results.map(({ code }) => code), [0, 1, 0, 0, 0])
-  t.match(results[1]?.printed, /✗ replay[^✗]+✗ send\.accepted[^✗]+, 1 failed/)
-  t.match(results[2]?.printed, /, 0 failed/)
-  t.match(results[3]?.printed, /^acme\n[^]*, 0 failed/)
+  contains(t, results[1]?.printed, /✗ replay[^✗]+✗ send\.accepted[^✗]+, 1 failed/)
+  contains(t, results[2]?.printed, /, 0 failed/)
+  contains(t, results[3]?.printed, /^acme\n[^]*, 0 failed/)
   t.ok(existsSync(join(project, 'elsewhere/sparrow/index.ts')))
 })
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { wordsOf } from '../core/documents/support.ts'
+import { contains, has } from '../support/matching.ts'
 import { startService } from '../support/service.ts'
 
 const guide = readFileSync(new URL('../../templates/README.md', import.meta.url), 'utf8')
@@ -24,7 +25,7 @@ await t.test('what the guide lets an admin do works as it is written', async (t)
       if (stdout !== '') answers.push(JSON.parse(stdout))
     }
   }
-  t.match(answers, [
+  has(t, answers, [
     { name: 'logo', width: 1, height: 1 },
     { id: 1000, name: 'Our receipt', status: 'draft', version: 1, warnings: [] },
     { id: 1000, status: 'published', version: 1 },
@@ -33,5 +34,5 @@ await t.test('what the guide lets an admin do works as it is written', async (t)
     { data: [{ version: 2, status: 'draft' }, { version: 1, status: 'published' }] }
   ])
   t.equal(await wordsOf({ bytes: readFileSync(join(folder, 'receipt.pdf')) }), 'Receipt R-17 Paid by Ada.')
-  t.match(readFileSync(join(folder, 'receipt.html'), 'utf8'), /Paid with thanks by Edsger/)
+  contains(t, readFileSync(join(folder, 'receipt.html'), 'utf8'), /Paid with thanks by Edsger/)
 })

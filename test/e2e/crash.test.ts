@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { has } from '../support/matching.ts'
 import { invoiceRequest } from '../support/service.ts'
 import { dataDirectory, databasePid, gone, send, startProcess, startReady } from './support/process.ts'
 
@@ -16,21 +17,21 @@ void t.test('what was answered is there after kill -9, and a service whose datab
 
   const second = await startReady(t, { dataDirectory: folder })
   t.equal(databasePid(folder), database, 'the database of a killed service is adopted')
-  t.match(await find(second.url(), one), { status: 'succeeded' })
+  has(t, await find(second.url(), one), { status: 'succeeded' })
   const two = await dispatch(second.url())
   for (const pid of [second.pid, database]) process.kill(pid, 'SIGKILL')
   await second.ended
 
   const third = await startReady(t, { dataDirectory: folder })
   t.not(databasePid(folder), database, 'a killed one recovers')
-  for (const id of [one, two]) t.match(await find(third.url(), id), { status: 'succeeded' })
+  for (const id of [one, two]) has(t, await find(third.url(), id), { status: 'succeeded' })
 
   process.kill(Number(databasePid(folder)), 'SIGKILL')
   t.equal(await third.ended, 1)
   t.equal(third.stderr(), `Document Dispatch could not go on: The embedded database server has ended; its log is ${folder}/postgres/postgres.log.\n`)
 
   const fourth = await startReady(t, { dataDirectory: folder })
-  t.match((await send(fourth.url(), 'GET', '/api/v1/credits')).body, { balance: 98 })
+  has(t, (await send(fourth.url(), 'GET', '/api/v1/credits')).body, { balance: 98 })
   const pids = [fourth.pid, databasePid(folder)]
   process.kill(fourth.pid, 'SIGTERM')
   t.equal(await fourth.ended, 0)

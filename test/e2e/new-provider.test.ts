@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { runConformance, type Received } from '@dispatch/core/testing'
 import t from 'tap'
 import { directory } from '../fixtures/providers/folders.ts'
+import { has } from '../support/matching.ts'
 import { invoiceRequest, operator, shippedProviders, startService, type Answer } from '../support/service.ts'
 import { vendorOf } from '../support/vendor.ts'
 import { root } from './support/process.ts'
@@ -53,24 +54,24 @@ for (const { code, service: name, request, sent } of newcomers) {
       t.ok(cases.length > 70)
     })
 
-    t.match(await dispatch({ providerName: code }), { status: 422, body: { error: 'configuration_missing', message: `no provider "${code}" installed` } })
+    has(t, await dispatch({ providerName: code }), { status: 422, body: { error: 'configuration_missing', message: `no provider "${code}" installed` } })
     cpSync(source, join(folders, code), { recursive: true })
     const reloaded = await service.send('POST', '/api/v1/providers/reload', {}, operator)
-    t.match(reloaded.body.data.find((entry: { code: string }) => entry.code === code), { state: 'installed', services: { [name]: { verbs: Array } }, health: { state: 'ok' } })
+    has(t, reloaded.body.data.find((entry: { code: string }) => entry.code === code), { state: 'installed', services: { [name]: { verbs: Array } }, health: { state: 'ok' } })
 
-    t.match(await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings } }), { status: 200, body: { code, valid: true } })
+    has(t, await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings } }), { status: 200, body: { code, valid: true } })
     const dispatched = await dispatch({ providerName: code })
-    t.match(dispatched, { status: 200, body: { success: true, providerName: code, providerResponse: result.response } })
+    has(t, dispatched, { status: 200, body: { success: true, providerName: code, providerResponse: result.response } })
     const [received, ...more] = vendor.requests
     t.strictSame([received?.host, more.length], [host, 0], 'the vendor was asked once, under its own name')
     const [found, wanted] = sent(received!, dispatched)
     t.strictSame(found, wanted)
 
-    t.match((await dispatch()).body, { providerName: 'simulator' })
-    t.match((await choose(code)).body.services[name], { providerName: code, chosenBy: 'company' })
-    t.match((await dispatch()).body, { providerName: code, providerResponse: result.response })
-    t.match((await choose('simulator')).body.services[name], { providerName: 'simulator', chosenBy: 'company' })
-    t.match((await dispatch()).body, { providerName: 'simulator' })
+    has(t, (await dispatch()).body, { providerName: 'simulator' })
+    has(t, (await choose(code)).body.services[name], { providerName: code, chosenBy: 'company' })
+    has(t, (await dispatch()).body, { providerName: code, providerResponse: result.response })
+    has(t, (await choose('simulator')).body.services[name], { providerName: 'simulator', chosenBy: 'company' })
+    has(t, (await dispatch()).body, { providerName: 'simulator' })
     t.equal(vendor.requests.length, 2)
 
     t.notOk(existsSync(join(shippedProviders, code)))

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../core/store/database.ts'
+import { has } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 import { databasePid, dataDirectory, root, send, startReady } from './support/process.ts'
@@ -40,18 +41,18 @@ void t.test('a production installation gets its platform and first operator, who
   const { url, database, env } = await emptyDatabase(t)
   const said = await operator(create, { input: `${password}\n`, env })
   t.strictSame(said, { code: 0, stdout: `The operator ${email} is there, as user 1 of the platform.\n`, stderr: '' })
-  t.match(await database.owner.selectFrom('companies').selectAll().execute(), [{ company_id: 1, name: 'Platform' }])
+  has(t, await database.owner.selectFrom('companies').selectAll().execute(), [{ company_id: 1, name: 'Platform' }])
 
   const further = await operator(['create', 'grace@platform.example.com'], { input: `${password}\nanother line`, env })
-  t.match(further, { code: 0, stdout: /user 2 of the platform/ }, 'a further one; npm without "--" hands on the value alone')
+  has(t, further, { code: 0, stdout: /user 2 of the platform/ }, 'a further one; npm without "--" hands on the value alone')
 
   const service = await startService(t, { databaseUrl: url, config: { environment: 'production' } })
   const first = { email: 'admin@acme.example.com', password }
   const made = await service.send('POST', '/api/v1/companies', { body: { name: 'Acme', credits: 5, admin: first } }, { email, password })
-  t.match(made, { status: 201, body: { id: 2 } })
+  has(t, made, { status: 201, body: { id: 2 } })
   t.equal((await service.send('GET', '/api/v1/credits', {}, first)).body.balance, 5)
   const { data } = (await service.send('GET', '/api/v1/audit', {}, { email: 'grace@platform.example.com', password })).body
-  t.match(data, [{ action: 'user.created', author: null, object: { id: '2' } }, { action: 'user.created', author: null }, { action: 'company.created', author: null }])
+  has(t, data, [{ action: 'user.created', author: null, object: { id: '2' } }, { action: 'user.created', author: null }, { action: 'company.created', author: null }])
   t.notOk('address' in data[0])
 })
 
@@ -64,17 +65,17 @@ void t.test('what cannot be done is told in a sentence', async (t) => {
     [create, 'short\n', /^\/password: Needs at least 10 characters\.\n$/]
   ]
   const answers = await Promise.all(refused.map(([args, input]) => operator(args, { input, env })))
-  for (const [index, [args, , message]] of refused.entries()) t.match(answers[index], { code: 1, stdout: /^$/, stderr: message }, args.join(' '))
+  for (const [index, [args, , message]] of refused.entries()) has(t, answers[index], { code: 1, stdout: /^$/, stderr: message }, args.join(' '))
 })
 
 void t.test('it works on the embedded database of development, whether the service runs or not', async (t) => {
   const folder = dataDirectory(t)
   const env = { DISPATCH_DATA_DIR: folder }
-  t.match(await operator(create, { input: `${password}\n`, env }), { code: 0, stderr: '' })
+  has(t, await operator(create, { input: `${password}\n`, env }), { code: 0, stderr: '' })
   t.equal(databasePid(folder), undefined, 'what was started for it has ended')
   const service = await startReady(t, { dataDirectory: folder })
   t.equal((await send(service.url(), 'GET', '/api/v1/credits')).status, 200, 'the company of development is there all the same')
   const second = { email: 'second@platform.example.com', password }
-  t.match(await operator(['create', '--email', second.email], { input: `${password}\n`, env }), { code: 0, stderr: '' })
+  has(t, await operator(['create', '--email', second.email], { input: `${password}\n`, env }), { code: 0, stderr: '' })
   for (const login of [{ email, password }, second]) t.equal((await send(service.url(), 'GET', '/api/v1/companies', undefined, login)).status, 200)
 })

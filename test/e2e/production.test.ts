@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createCompanies, hashPassword, migrate, openDatabase } from '@dispatch/core'
 import { freePort } from '../../scripts/free-port.ts'
+import { has } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { certificateFiles, fetchSecurely } from '../support/secure.ts'
 import { dataDirectory, refusalOf, root, startReady } from './support/process.ts'
@@ -47,9 +48,9 @@ void t.test('with its own certificate, as the operators\' page says', async (t) 
   await settle(env['DATABASE_URL'] ?? '')
   const service = await startReady(t, { dataDirectory: folder, env: { ...env, HOST: '127.0.0.1', DISPATCH_HTTP_PORT: httpPort, DISPATCH_TLS_CERT: tls?.cert ?? '', DISPATCH_TLS_KEY: tls?.key ?? '' } })
   const health = await fetchSecurely(`${service.url()}/healthz`, ca, { headers: { authorization } })
-  t.match([health.status, health.headers.get('strict-transport-security')], [200, 'max-age=31536000'])
+  has(t, [health.status, health.headers.get('strict-transport-security')], [200, 'max-age=31536000'])
   const plain = await fetch(`http://127.0.0.1:${httpPort}/healthz`, { headers: { authorization }, redirect: 'manual' })
-  t.match([plain.status, await plain.json()], [403, { error: 'https_required' }])
+  has(t, [plain.status, await plain.json()], [403, { error: 'https_required' }])
   write(await issue('127.0.0.1'))
   while ((await fetchSecurely(`${service.url()}/livez`, ca)).serial === health.serial) await pause(500)
   while (!service.log().some(({ msg }) => msg === 'the certificate was renewed')) await pause(50)
@@ -65,7 +66,7 @@ void t.test('behind a proxy, as the operators\' page says', async (t) => {
   const through = await proxy(t, service.url())
   t.equal((await fetch(`${through('https')}/healthz`, { headers: { authorization } })).status, 200)
   const plain = await fetch(`${through('http')}/healthz`, { headers: { authorization } })
-  t.match([plain.status, await plain.json()], [403, { error: 'https_required' }])
+  has(t, [plain.status, await plain.json()], [403, { error: 'https_required' }])
   t.equal((await fetch(`${service.url()}/readyz`)).status, 204, 'the proxy\'s own look')
   t.equal((await fetch(`${service.url()}/healthz`, { headers: { authorization } })).status, 403)
 })
@@ -81,9 +82,9 @@ void t.test('production on the embedded database is told what that is good for, 
 void t.test('without HTTPS production is refused, and a key that others can read', async (t) => {
   const { env, folder } = await environment(t, 'proxy')
   const without = { ...env, DISPATCH_TRUSTED_PROXIES: '' }
-  t.match(await refusalOf(t, { dataDirectory: folder, env: without }), { code: 1, stderr: /^Document Dispatch could not start: In production requests come over HTTPS: [^\n]*\.\n$/ })
+  has(t, await refusalOf(t, { dataDirectory: folder, env: without }), { code: 1, stderr: /^Document Dispatch could not start: In production requests come over HTTPS: [^\n]*\.\n$/ })
   writeFileSync(join(folder, '../open.key'), randomBytes(32).toString('base64'), { mode: 0o644 })
-  t.match(await refusalOf(t, { dataDirectory: folder, env: { ...env, DISPATCH_MASTER_KEY_FILE: join(folder, '../open.key') } }), { code: 1, stderr: /open\.key of DISPATCH_MASTER_KEY_FILE can be read or changed by other users \(mode \d+\)/ })
+  has(t, await refusalOf(t, { dataDirectory: folder, env: { ...env, DISPATCH_MASTER_KEY_FILE: join(folder, '../open.key') } }), { code: 1, stderr: /open\.key of DISPATCH_MASTER_KEY_FILE can be read or changed by other users \(mode \d+\)/ })
 })
 
 /** A proxy that has taken requests over the protocol. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { appendFileSync, cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { contains, lacks } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { dataDirectory, databasePid, isRoot, refusalOf, root, startReady, type Starting } from './support/process.ts'
 
@@ -11,9 +12,9 @@ async function refuses (t: Test, starting: Starting, sentence: string | RegExp):
   const { code, stderr } = await refusalOf(t, starting)
   t.equal(code, 1)
   const [, told = stderr] = /^Document Dispatch could not start: (.*[.])\n$/.exec(stderr) ?? []
-  t.match(told, sentence)
+  contains(t, told, sentence)
   t.equal(databasePid(starting.dataDirectory), undefined, 'no database is left running')
-  t.notMatch(stderr, 'geheim', 'no password is told')
+  lacks(t, stderr, 'geheim', 'no password is told')
 }
 
 const masterKey = (): string => randomBytes(32).toString('base64')
@@ -56,7 +57,7 @@ void t.test('a master key that is missing, broken or another one', async (t) => 
   await refuses(t, { dataDirectory: folder, env: { ...production, DATABASE_URL } }, 'DISPATCH_MASTER_KEY is not set: it needs 32 random bytes in base64, for example from `openssl rand -base64 32`.')
   await refuses(t, { dataDirectory: folder, env: { DATABASE_URL, DISPATCH_MASTER_KEY: 'c2hvcnQ=' } }, /^DISPATCH_MASTER_KEY does not hold 32 bytes in base64/)
   const first = await startReady(t, { dataDirectory: folder, env: { ...production, DATABASE_URL, DISPATCH_MASTER_KEY: masterKey() } })
-  t.notMatch(first.stdout(), /example@|curl|company/, 'production seeds nothing and writes nothing but its log')
+  lacks(t, first.stdout(), /example@|curl|company/, 'production seeds nothing and writes nothing but its log')
   process.kill(first.pid, 'SIGTERM')
   t.equal(await first.ended, 0)
   await refuses(t, { dataDirectory: folder, env: { DATABASE_URL, DISPATCH_MASTER_KEY: masterKey() } }, /^The database holds \d+ secrets under the master key \w{16}, but DISPATCH_MASTER_KEY is \w{16}: start with the key that sealed them or, to replace it, give that one as DISPATCH_MASTER_KEY_PREVIOUS and run `npm run dispatch -- keys rotate`\.$/)
@@ -80,7 +81,7 @@ void t.test('a Node that is too old, before anything else is read', async (t) =>
   writeFileSync(join(checkout, 'package.json'), JSON.stringify({ type: 'module', engines: { node: '>=99' } }))
   const { code, stderr } = await refusalOf(t, { dataDirectory: folder, cwd: checkout })
   t.equal(code, 1)
-  t.match(stderr, /^Document Dispatch needs Node 99 or later and this is v\d+[^\n]*\n$/)
+  contains(t, stderr, /^Document Dispatch needs Node 99 or later and this is v\d+[^\n]*\n$/)
 })
 
 function mayNobodyRunThis (): boolean {

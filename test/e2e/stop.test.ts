@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { has, lacks } from '../support/matching.ts'
 import { invoiceRequest } from '../support/service.ts'
 import { dataDirectory, databasePid, gone, send, servicePid, startProcess, startReady, type ServiceProcess } from './support/process.ts'
 
@@ -35,7 +36,7 @@ void t.test('running requests are finished while new ones are refused, and no pr
       signal(service)
       await refused(service.url())
       const { status, body } = await answer
-      t.match({ status, body }, { status: 200, body: { success: true, status: 'succeeded' } })
+      has(t, { status, body }, { status: 200, body: { success: true, status: 'succeeded' } })
       t.equal(await service.ended, 0)
       t.equal(databasePid(folder), undefined, 'the database ended before the service')
       await gone(...pids)
@@ -68,9 +69,9 @@ void t.test('a signal while the service starts ends it, and the next start works
     process.kill(group * service.pid, 'SIGTERM')
     t.equal(await service.ended, 0)
     t.equal(service.stderr(), '')
-    t.notMatch(service.stdout(), 'listening')
+    lacks(t, service.stdout(), 'listening')
     t.equal(databasePid(folder), undefined)
   }
   const next = await startReady(t, { dataDirectory: folder })
-  t.match(await send(next.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200 })
+  has(t, await send(next.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200 })
 })

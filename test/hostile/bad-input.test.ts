@@ -1,5 +1,6 @@
 import type { ErrorWord } from '@dispatch/core'
 import t from 'tap'
+import { contains, lacks } from '../support/matching.ts'
 import { invoiceRequest, startService, type Sending } from '../support/service.ts'
 import { hasNoFault, isError, traces } from './support.ts'
 
@@ -118,7 +119,7 @@ await t.test('a fault of the parser is told without quoting the body', async (t)
   for (const text of ['{"username":"ada","password":"s3cret" x}', '{"password":s3cret}', '"s3cret', '{"password":"s3cret\n"}']) {
     const answer = await send('POST', '/auth', { body: text }, null)
     isError(t, answer, 'validation_error', text)
-    t.notMatch(JSON.stringify(answer.body), 's3cret')
+    lacks(t, JSON.stringify(answer.body), 's3cret')
   }
 })
 
@@ -198,7 +199,7 @@ await t.test('a header that does not fit is refused, or replaced where that harm
     isError(t, await send('GET', '/healthz', { headers: { 'x-api-version': version } }), 'unsupported_version', version.slice(0, 20))
   }
   for (const id of ['x'.repeat(129), 'a b', 'é', '"', '<script>', '']) {
-    t.match((await send('GET', '/healthz', { headers: { 'x-request-id': id } })).headers.get('x-request-id'), /^[0-9a-f-]{36}$/, id.slice(0, 20))
+    contains(t, (await send('GET', '/healthz', { headers: { 'x-request-id': id } })).headers.get('x-request-id'), /^[0-9a-f-]{36}$/, id.slice(0, 20))
   }
   t.equal((await send('GET', '/healthz', { headers: { 'x-request-id': 'client:A-1/7' } })).headers.get('x-request-id'), 'client:A-1/7')
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../plugins/support/parts.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { isError, routesOf } from './support.ts'
@@ -18,8 +19,8 @@ await t.test('no answer of any route sets a cookie, lets another origin read it,
       const { headers } = await send(method, path, { headers: { origin, cookie: 'session=1', 'access-control-request-method': 'POST' }, ...(method === 'GET' || method === 'HEAD' ? {} : { body: {} }) })
       const name = `${method} ${path}`
       t.same([...headers.keys()].filter(isOpening), [], name)
-      t.match(headers.get('content-security-policy'), /^default-src 'none'.*(frame-ancestors 'none'|sandbox)/, name)
-      t.match(Object.fromEntries(headers), { 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'cross-origin-resource-policy': 'same-origin' }, name)
+      contains(t, headers.get('content-security-policy'), /^default-src 'none'.*(frame-ancestors 'none'|sandbox)/, name)
+      has(t, Object.fromEntries(headers), { 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'cross-origin-resource-policy': 'same-origin' }, name)
     }
   }
 })
@@ -47,7 +48,7 @@ await t.test('so it is with answers that no route gives', async (t) => {
   for (const path of ['/nowhere', '/%zz', '/api/nowhere', `/api/v1/templates/${'a'.repeat(500)}`, '/d/forged']) {
     const { status, headers } = await send('GET', path, { headers: { origin: 'https://evil.example' } })
     t.equal(status, 404, path)
-    t.match(Object.fromEntries(headers), { 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'content-security-policy': /default-src 'none'/ }, path)
+    has(t, Object.fromEntries(headers), { 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'content-security-policy': /default-src 'none'/ }, path)
     t.same([...headers.keys()].filter(isOpening), [], path)
   }
 })
@@ -57,9 +58,9 @@ await t.test('the pages load nothing from elsewhere, and run no script of their 
     const { status, headers, body } = await send('GET', path, {}, null)
     t.equal(status, 200, path)
     const policy = headers.get('content-security-policy') ?? ''
-    t.notMatch(policy, /https?:|\*|script-src[^;]*unsafe/, path)
-    t.notMatch(String(body), /(src|href)="(https?:)?\/\/(?!www\.|docs\.|developer|help\.)[^"]*\.(js|css)"/, path)
-    t.notMatch(String(body), /<script>/, path)
+    lacks(t, policy, /https?:|\*|script-src[^;]*unsafe/, path)
+    lacks(t, String(body), /(src|href)="(https?:)?\/\/(?!www\.|docs\.|developer|help\.)[^"]*\.(js|css)"/, path)
+    lacks(t, String(body), /<script>/, path)
   }
 })
 
@@ -68,7 +69,7 @@ await t.test('security.txt says whom to tell, until when, and where it stands', 
   t.equal(status, 200)
   t.equal(headers.get('content-type'), 'text/plain; charset=utf-8')
   const fields = Object.fromEntries(String(body).trimEnd().split('\n').map((line) => line.split(/: (.*)/s)))
-  t.match(fields, { Contact: 'mailto:security@example.com', Canonical: 'https://dispatch.example.com/.well-known/security.txt', 'Preferred-Languages': 'en' })
+  has(t, fields, { Contact: 'mailto:security@example.com', Canonical: 'https://dispatch.example.com/.well-known/security.txt', 'Preferred-Languages': 'en' })
   const days = (new Date(String(fields.Expires)).getTime() - Date.now()) / 86_400_000
   t.ok(days > 30 && days < 365, 'RFC 9116 recommends less than a year')
 })

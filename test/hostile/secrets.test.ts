@@ -5,6 +5,7 @@ import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../plugins/logging.ts'
+import { contains, has } from '../support/matching.ts'
 import { testProviders, type Handler } from '../plugins/support/providers.ts'
 import { invoiceRequest, startService, type Answer, type Sending } from '../support/service.ts'
 import { dump } from './support.ts'
@@ -67,7 +68,7 @@ await t.test('a secret that is stored never comes back', async (t) => {
   for (const scope of ['company', 'my']) {
     const stored = await put(`${scope}/providers/vendor`, { settings: { token: secret, region: 'eu' } })
     t.strictSame([stored.status, stored.body.settings], [200, { region: 'eu', token: { set: true, updatedAt: stored.body.settings.token.updatedAt } }], 'not even sealed')
-    t.match(stored.body.settings.token.updatedAt, /^\d{4}-.*Z$/)
+    contains(t, stored.body.settings.token.updatedAt, /^\d{4}-.*Z$/)
     lacks(t, shown(stored), secret, `${scope}: when it is stored`)
     lacks(t, shown(await put(`${scope}/providers/vendor`, { settings: { region: 7 } })), secret, `${scope}: when what is given is wrong`)
     lacks(t, shown(await put(`${scope}/providers/vendor`, { settings: { token: { value: secret } } })), secret, `${scope}: when it is itself wrong`)
@@ -95,7 +96,7 @@ await t.test('what a vendor\'s code threw is logged all the same', (t) => {
 
 await t.test('the database holds no secret and no password in the clear', async (t) => {
   const rows = JSON.stringify(await dump(house))
-  t.match(rows, '"region\\": \\"eu\\"', 'what is no secret is there')
+  contains(t, rows, '"region\\": \\"eu\\"', 'what is no secret is there')
   for (const hidden of [secret, 'demo-password', 'operator-password']) lacks(t, rows, hidden, hidden)
 })
 
@@ -147,10 +148,10 @@ await t.test('passwords, tokens and secrets that are good are used, and stay whe
   const bearer = { authorization: `Bearer ${String(data.token)}` }
   const refreshed = await service.send('GET', '/auth/refresh', { headers: bearer }, null)
   const rotated = await service.send('POST', '/api/v1/company/callback-secret', {}, login)
-  t.match([refreshed.status, rotated.status], [200, 200])
-  t.match(await service.send('POST', '/api/invoicing', { body: invoiceRequest(), headers: bearer }, null), { status: 200 })
-  t.match(await service.send('POST', '/api/invoicing', { body: invoiceRequest() }, login), { status: 200 })
-  t.match(await service.send('PUT', '/api/v1/my/providers/vendor', { body: { settings: { token: 'canary-of-a-good-setting' } } }, login), { status: 200 })
+  has(t, [refreshed.status, rotated.status], [200, 200])
+  has(t, await service.send('POST', '/api/invoicing', { body: invoiceRequest(), headers: bearer }, null), { status: 200 })
+  has(t, await service.send('POST', '/api/invoicing', { body: invoiceRequest() }, login), { status: 200 })
+  has(t, await service.send('PUT', '/api/v1/my/providers/vendor', { body: { settings: { token: 'canary-of-a-good-setting' } } }, login), { status: 200 })
   const event = { body: { id: '1' }, headers: { authorization: `Basic ${Buffer.from('vendor:canary-of-a-vendor').toString('base64')}`, 'x-jws-signature': 'canary-of-a-signature' } }
   for (const path of ['esign/providers/simulator', 'postal/providers/simulator', 'esign/providers/canary-of-a-vendor']) await service.send('POST', `/api/webhooks/${path}/endpoint.json?account=canary-of-a-vendor`, event, null)
   Object.assign(used, {

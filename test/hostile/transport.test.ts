@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ErrorWord } from '@dispatch/core'
 import t from 'tap'
+import { contains, has } from '../support/matching.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { hasNoFault, isError, traces } from './support.ts'
 
@@ -121,18 +122,18 @@ await t.test('a client that goes away does not stop its dispatch', async (t) => 
   while (await find() === undefined) await pause(10)
   socket.resetAndDestroy()
   await house.get('pipeline').drain()
-  t.match(await find(), { status: 'succeeded', creditsCharged: 1 })
+  has(t, await find(), { status: 'succeeded', creditsCharged: 1 })
 })
 
 await t.test('requests sent together are answered in their order', async (t) => {
   const answers = await exchange([post(invoice({ metadata: { turn: '1' } })) + head('GET /healthz HTTP/1.1') + post(invoice({ metadata: { turn: '3' } })) + head('GET /nowhere HTTP/1.1')], 4)
-  t.match(answers.map(({ status, body }) => [status, body.metadata?.turn ?? body.status ?? body.error]), [[200, '1'], [200, 'ok'], [200, '3'], [404, 'not_found']])
+  has(t, answers.map(({ status, body }) => [status, body.metadata?.turn ?? body.status ?? body.error]), [[200, '1'], [200, 'ok'], [200, '3'], [404, 'not_found']])
 })
 
 await t.test('nonsense after a dispatch does not take its answer\'s place', async (t) => {
   for (const nonsense of ['nonsense\r\n\r\n', head('GET /healthz HTTP/1.1', 'Content-Length: 1', 'Content-Length: 2'), head('POST /api/invoicing HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked') + 'zz\r\n']) {
     const answers = await exchange([post(invoice({ invoicing: { reference: 'slow' } })), nonsense, nonsense], 2)
-    t.match(answers, [{ status: 200, body: { success: true } }])
+    has(t, answers, [{ status: 200, body: { success: true } }])
     t.equal(answers.length, 1, 'and the connection ends')
   }
 })
@@ -140,21 +141,21 @@ await t.test('nonsense after a dispatch does not take its answer\'s place', asyn
 await t.test('a body is asked for with 100 Continue', async (t) => {
   const body = invoice()
   const answers = await exchange([json('Expect: 100-continue', `Content-Length: ${String(Buffer.byteLength(body))}`), body])
-  t.match(answers.map(({ status }) => status), [100, 200])
+  has(t, answers.map(({ status }) => status), [100, 200])
 })
 
 await t.test('HTTP/1.0 and absolute URLs are served; the host that a request names is never used', async (t) => {
   const [old] = await exchange([`GET /healthz HTTP/1.0\r\n${authorization}\r\n\r\n`])
-  t.match(old, { status: 200, body: { status: 'ok' } })
+  has(t, old, { status: 200, body: { status: 'ok' } })
   const body = invoice()
   const [answer] = await exchange([`POST http://evil.example/api/invoicing HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\n${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`])
-  t.match(answer?.body, { success: true, generatedDocument: { url: /^https:\/\/dispatch\.example\.com\/d\// } })
+  has(t, answer?.body, { success: true, generatedDocument: { url: /^https:\/\/dispatch\.example\.com\/d\// } })
 })
 
 await t.test('of a header that comes twice: credentials count once, an idempotency key is one key, an id is our own', async (t) => {
   const [answer] = await exchange([head('GET /healthz HTTP/1.1', 'Authorization: Basic eA==', 'X-Request-ID: a', 'X-Request-ID: b')])
-  t.match(answer, { status: 200 })
-  t.match(answer?.headers.get('x-request-id'), /^[0-9a-f-]{36}$/)
+  has(t, answer, { status: 200 })
+  contains(t, answer?.headers.get('x-request-id'), /^[0-9a-f-]{36}$/)
   const body = invoice()
   const twice = post(body, 'X-Idempotency-Key: a', 'X-Idempotency-Key: b')
   const [first, second] = [...await exchange([twice]), ...await exchange([twice])]

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { has, lacks } from '../support/matching.ts'
 import { invoiceRequest, seededDatabase, startService, type Answer, type Login, type TestService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
@@ -56,10 +57,10 @@ await t.test('a change holds for the next request in every process, also with a 
 await t.test('the refusal says nothing about the list', async (t) => {
   await lists(company.companyId, '203.0.113.0/24')
   const { body } = await ask(direct)
-  t.match(body, { error: 'forbidden', message: 'The company does not take requests from this address.' })
-  t.notMatch(JSON.stringify(body), '203.0.113')
+  has(t, body, { error: 'forbidden', message: 'The company does not take requests from this address.' })
+  lacks(t, JSON.stringify(body), '203.0.113')
   const login = { username: company.member.email, password: company.member.password }
-  t.match((await direct.send('POST', '/auth', { body: login }, null)).body, { error: 'forbidden', message: 'Invalid credentials.' })
+  has(t, (await direct.send('POST', '/auth', { body: login }, null)).body, { error: 'forbidden', message: 'Invalid credentials.' })
   t.equal((await behind.send('POST', '/auth', { body: login, ...from('203.0.113.1') }, null)).status, 200)
 })
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { listAudit } from '@dispatch/core'
 import t from 'tap'
 import { encodePng } from '../../core/documents/image/png-write.ts'
+import { contains, has, type Pattern } from '../support/matching.ts'
 import { startService, type Answer, type Login } from '../support/service.ts'
 import { letter, letterYaml } from './support/templates.ts'
 
@@ -20,7 +21,7 @@ const showing = (asset: string, name: string) => letter({ source: `${letterYaml(
 await t.test('a picture is stored under its name, flattened, and read as it is kept', async (t) => {
   const { status, body } = await send('POST', '/api/v1/assets', { name: 'clear', image: clear })
   t.equal(status, 201)
-  t.match(body, { name: 'clear', width: 1, height: 1, size: Number, sha256: /^[0-9a-f]{64}$/ })
+  has(t, body, { name: 'clear', width: 1, height: 1, size: Number, sha256: /^[0-9a-f]{64}$/ })
   t.strictSame((await send('GET', '/api/v1/assets', undefined, member)).body, { data: [body], nextCursor: null })
   const kept = await bytesOf('GET', '/api/v1/assets/clear')
   t.equal(kept.length, body.size)
@@ -31,11 +32,11 @@ await t.test('a picture is stored under its name, flattened, and read as it is k
 await t.test('pages of pictures come by name', async (t) => {
   for (const name of ['b', 'a']) await send('POST', '/api/v1/assets', { name, image: square(2, 7) })
   const first = await send('GET', '/api/v1/assets?limit=2')
-  t.match(first.body, { data: [{ name: 'a' }, { name: 'b' }], nextCursor: 'b' })
-  t.match((await send('GET', '/api/v1/assets?limit=2&cursor=b')).body, { data: [{ name: 'clear' }], nextCursor: null })
+  has(t, first.body, { data: [{ name: 'a' }, { name: 'b' }], nextCursor: 'b' })
+  has(t, (await send('GET', '/api/v1/assets?limit=2&cursor=b')).body, { data: [{ name: 'clear' }], nextCursor: null })
 })
 
-const refused: [rule: string, body: object, answer: object][] = [
+const refused: [rule: string, body: object, answer: Pattern][] = [
   ['a name that is taken', { name: 'clear', image: clear }, { status: 409, body: { error: 'conflict' } }],
   ['what is no picture', { name: 'new', image: uriOf(Buffer.from('GIF89a'), 'png') }, { status: 422, body: { error: 'validation_failed', details: [{ path: '/image', code: 'bad_image' }] } }],
   ['an address', { name: 'new', image: 'https://example.com/logo.png' }, { status: 422, body: { details: [{ path: '/image', message: /data URI/ }] } }],
@@ -45,14 +46,14 @@ const refused: [rule: string, body: object, answer: object][] = [
 ]
 
 for (const [rule, body, answer] of refused) {
-  await t.test(`${rule} is refused`, async (t) => { t.match(await send('POST', '/api/v1/assets', body), answer) })
+  await t.test(`${rule} is refused`, async (t) => { has(t, await send('POST', '/api/v1/assets', body), answer) })
 }
 
 await t.test('what does not exist, or is another company\'s, is not there', async (t) => {
   for (const name of ['never', 'x%00', '..%2f', 'A']) t.equal((await send('GET', `/api/v1/assets/${name}`)).status, 404, name)
   t.equal((await service.send('GET', '/api/v1/assets/clear')).status, 404)
   t.equal((await service.send('DELETE', '/api/v1/assets/clear')).status, 404)
-  t.match(await service.send('POST', '/api/v1/templates', { body: showing('clear', 'Theirs') }), { status: 422, body: { details: [{ code: 'unknown_asset' }] } })
+  has(t, await service.send('POST', '/api/v1/templates', { body: showing('clear', 'Theirs') }), { status: 422, body: { details: [{ code: 'unknown_asset' }] } })
 })
 
 await t.test('a version keeps the picture that it was made with, whatever becomes of its name', async (t) => {
@@ -62,11 +63,11 @@ await t.test('a version keeps the picture that it was made with, whatever become
   await send('POST', `/api/v1/templates/${id}/publish`, { version: 1 })
   const preview = (version: number): Promise<Buffer> => bytesOf('POST', `/api/v1/templates/${id}/preview`, { version, format: 'HTML' })
   const before = await preview(1)
-  t.match(before.toString(), /src="data:image\/png;base64/)
+  contains(t, before.toString(), /src="data:image\/png;base64/)
   t.equal((await send('DELETE', '/api/v1/assets/logo')).status, 204)
   t.equal((await preview(1)).toString(), before.toString())
   t.equal((await send('POST', '/api/file', { template: { id, data: { name: 'Ada' } } })).status, 200)
-  t.match(await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...showing('logo', 'Pictured') }), { status: 422, body: { details: [{ path: '/source', code: 'unknown_asset', line: 5, message: /no asset "logo"/ }] } })
+  has(t, await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...showing('logo', 'Pictured') }), { status: 422, body: { details: [{ path: '/source', code: 'unknown_asset', line: 5, message: /no asset "logo"/ }] } })
 
   await send('POST', '/api/v1/assets', { name: 'logo', image: square(4, 200) })
   t.equal((await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...showing('logo', 'Pictured') })).status, 200)
@@ -75,7 +76,7 @@ await t.test('a version keeps the picture that it was made with, whatever become
 })
 
 await t.test('a name that is nearly right is told', async (t) => {
-  t.match(await send('POST', '/api/v1/templates', showing('lgo', 'Typing')), { status: 422, body: { details: [{ message: /no asset "lgo" \(did you mean "logo"\?\)/ }] } })
+  has(t, await send('POST', '/api/v1/templates', showing('lgo', 'Typing')), { status: 422, body: { details: [{ message: /no asset "lgo" \(did you mean "logo"\?\)/ }] } })
 })
 
 await t.test('pictures come and go in the audit log', async (t) => {

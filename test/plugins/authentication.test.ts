@@ -4,6 +4,7 @@ import { DispatchError, type Account } from '@dispatch/core'
 import { authenticationPlugin } from '../../plugins/authentication.ts'
 import { authRoutes } from '../../plugins/login.ts'
 import { accountWith, basic, createAccess } from '../core/access/fixtures/access.ts'
+import { has } from '../support/matching.ts'
 
 async function createApp (...accounts: Account[]) {
   const access = await createAccess(...accounts)
@@ -29,11 +30,11 @@ const right = basic('ada@example.com', 'correct horse')
 
 await t.test('a route is closed unless it says that it is public', async (t) => {
   const { get } = await createApp(ada)
-  t.match(await get('/open'), { statusCode: 200 })
+  has(t, await get('/open'), { statusCode: 200 })
   for (const url of ['/me', '/nowhere']) {
     const answer = await get(url)
     t.equal(answer.statusCode, 401)
-    t.match(answer.json(), { error: 'unauthorized', message: /Authorization header is required/ })
+    has(t, answer.json(), { error: 'unauthorized', message: /Authorization header is required/ })
   }
   t.equal((await get('/nowhere', right)).statusCode, 404)
 })
@@ -62,7 +63,7 @@ await t.test('wrong, malformed and oversized credentials are 401', async (t) => 
   for (const header of [basic('ada@example.com', 'wrong'), basic('eve@example.com', 'x'), basic('', ''), 'Basic !', 'Basic', 'Bearer', 'Bearer a.b.c', 'Negotiate x', `Bearer ${'a'.repeat(10_000)}`]) {
     const answer = await get('/me', header)
     t.equal(answer.statusCode, 401, header.slice(0, 40))
-    t.match(answer.json(), { error: 'unauthorized' })
+    has(t, answer.json(), { error: 'unauthorized' })
   }
 })
 
@@ -79,14 +80,14 @@ await t.test('an account disabled between two requests is 403, by either scheme'
   for (const header of [right, `Bearer ${data.token}`]) {
     const answer = await get('/me', header)
     t.equal(answer.statusCode, 403)
-    t.match(answer.json(), { error: 'forbidden' })
+    has(t, answer.json(), { error: 'forbidden' })
     t.equal(answer.headers['www-authenticate'], undefined)
   }
 })
 
 await t.test('a public route that asks for the actor fails instead of serving nobody', async (t) => {
   const { get } = await createApp(ada)
-  t.match((await get('/confused', right)).json(), { message: 'GET /confused is public: it has no actor.' })
+  has(t, (await get('/confused', right)).json(), { message: 'GET /confused is public: it has no actor.' })
 })
 
 await t.test('one request never sees the actor of another', async (t) => {
@@ -100,7 +101,7 @@ await t.test('a login answers with token, user and company, never to be cached',
   const answer = await login('ada@example.com', 'correct horse')
   t.equal(answer.statusCode, 200)
   t.equal(answer.headers['cache-control'], 'no-store')
-  t.match(answer.json(), { data: { token: /^[\w-]+\.[\w-]+\.[\w-]+$/, userId: 7, companyId: 3 } })
+  has(t, answer.json(), { data: { token: /^[\w-]+\.[\w-]+\.[\w-]+$/, userId: 7, companyId: 3 } })
   t.same(Object.keys(answer.json<Answer>().data).sort(), ['companyId', 'token', 'userId'])
 })
 
@@ -124,11 +125,11 @@ await t.test('a refresh gives a new token of the same user and company, also for
   const { login, get, clock } = await createApp(ada)
   const { data: old } = (await login('ada@example.com', 'correct horse')).json<Answer>()
   clock.advance(2 * 3600)
-  t.match((await get('/me', `Bearer ${old.token}`)).json(), { error: 'unauthorized', message: /expired/ })
+  has(t, (await get('/me', `Bearer ${old.token}`)).json(), { error: 'unauthorized', message: /expired/ })
   const answer = await get('/auth/refresh', `Bearer ${old.token}`)
   t.equal(answer.headers['cache-control'], 'no-store')
   const { data } = answer.json<Answer>()
-  t.match(data, { userId: 7, companyId: 3 })
+  has(t, data, { userId: 7, companyId: 3 })
   t.equal((await get('/me', `Bearer ${data.token}`)).statusCode, 200)
 })
 

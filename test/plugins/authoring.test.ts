@@ -2,6 +2,7 @@ import { findDispatch, listAudit } from '@dispatch/core'
 import t from 'tap'
 import { parse } from 'yaml'
 import { wordsOf } from '../core/documents/support.ts'
+import { contains, has, type Pattern } from '../support/matching.ts'
 import { startService, type Answer, type Login } from '../support/service.ts'
 import { invoiceYaml, letter, letterYaml } from './support/templates.ts'
 
@@ -24,34 +25,34 @@ const bytesOf = async (path: string, body: unknown, login = admin): Promise<{ st
 await t.test('a new template is a draft: it is listed, read and previewed, and nothing can be dispatched with it', async (t) => {
   const { status, body } = await send('POST', '/api/v1/templates', letter({ name: 'First' }))
   t.equal(status, 201)
-  t.match(body, { id: 1000, name: 'First', version: 1, status: 'draft', latestVersion: 1, service: 'file', companyId, locale: 'en', warnings: [] })
+  has(t, body, { id: 1000, name: 'First', version: 1, status: 'draft', latestVersion: 1, service: 'file', companyId, locale: 'en', warnings: [] })
   t.equal(body.source, letterYaml('First'))
-  t.match((await send('GET', '/api/v1/templates?status=draft', undefined, member)).body.data, [{ id: body.id, status: 'draft' }])
-  t.match((await send('GET', `/api/v1/templates/${body.id}`, undefined, member)).body, { id: body.id, source: body.source })
+  has(t, (await send('GET', '/api/v1/templates?status=draft', undefined, member)).body.data, [{ id: body.id, status: 'draft' }])
+  has(t, (await send('GET', `/api/v1/templates/${body.id}`, undefined, member)).body, { id: body.id, source: body.source })
   t.equal((await bytesOf(`/api/v1/templates/${body.id}/preview`, {}, member)).status, 200)
-  t.match(await send('POST', '/api/file', file(body.id)), { status: 404, body: { error: 'template_not_found' } })
-  t.match(await send('POST', '/api/file/email/validate', { fileContent: { templateName: 'First', data: { name: 'Ada' } }, email: { from: 'a@b.cc', to: ['a@b.cc'], subject: 'x', body: 'x' } }), { status: 404 })
+  has(t, await send('POST', '/api/file', file(body.id)), { status: 404, body: { error: 'template_not_found' } })
+  has(t, await send('POST', '/api/file/email/validate', { fileContent: { templateName: 'First', data: { name: 'Ada' } }, email: { from: 'a@b.cc', to: ['a@b.cc'], subject: 'x', body: 'x' } }), { status: 404 })
 })
 
 await t.test('publishing a version makes it the one that dispatches use; another one takes its place; an old one can come back', async (t) => {
   const { id } = await create({ name: 'Second' })
-  t.match(await send('POST', `/api/v1/templates/${id}/publish`, { version: 1 }), { status: 200, body: { id, version: 1, status: 'published', latestVersion: 1 } })
+  has(t, await send('POST', `/api/v1/templates/${id}/publish`, { version: 1 }), { status: 200, body: { id, version: 1, status: 'published', latestVersion: 1 } })
   const first = await send('POST', '/api/file', file(id))
   t.equal(first.status, 200)
 
   const next = await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...letter({ name: 'Second', greeting: 'Hello' }) })
-  t.match(next, { status: 200, body: { id, version: 2, status: 'draft', latestVersion: 2 } })
-  t.match((await send('GET', `/api/v1/templates/${id}`)).body, { version: 1, status: 'published', latestVersion: 2 })
+  has(t, next, { status: 200, body: { id, version: 2, status: 'draft', latestVersion: 2 } })
+  has(t, (await send('GET', `/api/v1/templates/${id}`)).body, { version: 1, status: 'published', latestVersion: 2 })
   const second = await send('POST', '/api/file', file(id))
   await send('POST', `/api/v1/templates/${id}/publish`, { version: 2 })
   const third = await send('POST', '/api/file', file(id))
   const versions = await Promise.all([first, second, third].map(async ({ body }) => (await send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body.template))
   t.strictSame(versions, [{ id, version: 1 }, { id, version: 1 }, { id, version: 2 }], 'a dispatch tells which version it used')
 
-  t.match((await send('GET', `/api/v1/templates/${id}/versions`)).body, { data: [{ version: 2, status: 'published' }, { version: 1, status: 'retired' }], nextCursor: null })
-  t.match(await send('POST', `/api/v1/templates/${id}/publish`, { version: 1 }), { status: 200, body: { version: 1, status: 'published' } })
-  t.match((await send('GET', `/api/v1/templates/${id}/versions?limit=1`)).body, { data: [{ version: 2, status: 'retired' }], nextCursor: '2' })
-  t.match((await send('GET', `/api/v1/templates/${id}/versions?limit=1&cursor=2`)).body, { data: [{ version: 1, status: 'published', userId: Number }] })
+  has(t, (await send('GET', `/api/v1/templates/${id}/versions`)).body, { data: [{ version: 2, status: 'published' }, { version: 1, status: 'retired' }], nextCursor: null })
+  has(t, await send('POST', `/api/v1/templates/${id}/publish`, { version: 1 }), { status: 200, body: { version: 1, status: 'published' } })
+  has(t, (await send('GET', `/api/v1/templates/${id}/versions?limit=1`)).body, { data: [{ version: 2, status: 'retired' }], nextCursor: '2' })
+  has(t, (await send('GET', `/api/v1/templates/${id}/versions?limit=1&cursor=2`)).body, { data: [{ version: 1, status: 'published', userId: Number }] })
 })
 
 await t.test('a change that was made from an older version is refused: nobody\'s work is lost', async (t) => {
@@ -59,7 +60,7 @@ await t.test('a change that was made from an older version is refused: nobody\'s
   const put = (baseVersion: number): Promise<Answer> => send('PUT', `/api/v1/templates/${id}`, { baseVersion, ...letter({ name: 'Contended' }) })
   const answers = await Promise.all([put(1), put(1), put(1)])
   t.strictSame(answers.map(({ status }) => status).sort(), [200, 409, 409])
-  t.match(answers.find(({ status }) => status === 409)?.body, { error: 'conflict', message: /newest version is 2/ })
+  has(t, answers.find(({ status }) => status === 409)?.body, { error: 'conflict', message: /newest version is 2/ })
   t.equal((await put(2)).body.version, 3)
   t.equal((await put(7)).status, 409)
 })
@@ -67,29 +68,29 @@ await t.test('a change that was made from an older version is refused: nobody\'s
 await t.test('a version is read as it was written', async (t) => {
   const { id } = await create({ name: 'Kept' })
   await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...letter({ name: 'Renamed' }) })
-  t.match((await send('GET', `/api/v1/templates/${id}?version=1`)).body, { version: 1, source: letterYaml('Kept') })
-  t.match((await send('GET', `/api/v1/templates/${id}?version=2`)).body, { version: 2, source: letterYaml('Renamed') })
+  has(t, (await send('GET', `/api/v1/templates/${id}?version=1`)).body, { version: 1, source: letterYaml('Kept') })
+  has(t, (await send('GET', `/api/v1/templates/${id}?version=2`)).body, { version: 2, source: letterYaml('Renamed') })
   t.equal((await send('GET', `/api/v1/templates/${id}?version=3`)).status, 404)
   t.equal((await send('POST', `/api/v1/templates/${id}/publish`, { version: 3 })).status, 404)
 })
 
 await t.test('a name is the company\'s own once, and goes with the published version', async (t) => {
   const { id } = await published({ name: 'Unique' })
-  t.match(await send('POST', '/api/v1/templates', letter({ name: 'Unique' })), { status: 409, body: { error: 'conflict', message: /"Unique" already/ } })
+  has(t, await send('POST', '/api/v1/templates', letter({ name: 'Unique' })), { status: 409, body: { error: 'conflict', message: /"Unique" already/ } })
   t.equal((await service.send('POST', '/api/v1/templates', { body: letter({ name: 'Unique' }) })).status, 201, 'that of another company is free')
   await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...letter({ name: 'Unlike' }) })
   t.equal((await send('GET', `/api/v1/templates/${id}`)).body.name, 'Unique', 'a draft renames nothing that is in use')
   t.equal((await send('POST', '/api/v1/templates', letter({ name: 'Unlike' }))).status, 201)
   t.equal((await send('POST', `/api/v1/templates/${id}/publish`, { version: 2 })).status, 409, 'the name was taken meanwhile')
-  t.match((await send('GET', '/api/v1/templates?name=Unique')).body.data, [{ id }])
-  t.match((await send('GET', '/api/v1/templates?name=Unheard')).body.data, [])
+  has(t, (await send('GET', '/api/v1/templates?name=Unique')).body.data, [{ id }])
+  has(t, (await send('GET', '/api/v1/templates?name=Unheard')).body.data, [])
 })
 
 await t.test('the own template of a name goes before the shared one', async (t) => {
   const own = await published({ name: 'Letter' })
   const chain = { fileContent: { templateName: 'Letter', data: { name: 'Ada' } }, sms: { phoneNumber: '+33612345678', message: 'Hello' }, providerName: 'simulator' }
   const { body } = await send('POST', '/api/file/sms', chain)
-  t.match((await findDispatch(service.house.get('database'), companyId, body.dispatchId)), { template_id: own.id, template_version: 1 })
+  has(t, (await findDispatch(service.house.get('database'), companyId, body.dispatchId)), { template_id: own.id, template_version: 1 })
 })
 
 await t.test('a deleted template is gone; its dispatches keep it, and its name is free', async (t) => {
@@ -98,11 +99,11 @@ await t.test('a deleted template is gone; its dispatches keep it, and its name i
   t.type(dispatchId, 'string')
   t.equal((await send('DELETE', `/api/v1/templates/${id}`)).status, 204)
   for (const [method, path, body] of [['GET', ''], ['GET', '/versions'], ['DELETE', ''], ['PUT', '', { baseVersion: 1, ...letter() }], ['POST', '/publish', { version: 1 }], ['POST', '/preview', {}]] as const) {
-    t.match(await send(method, `/api/v1/templates/${id}${path}`, body), { status: 404, body: { error: 'template_not_found' } }, `${method} ${path}`)
+    has(t, await send(method, `/api/v1/templates/${id}${path}`, body), { status: 404, body: { error: 'template_not_found' } }, `${method} ${path}`)
   }
   t.equal((await send('POST', '/api/file', file(id))).status, 404)
-  t.match((await send('GET', `/api/v1/dispatches/${dispatchId}`)).body.template, { id, version: 1 })
-  t.match(await send('POST', `/api/v1/dispatches/${dispatchId}/retry`), { body: { dispatchId } }, 'a retry goes on with the version')
+  has(t, (await send('GET', `/api/v1/dispatches/${dispatchId}`)).body.template, { id, version: 1 })
+  has(t, await send('POST', `/api/v1/dispatches/${dispatchId}/retry`), { body: { dispatchId } }, 'a retry goes on with the version')
   t.equal((await send('POST', '/api/v1/templates', letter({ name: 'Passing' }))).status, 201)
 })
 
@@ -110,11 +111,11 @@ await t.test('shared templates can be copied, and are nobody\'s to change', asyn
   const { body: shared } = await send('GET', '/api/v1/templates/1')
   t.equal(parse(shared.source).name, 'Invoice')
   for (const [method, path, body] of [['PUT', '', { baseVersion: 1, ...letter() }], ['DELETE', ''], ['POST', '/publish', { version: 1 }]] as const) {
-    t.match(await send(method, `/api/v1/templates/1${path}`, body), { status: 403, body: { error: 'forbidden', message: /shared by all companies/ } }, `${method} ${path}`)
+    has(t, await send(method, `/api/v1/templates/1${path}`, body), { status: 403, body: { error: 'forbidden', message: /shared by all companies/ } }, `${method} ${path}`)
   }
   const { source, schema, sample } = shared
   const copied = await send('POST', '/api/v1/templates', { source, schema, sample })
-  t.match(copied, { status: 201, body: { name: 'Invoice', documentType: 'INVOICE', schema, sample, warnings: [{ path: '/source', line: 1, code: 'ignored' }] } })
+  has(t, copied, { status: 201, body: { name: 'Invoice', documentType: 'INVOICE', schema, sample, warnings: [{ path: '/source', line: 1, code: 'ignored' }] } })
   await send('POST', `/api/v1/templates/${copied.body.id}/publish`, { version: 1 })
   t.equal((await send('POST', '/api/invoicing', { documentType: 'INVOICE', template: { id: copied.body.id, data: { ...sample, number: 'COPY-1' } } })).status, 200)
   t.equal((await bytesOf('/api/v1/templates/1/preview', {})).status, 200)
@@ -123,7 +124,7 @@ await t.test('shared templates can be copied, and are nobody\'s to change', asyn
 await t.test('only admins write; who may use a service previews its templates', async (t) => {
   const { id } = await create({ name: 'Guarded' })
   for (const [method, path, body] of [['POST', '/api/v1/templates', letter()], ['PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...letter() }], ['POST', `/api/v1/templates/${id}/publish`, { version: 1 }], ['DELETE', `/api/v1/templates/${id}`], ['POST', '/api/v1/templates/preview', letter()]] as const) {
-    t.match(await send(method, path, body, member), { status: 403 }, `${method} ${path}`)
+    has(t, await send(method, path, body, member), { status: 403 }, `${method} ${path}`)
   }
   const texting = await service.company('texting', { services: ['sms'] })
   t.equal((await bytesOf('/api/v1/templates/20/preview', {}, texting.member)).status, 200)
@@ -132,9 +133,9 @@ await t.test('only admins write; who may use a service previews its templates', 
 
 await t.test('facts stand in the source or beside it; a contradiction is refused with its line', async (t) => {
   const source = 'service: file\nlocale: en\nbody:\n  - paragraph: Dear {{ name }}\n'
-  t.match(await send('POST', '/api/v1/templates', { ...letter(), source, name: 'Beside' }), { status: 201, body: { name: 'Beside', source } })
-  t.match(await send('POST', '/api/v1/templates', { ...letter(), source }), { status: 422, body: { details: [{ path: '/source', line: 1, column: 1, code: 'required', message: /"name" is missing/ }] } })
-  t.match(await send('POST', '/api/v1/templates', { ...letter(), name: 'x', service: 'sms', documentType: 'INVOICE' }), { status: 422, body: { error: 'validation_failed', details: [
+  has(t, await send('POST', '/api/v1/templates', { ...letter(), source, name: 'Beside' }), { status: 201, body: { name: 'Beside', source } })
+  has(t, await send('POST', '/api/v1/templates', { ...letter(), source }), { status: 422, body: { details: [{ path: '/source', line: 1, column: 1, code: 'required', message: /"name" is missing/ }] } })
+  has(t, await send('POST', '/api/v1/templates', { ...letter(), name: 'x', service: 'sms', documentType: 'INVOICE' }), { status: 422, body: { error: 'validation_failed', details: [
     { path: '/name', code: 'contradiction', message: /line 1 of the source says "Letter"/ },
     { path: '/service', code: 'contradiction' }
   ] } })
@@ -156,7 +157,7 @@ body:
   const schema = { type: 'object', properties: { name: { type: 'string' }, lines: { type: 'array', items: { type: 'object', properties: { description: { type: 'string' } } } } } }
   const { status, body } = await send('POST', '/api/v1/templates', { source, schema, sample: { name: 5 } })
   t.equal(status, 422)
-  t.match(body.message, /^\/source \(line 6, column 5\): Unknown filter "uppcase" \(did you mean "upcase"\?\)\. And 5 more/)
+  contains(t, body.message, /^\/source \(line 6, column 5\): Unknown filter "uppcase" \(did you mean "upcase"\?\)\. And 5 more/)
   t.strictSame(body.details.map(({ path, code, line, column }: any) => [path, code, line, column]), [
     ['/source', 'template_error', 6, 5],
     ['/source', 'template_error', 11, 14],
@@ -169,7 +170,7 @@ body:
   t.equal((await send('GET', '/api/v1/templates?name=Broken')).body.data.length, 0)
 })
 
-const refusals: [rule: string, changes: object, details: object[]][] = [
+const refusals: [rule: string, changes: object, details: Pattern[]][] = [
   ['text that is no YAML', { source: 'name: [' }, [{ path: '/source', line: 1 }]],
   ['an unknown block', { source: 'name: x\nservice: file\nlocale: en\nbody:\n  - paragaph: Dear\n' }, [{ path: '/source', code: 'unknown_block', line: 5, column: 5, message: /did you mean "paragraph"/ }]],
   ['a block of a wrong kind', { source: 'name: x\nservice: file\nlocale: en\nbody:\n  - columns: 5\n  - table: []\nheader: 7\n' }, [{ line: 5 }, { line: 6 }, { line: 7 }]],
@@ -186,7 +187,7 @@ for (const [rule, changes, details] of refusals) {
   await t.test(`${rule} is refused with its place`, async (t) => {
     const { status, body } = await send('POST', '/api/v1/templates', { ...letter(), ...changes })
     t.equal(status, 422, JSON.stringify(body))
-    t.match(body, { error: 'validation_failed', details })
+    has(t, body, { error: 'validation_failed', details })
     t.equal((await send('POST', '/api/v1/templates/preview', { ...letter(), ...changes })).status, 422, 'by a preview too')
   })
 }
@@ -196,7 +197,7 @@ await t.test('fields that no block shows, and pictures that none does, are warni
   const more = { ...schema, properties: { ...schema.properties, nick: { type: 'string' }, address: { type: 'object', additionalProperties: false, properties: { city: { type: 'string' } } } } }
   const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
   const { warnings } = await create({ schema: more, name: 'Wary', source: `${letterYaml('Wary')}assets: { unseen: "${point}" }\n` })
-  t.match(warnings, [
+  has(t, warnings, [
     { path: '/source', code: 'unused_asset', line: 5, column: 11 },
     { path: '/schema/properties/nick', code: 'unused_field' },
     { path: '/schema/properties/address', code: 'unused_field' }
@@ -212,13 +213,13 @@ await t.test('a preview is the file itself, in every format, of the sample or ot
   t.equal(sample.headers.get('content-disposition'), 'attachment; filename="_lan-vital.pdf"; filename*=UTF-8\'\'%C3%89lan-vital.pdf')
   t.equal(await wordsOf(sample), 'Dear Ada')
   t.equal(await wordsOf(await bytesOf(path, { data: { name: 'Bob' }, version: 2 })), 'Hello Bob')
-  t.match((await bytesOf(path, { format: 'TEXT' })).bytes.toString(), 'Dear Ada')
+  contains(t, (await bytesOf(path, { format: 'TEXT' })).bytes.toString(), 'Dear Ada')
   const html = await bytesOf(path, { format: 'HTML' })
-  t.match(html.bytes.toString(), /Dear Ada/)
-  t.match(html.headers.get('content-security-policy'), /sandbox/)
+  contains(t, html.bytes.toString(), /Dear Ada/)
+  contains(t, html.headers.get('content-security-policy'), /sandbox/)
   for (const format of ['DOCX', 'XLSX']) t.equal((await bytesOf(path, { format })).bytes.toString('latin1', 0, 2), 'PK', format)
-  t.match(await send('POST', path, { data: { name: 5 } }), { status: 422, body: { details: [{ path: '/data/name', code: 'type' }] } })
-  t.match(await send('POST', path, { data: { name: '日本' } }), { status: 422, body: { details: [{ path: '/data/name', code: 'unsupported_characters' }] } })
+  has(t, await send('POST', path, { data: { name: 5 } }), { status: 422, body: { details: [{ path: '/data/name', code: 'type' }] } })
+  has(t, await send('POST', path, { data: { name: '日本' } }), { status: 422, body: { details: [{ path: '/data/name', code: 'unsupported_characters' }] } })
   t.equal((await send('POST', path, { version: 3 })).status, 404)
   t.equal((await fetch(service.url + path, { method: 'POST', headers: { authorization: `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}` } })).status, 200, 'without a body')
 })
@@ -234,7 +235,7 @@ await t.test('every change stands in the audit log', async (t) => {
   await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...letter({ name: 'Audited' }) })
   await send('DELETE', `/api/v1/templates/${id}`)
   const rows = await listAudit(service.house.get('database'), companyId, { object: `template/${id}` }, { limit: 10 })
-  t.match(rows.map(({ action, facts }) => [action, facts]), [
+  has(t, rows.map(({ action, facts }) => [action, facts]), [
     ['template.deleted', { name: 'Audited' }],
     ['template.changed', { name: 'Audited', version: 2 }],
     ['template.published', { name: 'Audited', version: 1 }],
@@ -246,8 +247,8 @@ await t.test('an invoice in the company\'s own words keeps the business rules', 
   const { body: { schema, sample } } = await send('GET', '/api/v1/templates/1')
   const { body } = await send('POST', '/api/v1/templates', { source: invoiceYaml, schema, sample })
   await send('POST', `/api/v1/templates/${body.id}/publish`, { version: 1 })
-  t.match(await send('POST', '/api/invoicing/validate', { documentType: 'INVOICE', template: { id: body.id, data: { ...sample, number: 5, total: 1 } } }), {
+  has(t, await send('POST', '/api/invoicing/validate', { documentType: 'INVOICE', template: { id: body.id, data: { ...sample, number: 5, total: 1 } } }), {
     status: 422, body: { details: [{ path: '/template/data/number', code: 'type' }, { path: '/template/data/total', code: 'total' }] }
   })
-  t.match(await send('POST', '/api/invoicing/validate', { documentType: 'INVOICE', template: { id: body.id, data: sample } }), { status: 200, body: { result: 'warning', warnings: [{ code: 'due_date_in_the_past' }, { path: '/template/data/date', code: 'unused_field' }] } })
+  has(t, await send('POST', '/api/invoicing/validate', { documentType: 'INVOICE', template: { id: body.id, data: sample } }), { status: 200, body: { result: 'warning', warnings: [{ code: 'due_date_in_the_past' }, { path: '/template/data/date', code: 'unused_field' }] } })
 })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { contains, has, lacks } from '../support/matching.ts'
 import { invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
@@ -27,7 +28,7 @@ await t.test('100 parallel dispatches on 10 credits charge exactly 10 and refuse
   const { member } = await service.company('parallel', { credits: 10 })
   const answers = await times(100, () => dispatch(member))
   t.same(statuses(answers), { 200: 10, 402: 90 })
-  t.match(await credits(member), { balance: 0, held: 0 })
+  has(t, await credits(member), { balance: 0, held: 0 })
   const { body: { data } } = await service.send('GET', '/api/v1/dispatches?limit=100', {}, member)
   t.equal(data.length, 10, 'a refused dispatch is not recorded')
   await assertBooksBalance(t)
@@ -37,17 +38,17 @@ await t.test('a 402 says the price and what is free, and has nothing of a dispat
   const { member } = await service.company('poor', { credits: 0 })
   const { status, body } = await dispatch(member)
   t.equal(status, 402)
-  t.match(body, { error: 'insufficient_credits', message: 'The dispatch costs 1 credit; 0 of 0 are free, 0 are held by dispatches under way.' })
+  has(t, body, { error: 'insufficient_credits', message: 'The dispatch costs 1 credit; 0 of 0 are free, 0 are held by dispatches under way.' })
   t.notOk('dispatchId' in body)
 })
 
 await t.test('credits that are held are not free', async (t) => {
   const { member } = await service.company('held', { credits: 1 })
   t.equal((await dispatch(member, { invoicing: { reference: 'uncertain' } })).status, 504)
-  t.match(await credits(member), { balance: 1, held: 1 })
+  has(t, await credits(member), { balance: 1, held: 1 })
   const { status, body } = await dispatch(member)
   t.equal(status, 402)
-  t.match(body.message, '0 of 1 are free, 1 are held')
+  contains(t, body.message, '0 of 1 are free, 1 are held')
 })
 
 await t.test('validation does not look at credits', async (t) => {
@@ -60,7 +61,7 @@ await t.test('dispatches that fail in every way, among others that do not, leave
   const words = ['fine', 'reject', 'unavailable'] as const
   const answers = await times(30, (index) => dispatch(member, { invoicing: { reference: words[index % 3] } }))
   t.same(statuses(answers), { 200: 10, 422: 10, 503: 10 })
-  t.match(await credits(member), { balance: 20, held: 0 })
+  has(t, await credits(member), { balance: 20, held: 0 })
   await assertBooksBalance(t)
 })
 
@@ -68,10 +69,10 @@ await t.test('a document that cannot be made costs nothing', async (t) => {
   const failing = await startService(t, { parts: { renderer: { ...quickRenderer, render: () => Promise.reject(new Error('out of paper')) } } })
   const { status, body } = await failing.send('POST', '/api/invoicing', { body: invoiceRequest() })
   t.equal(status, 500)
-  t.match(body, { error: 'internal_error', dispatchId: String })
-  t.notMatch(JSON.stringify(body), 'paper')
-  t.match((await failing.send('GET', '/api/v1/credits')).body, { balance: 100, held: 0 })
-  t.match((await failing.send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body, { status: 'failed', steps: [{ status: 'unavailable', generatedDocument: null }] })
+  has(t, body, { error: 'internal_error', dispatchId: String })
+  lacks(t, JSON.stringify(body), 'paper')
+  has(t, (await failing.send('GET', '/api/v1/credits')).body, { balance: 100, held: 0 })
+  has(t, (await failing.send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body, { status: 'failed', steps: [{ status: 'unavailable', generatedDocument: null }] })
 })
 
 await t.test('the ledger lists every movement, the newest first, page by page, each with the balance after it', async (t) => {
@@ -86,7 +87,7 @@ await t.test('the ledger lists every movement, the newest first, page by page, e
     entries.push(...page.ledger)
     cursor = page.nextCursor
   }
-  t.match(entries, [...made.map((dispatchId, index) => ({ kind: 'debit', amount: -1, balance: 2 + index, dispatchId, reason: 'Dispatch accepted' })), { kind: 'grant', amount: 7, balance: 7, reason: 'Opening credits' }])
+  has(t, entries, [...made.map((dispatchId, index) => ({ kind: 'debit', amount: -1, balance: 2 + index, dispatchId, reason: 'Dispatch accepted' })), { kind: 'grant', amount: 7, balance: 7, reason: 'Opening credits' }])
   t.equal(entries.length, 6)
   t.notOk('dispatchId' in entries[5])
 })
@@ -105,7 +106,7 @@ await t.test('a price comes from the configuration, and is told before it is pai
   const dear = await startService(t, { config: { prices: { invoicing: 3 } }, parts: { renderer: quickRenderer } })
   t.equal((await dear.send('POST', '/api/invoicing/validate', { body: invoiceRequest() })).body.plan[0].credits, 3)
   t.equal((await dear.send('POST', '/api/invoicing', { body: invoiceRequest() })).status, 200)
-  t.match((await dear.send('GET', '/api/v1/credits?limit=1')).body, { balance: 97, held: 0, ledger: [{ amount: -3, balance: 97 }] })
+  has(t, (await dear.send('GET', '/api/v1/credits?limit=1')).body, { balance: 97, held: 0, ledger: [{ amount: -3, balance: 97 }] })
 })
 
 await t.test('a dispatch at price 0 needs no credits and leaves no entry', async (t) => {

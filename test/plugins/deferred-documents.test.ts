@@ -1,6 +1,7 @@
 import t from 'tap'
 import { until } from '../core/work/support.ts'
 import { deferredStage, mail, upload, type Path } from './support/deferred.ts'
+import { has } from '../support/matching.ts'
 
 const { house, archive, archived, begun, tell, becomes, lastStep, dispatch: read, timeline, callbacks, outbox } = await deferredStage(t)
 const { owner } = house.get('database')
@@ -23,7 +24,7 @@ for (const [path, told, on] of events) {
     await until('both are done', async () => (await read(dispatchId)).steps.slice(path.length).every(({ deferredState }: { deferredState: string }) => deferredState === 'done'))
     const { generatedDocument } = (await read(dispatchId)).steps[0]
     t.strictSame(archived, [generatedDocument.sha256])
-    t.match((await outbox()).find(({ email }) => email?.subject === on), { email: { text: /^See https:\/\/dispatch\.example\.com\/d\// }, attachments: [{ id: generatedDocument.id, sha256: generatedDocument.sha256 }] })
+    has(t, (await outbox()).find(({ email }) => email?.subject === on), { email: { text: /^See https:\/\/dispatch\.example\.com\/d\// }, attachments: [{ id: generatedDocument.id, sha256: generatedDocument.sha256 }] })
     t.notOk((await timeline(dispatchId)).some((entry) => entry.startsWith('fetched')), 'no vendor is asked for a signed one')
   })
 }
@@ -33,6 +34,6 @@ await t.test('a document that is kept no more fails at once, and is told', async
   await owner.updateTable('documents').set({ expires_at: new Date(0) }).where('dispatch_id', '=', dispatchId).execute()
   await tell(dispatchId, 'expired')
   await becomes(dispatchId, 'failed')
-  t.match(await lastStep(dispatchId), { status: 'rejected', nextTryAt: undefined, error: { error: 'document_expired' } })
+  has(t, await lastStep(dispatchId), { status: 'rejected', nextTryAt: undefined, error: { error: 'document_expired' } })
   t.strictSame(await callbacks(dispatchId), ['esign.expired', 'deferred.failed'])
 })

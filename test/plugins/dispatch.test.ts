@@ -1,4 +1,5 @@
 import t from 'tap'
+import { has } from '../support/matching.ts'
 import { invoiceRequest, startService } from '../support/service.ts'
 
 const service = await startService(t)
@@ -6,9 +7,9 @@ const service = await startService(t)
 await t.test('an accepted invoice costs one credit and answers with the provider\'s id and the document', async (t) => {
   const { status, body, headers } = await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { metadata: { orderId: 'A-1' } }) })
   t.equal(status, 200)
-  t.match(body, { success: true, status: 'succeeded', service: 'invoicing', providerName: 'simulator', metadata: { orderId: 'A-1' } })
+  has(t, body, { success: true, status: 'succeeded', service: 'invoicing', providerName: 'simulator', metadata: { orderId: 'A-1' } })
   t.ok(body.executionTime > 0)
   t.equal(headers.get('x-api-version'), '1.0.1')
   const credits = await service.send('GET', '/api/v1/credits')
-  t.match(credits.body, { balance: 99, held: 0 })
+  has(t, credits.body, { balance: 99, held: 0 })
 })

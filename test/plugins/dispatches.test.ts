@@ -1,4 +1,5 @@
 import t from 'tap'
+import { has } from '../support/matching.ts'
 import { invoiceRequest, startService, type Login } from '../support/service.ts'
 import { clockAt, quickRenderer } from './support/parts.ts'
 
@@ -56,7 +57,7 @@ await t.test('a dispatch is read as it is now', async (t) => {
 
 await t.test('what is no dispatch is a 404', async (t) => {
   for (const id of ['x', '1', '00000000-0000-0000-0000-000000000000', '%00', 'a'.repeat(90)]) {
-    for (const path of [`/api/v1/dispatches/${id}`, `/api/v1/dispatches/${id}/events`]) t.match(await service.send('GET', path), { status: 404, body: { error: 'not_found' } }, path)
+    for (const path of [`/api/v1/dispatches/${id}`, `/api/v1/dispatches/${id}/events`]) has(t, await service.send('GET', path), { status: 404, body: { error: 'not_found' } }, path)
   }
 })
 

@@ -6,6 +6,7 @@ import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { createAuthority } from '../../core/testing/certificates.ts'
 import { drainingPlugin } from '../../plugins/draining.ts'
+import { contains } from '../support/matching.ts'
 
 const patience = 100
 
@@ -49,8 +50,8 @@ void t.test('a request under way is answered, as the last of its connection', as
   await pause(2 * patience)
   answer('done')
   await Promise.all([closed, slow.ended, begun.ended])
-  t.match(slow.received(), /^HTTP\/1\.1 200 OK\r\n[^]*connection: close\r\n[^]*done$/i)
-  t.match(begun.received(), /begun [^]*done[^]*$/)
+  contains(t, slow.received(), /^HTTP\/1\.1 200 OK\r\n[^]*connection: close\r\n[^]*done$/i)
+  contains(t, begun.received(), /begun [^]*done[^]*$/)
 })
 
 void t.test('a request that comes on an open connection meanwhile is answered too', async (t) => {
@@ -60,7 +61,7 @@ void t.test('a request that comes on an open connection meanwhile is answered to
   const { closed } = await close()
   answer('done')
   await Promise.all([closed, slow.ended, kept.ended])
-  t.match(kept.received(), /fast[^]*HTTP\/1\.1 200 OK[^]*done$/)
+  contains(t, kept.received(), /fast[^]*HTTP\/1\.1 200 OK[^]*done$/)
 })
 
 void t.test('before, an idle connection serves the next request', async (t) => {
@@ -87,7 +88,7 @@ void t.test('half a request head does not outlive the last answer', async (t) =>
   const { closed } = await close()
   answer('done')
   await Promise.all([closed, half.ended])
-  t.match(slow.received(), 'done')
+  contains(t, slow.received(), 'done')
 })
 
 void t.test('a body that goes on coming is waited for, one that stalls is not', async (t) => {
@@ -99,9 +100,9 @@ void t.test('a body that goes on coming is waited for, one that stalls is not', 
   await pause(50)
   answer('done')
   await Promise.all([closed, stalled.ended, coming.ended, late.ended])
-  t.match(coming.received(), /^HTTP\/1\.1 200 OK[^]*\{"rest":true\}$/)
+  contains(t, coming.received(), /^HTTP\/1\.1 200 OK[^]*\{"rest":true\}$/)
   t.equal(stalled.received(), '')
-  t.match(late.received(), 'done')
+  contains(t, late.received(), 'done')
 })
 
 void t.test('half a handshake of TLS does not delay the end', async (t) => {

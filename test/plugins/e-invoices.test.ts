@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
+import { contains, has } from '../support/matching.ts'
 import { readingOf } from '../support/reading.ts'
 import { chainBody } from '../support/chains.ts'
 import { startService, type Answer } from '../support/service.ts'
@@ -30,11 +31,11 @@ await t.test('an e-invoice is dispatched as the file of its format, a Factur-X u
     [{ invoicing: { eInvoiceFormat: 'CII' } }, 'CII', 'application/xml', 'xml']
   ] as const) {
     const answer = await send(body(fields))
-    t.match(answer, { status: 200, body: { success: true, generatedDocument: { contentType, filename: `E-invoice-2026-0143.${extension}` } } }, format)
+    has(t, answer, { status: 200, body: { success: true, generatedDocument: { contentType, filename: `E-invoice-2026-0143.${extension}` } } }, format)
     const request = given.at(-1)
-    t.match(request, { invoicing: { documentType: 'E_INVOICE', eInvoiceFormat: format }, document: { contentType, sha256: answer.body.generatedDocument.sha256 } }, format)
+    has(t, request, { invoicing: { documentType: 'E_INVOICE', eInvoiceFormat: format }, document: { contentType, sha256: answer.body.generatedDocument.sha256 } }, format)
     const text = await download(answer.body.generatedDocument.id)
-    if (format === 'FACTUR_X') t.match(text, /^%PDF-1\.7/)
+    if (format === 'FACTUR_X') contains(t, text, /^%PDF-1\.7/)
     else t.equal(readXml(text).name, format === 'UBL' ? 'Invoice' : 'CrossIndustryInvoice')
   }
 })
@@ -44,26 +45,26 @@ await t.test('a chain attaches and archives that very file', async (t) => {
   const { status, body: { generatedDocument } } = await send(chain, 'invoicing/email/upload')
   t.equal(status, 200)
   const [email, upload] = (await outbox()).slice(-2)
-  t.match(email.attachments, [{ contentType: 'application/xml', filename: 'E-invoice-2026-0143.xml', sha256: generatedDocument.sha256 }])
-  t.match(upload.document, { contentType: 'application/xml', sha256: generatedDocument.sha256 })
+  has(t, email.attachments, [{ contentType: 'application/xml', filename: 'E-invoice-2026-0143.xml', sha256: generatedDocument.sha256 }])
+  has(t, upload.document, { contentType: 'application/xml', sha256: generatedDocument.sha256 })
 })
 
 await t.test('validation tells what an e-invoice misses, by rule and place, and charges nothing', async (t) => {
   const { seller, ...rest } = sample
   const answer = await send(body({}, { ...rest, seller: { ...seller as object, country: undefined }, total: 1 }), 'invoicing/validate')
-  t.match(answer, { status: 422, body: { error: 'validation_failed', result: 'error' } })
+  has(t, answer, { status: 422, body: { error: 'validation_failed', result: 'error' } })
   t.strictSame(answer.body.details.map(({ path, code }: any) => `${path} ${code}`), ['/template/data/seller/country BR-09', '/template/data/total BR-CO-15'])
-  t.match(await send(body({}, { ...sample, dueDate: '2099-01-01' }), 'invoicing/validate'), { status: 200, body: { result: 'success', warnings: [] } }, 'what the page does not show is in the XML')
+  has(t, await send(body({}, { ...sample, dueDate: '2099-01-01' }), 'invoicing/validate'), { status: 200, body: { result: 'success', warnings: [] } }, 'what the page does not show is in the XML')
 })
 
 await t.test('a format belongs to an e-invoice, and to what the provider takes', async (t) => {
   const codes = async (request: Record<string, unknown>): Promise<string[]> => (await send(request, 'invoicing/validate')).body.details.map(({ path, code }: any) => `${path} ${code}`)
   t.strictSame(await codes(body({ providerName: 'peppol' })), ['/invoicing/eInvoiceFormat not_supported_by_provider'])
   t.ok((await codes(body({ documentType: 'INVOICE', invoicing: { eInvoiceFormat: 'UBL' } }))).includes('/invoicing/eInvoiceFormat not_supported'))
-  t.match(await send(body({ invoicing: { eInvoiceFormat: 'ZUGFERD' } })), { status: 400, body: { error: 'validation_error' } })
+  has(t, await send(body({ invoicing: { eInvoiceFormat: 'ZUGFERD' } })), { status: 400, body: { error: 'validation_error' } })
 })
 
 await t.test('XML is not signed or printed', async (t) => {
   const chain = chainBody(['invoicing', 'postal'], { id: 4, data: sample }, body({ invoicing: { eInvoiceFormat: 'CII' } }))
-  t.match(await send(chain, 'invoicing/postal'), { status: 422, body: { details: [{ path: '/invoicing/eInvoiceFormat', code: 'format_not_taken' }] } })
+  has(t, await send(chain, 'invoicing/postal'), { status: 422, body: { details: [{ path: '/invoicing/eInvoiceFormat', code: 'format_not_taken' }] } })
 })

@@ -7,6 +7,7 @@ import { createPlainListener } from '../../plugins/plain.ts'
 import { createWays } from '../../plugins/https.ts'
 import { requireHttps } from '../../plugins/config-transport.ts'
 import { isError } from '../hostile/support.ts'
+import { contains, lacks } from '../support/matching.ts'
 import { certificateFiles, fetchSecurely } from '../support/secure.ts'
 import { admin, invoiceRequest, startService, testConfig, type Answer } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
@@ -64,7 +65,7 @@ await t.test('a refused request does nothing, whatever it carries', async (t) =>
   const post = (path: string, body: unknown): Promise<Got> => get(direct.url, path, { 'content-type': 'application/json' }, { method: 'POST', body: JSON.stringify(body) })
   isRefused(t, await post('/api/invoicing', invoiceRequest()), 'a dispatch')
   isRefused(t, await post('/api/webhooks/postal/providers/simulator/endpoint.json', {}), 'an event of a vendor, whose password everybody could have read')
-  t.notMatch(direct.log.join(''), /companyId/, 'its credentials were not looked at')
+  lacks(t, direct.log.join(''), /companyId/, 'its credentials were not looked at')
 })
 
 await t.test('in development plain HTTP is served on loopback, but not what a trusted proxy has taken over it', async (t) => {
@@ -132,9 +133,9 @@ await t.test('the listener for plain HTTP refuses every request, and redirects n
     await once(socket, 'close')
     return received
   }
-  t.match(await raw('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'), /^$/)
-  t.match(await raw('nonsense\r\n\r\n'), /^HTTP\/1\.1 400 /)
-  t.match(await raw('GET / HTTP/1.1\r\nHost:'), /^HTTP\/1\.1 408 /)
-  t.match(await raw('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nabc'), /^HTTP\/1\.1 403 /)
-  t.match(await raw(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
+  contains(t, await raw('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'), /^$/)
+  contains(t, await raw('nonsense\r\n\r\n'), /^HTTP\/1\.1 400 /)
+  contains(t, await raw('GET / HTTP/1.1\r\nHost:'), /^HTTP\/1\.1 408 /)
+  contains(t, await raw('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nabc'), /^HTTP\/1\.1 403 /)
+  contains(t, await raw(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
 })

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { unavailable } from '@dispatch/core/provider'
 import t from 'tap'
+import { has } from '../support/matching.ts'
 import { invoiceRequest, seededDatabase, startService, type Answer, type TestService } from '../support/service.ts'
 import { until } from '../core/work/support.ts'
 import { outageOf } from './support/outage.ts'
@@ -59,21 +60,21 @@ await t.test('an acceptance is recorded, and charged once, although the database
 
 await t.test('an acceptance that cannot be recorded is a 504 outcome_unknown; once it can, it is recorded and charged, and nothing sends it again', async (t) => {
   const { status, body } = await dispatch('unplugging', 'unrecorded')
-  t.match({ status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
+  has(t, { status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
   t.ok(service.log.some((line) => line.includes('the outcome is not recorded') && line.includes(body.dispatchId)))
   await outage.end()
   await until('it is recorded', async () => (await credits()).held === 0)
   t.strictSame(await credits(), { balance: 98, held: 0 })
-  t.match((await dispatch('unplugging', 'unrecorded')), { status: 200, body: { success: true, dispatchId: body.dispatchId } })
+  has(t, (await dispatch('unplugging', 'unrecorded')), { status: 200, body: { success: true, dispatchId: body.dispatchId } })
   t.strictSame(await kinds(body.dispatchId), ['planned', 'rendered', 'calling', 'answered'])
 })
 
 await t.test('what was surely not sent is not called so when it cannot be recorded, but once it can', async (t) => {
   const { status, body } = await dispatch('closing')
   await outage.end()
-  t.match({ status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
+  has(t, { status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
   await until('it is recorded', async () => (await credits()).held === 0)
-  t.match((await service.send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body, { status: 'failed', steps: [{ error: { error: 'provider_unavailable' } }] })
+  has(t, (await service.send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body, { status: 'failed', steps: [{ error: { error: 'provider_unavailable' } }] })
 })
 
 await t.test('a dispatch whose attempt could not be recorded has called nobody, costs nothing, and goes on when it is repeated', async (t) => {
@@ -83,12 +84,12 @@ await t.test('a dispatch whose attempt could not be recorded has called nobody, 
   await logged('the provider was not called')
   await outage.end()
   const { status, body } = await sent
-  t.match({ status, body }, { status: 503, body: { error: 'service_unavailable', message: /Nothing was sent/, dispatchId: String } })
+  has(t, { status, body }, { status: 503, body: { error: 'service_unavailable', message: /Nothing was sent/, dispatchId: String } })
   t.strictSame(await credits(), before)
   t.strictSame(await kinds(body.dispatchId), ['planned', 'failed'])
 
   rendering = () => Promise.resolve()
-  t.match(await dispatch('accepting', 'unattempted'), { status: 200, body: { dispatchId: body.dispatchId } })
+  has(t, await dispatch('accepting', 'unattempted'), { status: 200, body: { dispatchId: body.dispatchId } })
 })
 
 await t.test('a configuration removed before the call is not replaced by another: nobody is called', async (t) => {
@@ -101,7 +102,7 @@ await t.test('a configuration removed before the call is not replaced by another
   await service.send('DELETE', '/api/v1/my/providers/accepting')
   gate.open()
   const { status, body } = await sent
-  t.match({ status, body }, { status: 503, body: { error: 'provider_unavailable', message: /configuration has been removed/ } })
+  has(t, { status, body }, { status: 503, body: { error: 'provider_unavailable', message: /configuration has been removed/ } })
   t.strictSame(await credits(), before)
   await service.send('PUT', '/api/v1/my/providers/accepting', { body: { settings: {} } })
   t.equal((await dispatch('accepting', 'removed')).status, 200)
@@ -110,7 +111,7 @@ await t.test('a configuration removed before the call is not replaced by another
 await t.test('an outage before a dispatch is recorded leaves nothing behind and does not use the key up', async (t) => {
   rendering = () => Promise.resolve()
   await outage.begin()
-  t.match(await dispatch('accepting', 'unopened'), { status: 503, body: { error: 'service_unavailable' } })
+  has(t, await dispatch('accepting', 'unopened'), { status: 503, body: { error: 'service_unavailable' } })
   await outage.end()
   const answer = await dispatch('accepting', 'unopened')
   t.equal(answer.status, 200)

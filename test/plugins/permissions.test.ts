@@ -2,6 +2,7 @@ import { serviceNames, type ServiceName, type ServicePath } from '@dispatch/core
 import t from 'tap'
 import { isError } from '../hostile/support.ts'
 import { chainBody } from '../support/chains.ts'
+import { contains } from '../support/matching.ts'
 import { admin, invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
@@ -65,7 +66,7 @@ await t.test('in a chain a permission that is missing at any position is a 403, 
       for (const ending of ['', '/validate'] as const) {
         const answer = await request(path, ending, login)
         isError(t, answer, 'forbidden', `${path.join('/')}${ending} without ${withheld}`)
-        t.match(answer.body.message, `"${withheld}"`)
+        contains(t, answer.body.message, `"${withheld}"`)
       }
     }
     t.equal(await dispatches(), before)
@@ -80,7 +81,7 @@ await t.test('what is deferred needs its permission when it is asked for', async
   for (const ending of ['', '/validate'] as const) {
     const answer = await request(['esign'], ending, without, deferred)
     isError(t, answer, 'forbidden', ending)
-    t.match(answer.body.message, '"upload"')
+    contains(t, answer.body.message, '"upload"')
     t.equal((await request(['esign'], ending, allowed, deferred)).status, 200)
   }
 })

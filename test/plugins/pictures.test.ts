@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { createNetwork } from '../../core/host/network.ts'
 import { readImage } from '../../core/documents/image/read.ts'
+import { contains, has, lacks } from '../support/matching.ts'
 import { startService } from '../support/service.ts'
 import { answer, mailServer } from '../support/smtp.ts'
 
@@ -39,22 +40,22 @@ await t.test('a mail carries its pictures, and the next attempt the same, whatev
   const templates = house.get('templates')
   await templates.publishShared([mailTemplate('first', 'One.')], new Date())
   const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
-  t.match(await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }), { status: 200 })
+  has(t, await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }), { status: 200 })
 
   const first = await send('POST', '/api/email', { body: { providerName: 'smtp', from: 'billing@acme.test', to: 'ada@example.com', subject: 'Hello', template: { id: 900, data: {} } } })
-  t.match(first, { status: 503, body: { error: 'provider_unavailable', dispatchId: String } })
+  has(t, first, { status: 503, body: { error: 'provider_unavailable', dispatchId: String } })
   await templates.publishShared([mailTemplate('second', 'Two.')], new Date())
-  t.match(await send('POST', `/api/v1/dispatches/${first.body.dispatchId}/retry`), { status: 200, body: { status: 'succeeded' } })
+  has(t, await send('POST', `/api/v1/dispatches/${first.body.dispatchId}/retry`), { status: 200, body: { status: 'succeeded' } })
 
   t.equal(sources.length, 2)
   for (const source of sources) {
     const [, contentId = ''] = /cid:(?:=\r\n)?([0-9a-f]{32}@picture)/.exec(source.replaceAll('=\r\n', '')) ?? []
     t.ok(contentId)
     t.ok(source.includes(`Content-ID: <${contentId}>`))
-    t.match(source, /multipart\/related/)
-    t.match(source, /Content-Disposition: inline; filename=picture-1\.png/)
+    contains(t, source, /multipart\/related/)
+    contains(t, source, /Content-Disposition: inline; filename=picture-1\.png/)
     t.ok(source.replaceAll('\r\n', '').includes(base64Of(picture)))
-    t.match(source, /One\./)
-    t.notMatch(source, /Two\./)
+    contains(t, source, /One\./)
+    lacks(t, source, /Two\./)
   }
 })

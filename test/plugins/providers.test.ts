@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { unavailable } from '@dispatch/core/provider'
 import t from 'tap'
 import { provide } from '../fixtures/providers/folders.ts'
+import { has, lacks } from '../support/matching.ts'
 import { invoiceRequest, operator, startService, type Answer } from '../support/service.ts'
 import { createGate, quickRenderer } from './support/parts.ts'
 import { testProviders, type Handler } from './support/providers.ts'
@@ -25,7 +26,7 @@ await t.test('the list shows what a provider can do, its forms and its health', 
   const { status, body } = await service.send('GET', '/api/v1/providers')
   t.equal(status, 200)
   t.equal(body.nextCursor, null)
-  t.match(body.data.find(({ code }: { code: string }) => code === 'simulator'), {
+  has(t, body.data.find(({ code }: { code: string }) => code === 'simulator'), {
     state: 'installed',
     folder: 'simulator',
     code: 'simulator',
@@ -46,22 +47,22 @@ await t.test('a folder that was refused is listed with the reason, and harms no 
 
 await t.test('the list shows no path of the server', async (t) => {
   const { body } = await service.send('GET', '/api/v1/providers')
-  t.notMatch(JSON.stringify(body), folder)
+  lacks(t, JSON.stringify(body), folder)
 })
 
 await t.test('only an operator reloads', async (t) => {
   const { admin, member } = await service.company('reloading')
-  for (const login of [admin, member, undefined]) t.match(await service.send('POST', '/api/v1/providers/reload', {}, login), { status: 403, body: { error: 'forbidden' } })
+  for (const login of [admin, member, undefined]) has(t, await service.send('POST', '/api/v1/providers/reload', {}, login), { status: 403, body: { error: 'forbidden' } })
   t.equal((await service.send('POST', '/api/v1/providers/reload', {}, null)).status, 401)
   t.equal((await reload()).status, 200)
 })
 
 await t.test('a new folder dispatches after a reload, without a restart', async (t) => {
   await providers.add('fresh', {}, answering('fresh'))
-  t.match(await dispatch('fresh'), { status: 422, body: { error: 'configuration_missing' } })
-  t.match((await reload()).body.data.find(({ code }: { code: string }) => code === 'fresh'), { state: 'installed' })
+  has(t, await dispatch('fresh'), { status: 422, body: { error: 'configuration_missing' } })
+  has(t, (await reload()).body.data.find(({ code }: { code: string }) => code === 'fresh'), { state: 'installed' })
   t.equal((await configure('fresh')).status, 200)
-  t.match(await dispatch('fresh'), { status: 200, body: { providerName: 'fresh', providerResponse: { id: '1', status: 'fresh' } } })
+  has(t, await dispatch('fresh'), { status: 200, body: { providerName: 'fresh', providerResponse: { id: '1', status: 'fresh' } } })
 })
 
 await t.test('a request in flight finishes on the version it began with; the next one has the new one', async (t) => {
@@ -100,7 +101,7 @@ await t.test('a plan pins the version of its provider: a reload before the call 
   await providers.add('pinned', { version: '2.0.0' }, answering('new'))
   await slow.send('POST', '/api/v1/providers/reload', {}, operator)
   gate.open()
-  t.match((await sent).body, { providerResponse: { status: 'old' } })
+  has(t, (await sent).body, { providerResponse: { status: 'old' } })
 })
 
 await t.test('settings that the new version does not take any more are invalid until they are corrected', async (t) => {
@@ -112,12 +113,12 @@ await t.test('settings that the new version does not take any more are invalid u
   await providers.add('stricter', { version: '2.0.0', settings: '{ region: Type.String() }' }, answering('ok'))
   await reload()
   const { status, body } = await dispatch('stricter')
-  t.match({ status, body }, { status: 422, body: { error: 'configuration_missing', message: /PUT \/api\/v1\/company\/providers\/stricter/ } })
+  has(t, { status, body }, { status: 422, body: { error: 'configuration_missing', message: /PUT \/api\/v1\/company\/providers\/stricter/ } })
   const config = await service.send('GET', '/api/v1/my/config')
-  t.match(config.body.company.providers.find(({ code }: { code: string }) => code === 'stricter'), { valid: false, problems: [{ path: '/settings/region', code: 'required' }] })
+  has(t, config.body.company.providers.find(({ code }: { code: string }) => code === 'stricter'), { valid: false, problems: [{ path: '/settings/region', code: 'required' }] })
   t.notOk(config.body.services.invoicing.available.includes('stricter'))
 
-  t.match(await service.send('PUT', '/api/v1/company/providers/stricter', { body: { settings: { region: 'eu' } } }), { status: 200, body: { valid: true } })
+  has(t, await service.send('PUT', '/api/v1/company/providers/stricter', { body: { settings: { region: 'eu' } } }), { status: 200, body: { valid: true } })
   t.equal((await dispatch('stricter')).status, 200)
 })
 
@@ -128,9 +129,9 @@ await t.test('a removed folder is found no more, and its configuration says so',
   await rm(join(folder, 'leaving'), { recursive: true })
   await reload()
   t.equal(await find('leaving'), undefined)
-  t.match(await dispatch('leaving'), { status: 422, body: { error: 'configuration_missing', message: /no provider "leaving" installed/ } })
+  has(t, await dispatch('leaving'), { status: 422, body: { error: 'configuration_missing', message: /no provider "leaving" installed/ } })
   const { body } = await service.send('GET', '/api/v1/my/config')
-  t.match(body.company.providers.find(({ code }: { code: string }) => code === 'leaving'), { valid: false, settings: {}, problems: [{ code: 'not_installed' }] })
+  has(t, body.company.providers.find(({ code }: { code: string }) => code === 'leaving'), { valid: false, settings: {}, problems: [{ code: 'not_installed' }] })
   t.equal((await service.send('DELETE', '/api/v1/company/providers/leaving')).status, 204)
 })
 
@@ -141,9 +142,9 @@ await t.test('a dispatch whose provider is gone cannot be resumed: its repeat an
   const body = invoiceRequest({}, { providerName: 'gone' })
   const send = (): Promise<Answer> => service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'gone' } })
   const first = await send()
-  t.match(first, { status: 503, body: { error: 'provider_unavailable', message: 'Closed.' } })
+  has(t, first, { status: 503, body: { error: 'provider_unavailable', message: 'Closed.' } })
   await rm(join(folder, 'gone'), { recursive: true })
   await reload()
-  t.match(await send(), { status: 503, body: { error: 'provider_unavailable', dispatchId: first.body.dispatchId } })
+  has(t, await send(), { status: 503, body: { error: 'provider_unavailable', dispatchId: first.body.dispatchId } })
   t.equal((await service.send('GET', '/api/v1/credits')).body.held, 0)
 })

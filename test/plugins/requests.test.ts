@@ -1,4 +1,5 @@
 import t from 'tap'
+import { contains, has } from '../support/matching.ts'
 import { startService, invoiceRequest, type Answer } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
@@ -15,7 +16,7 @@ await t.test('a request of one service is answered with exactly the fields of th
   const { status, body } = await dispatch(invoiceRequest({ number: 'F-1' }, { metadata: { orderId: 'A-1' }, settings: { includePaymentCollectionLink: true } }))
   t.equal(status, 200)
   t.same(Object.keys(body), ['success', 'dispatchId', 'status', 'service', 'providerName', 'providerResponse', 'generatedDocument', 'metadata', 'executionTime'])
-  t.match(body, {
+  has(t, body, {
     success: true,
     dispatchId: /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     status: 'succeeded',
@@ -58,9 +59,9 @@ await t.test('an error has word, message and request id; validation says besides
   for (const [path, more] of [['/api/invoicing', {}], ['/api/invoicing/validate', { result: 'error' }]] as const) {
     const { status, body, headers } = await service.send('POST', path, { body: { template: { id: 1 } } })
     t.equal(status, 400)
-    t.match(body, { error: 'validation_error', message: String, requestId: headers.get('x-request-id'), details: [{ path: String, code: String, message: String }] })
+    has(t, body, { error: 'validation_error', message: String, requestId: headers.get('x-request-id'), details: [{ path: String, code: String, message: String }] })
     t.same(Object.keys(body).sort(), ['details', 'error', 'message', 'requestId', ...Object.keys(more)].sort())
-    t.match(body, more)
+    has(t, body, more)
   }
 })
 
@@ -90,7 +91,7 @@ await t.test('all faults of the shape are told together, each with its pointer a
     '/template/extra unknown_field',
     '/template/id type'
   ])
-  t.match(answer.body.message, /And 10 more/)
+  contains(t, answer.body.message, /And 10 more/)
 })
 
 await t.test('an unknown field is refused with the nearest known name', async (t) => {
@@ -108,7 +109,7 @@ await t.test('an unknown field is refused with the nearest known name', async (t
     const answer = await validate(invoiceRequest({}, more))
     t.equal(answer.status, 400, path)
     t.same(told(answer), [`${path} unknown_field`])
-    if (nearest !== undefined) t.match(answer.body.message, `did you mean "${nearest}"?`)
+    if (nearest !== undefined) contains(t, answer.body.message, `did you mean "${nearest}"?`)
   }
 })
 
@@ -151,9 +152,9 @@ await t.test('documentType and sendByEmail that say two things are refused', asy
 
 await t.test('a field given inside does the same as at the top', async (t) => {
   const inside = await dispatch({ ...without(invoiceRequest(), 'documentType'), invoicing: { documentType: 'CREDIT', sendByEmail: true } })
-  t.match(inside.body.providerResponse, { documentType: 'CREDIT', status: 'sent' })
+  has(t, inside.body.providerResponse, { documentType: 'CREDIT', status: 'sent' })
   const top = await dispatch(invoiceRequest({}, { documentType: 'CREDIT', sendByEmail: true }))
-  t.match(top.body.providerResponse, { documentType: 'CREDIT', status: 'sent' })
+  has(t, top.body.providerResponse, { documentType: 'CREDIT', status: 'sent' })
 })
 
 await t.test('metadata holds 20 pairs, keys of 50 and values of 500 characters, and not one more', async (t) => {
@@ -195,8 +196,8 @@ await t.test('a callbackUrl of the wrong shape is a 400', async (t) => {
 await t.test('a callbackUrl is warned about where the answer tells the end, and taken where it does not', async (t) => {
   const request = invoiceRequest({}, { callbackUrl: 'https://example.com:8443/hook?a=1#b' })
   const answer = await validate(request)
-  t.match(answer, { status: 200, body: { result: 'warning', warnings: [{ path: '/callbackUrl', code: 'unused_field' }] } })
-  t.match(await service.send('POST', '/api/invoicing/validate?async=true', { body: request }), { status: 200, body: { result: 'success' } })
+  has(t, answer, { status: 200, body: { result: 'warning', warnings: [{ path: '/callbackUrl', code: 'unused_field' }] } })
+  has(t, await service.send('POST', '/api/invoicing/validate?async=true', { body: request }), { status: 200, body: { result: 'success' } })
   t.equal((await dispatch(request)).status, 200)
 })
 
@@ -236,12 +237,12 @@ await t.test('the order is: shape, then permission, then template, then rules', 
   const { member } = await service.company('order', { services: [] })
   const wrongEverything = { ...invoiceRequest({ total: 1 }), template: { id: 999, data: { total: 'x' } }, documentType: 'E_INVOICE' }
   const asMember = (body: unknown): Promise<Answer> => service.send('POST', '/api/invoicing', { body }, member)
-  t.match(await asMember({ ...wrongEverything, documentType: 'NONE' }), { status: 400 })
-  t.match(await asMember(wrongEverything), { status: 403, body: { error: 'forbidden' } })
+  has(t, await asMember({ ...wrongEverything, documentType: 'NONE' }), { status: 400 })
+  has(t, await asMember(wrongEverything), { status: 403, body: { error: 'forbidden' } })
   const noTemplate = await dispatch(wrongEverything)
-  t.match(noTemplate, { status: 404, body: { error: 'template_not_found' } })
+  has(t, noTemplate, { status: 404, body: { error: 'template_not_found' } })
   t.notOk('details' in noTemplate.body)
-  t.match(await dispatch({ ...wrongEverything, template: { id: 1, data: {} } }), { status: 422, body: { error: 'validation_failed' } })
+  has(t, await dispatch({ ...wrongEverything, template: { id: 1, data: {} } }), { status: 422, body: { error: 'validation_failed' } })
 })
 
 await t.test('nothing that was refused has left a dispatch or cost a credit', async (t) => {
@@ -257,7 +258,7 @@ await t.test('settings of the request are checked by the form of the chosen prov
   const answer = await validate(invoiceRequest({}, { settings: { includePaymentCollectionLink: 'yes', paymentCollectionBeneficary: 'Ada' } }))
   t.equal(answer.status, 422)
   t.same(told(answer).sort(), ['/settings/includePaymentCollectionLink type', '/settings/paymentCollectionBeneficary unknown_field'])
-  t.match(JSON.stringify(answer.body.details), /did you mean \\"paymentCollectionBeneficiaryName\\"/)
+  contains(t, JSON.stringify(answer.body.details), /did you mean \\"paymentCollectionBeneficiaryName\\"/)
 })
 
 await t.test('an unknown query parameter is a 400 with the nearest name, on every route but the public ones', async (t) => {
@@ -282,6 +283,6 @@ await t.test('"async" is true or false: anything else is a 400 wherever it can s
     }
   }
   t.equal((await service.send('POST', '/api/invoicing?async=false', { body: invoiceRequest() })).status, 200)
-  t.match((await service.send('POST', '/api/invoicing?async=1', { body: invoiceRequest() })).body.details[0].message, /^Expected true or false/)
+  contains(t, (await service.send('POST', '/api/invoicing?async=1', { body: invoiceRequest() })).body.details[0].message, /^Expected true or false/)
   t.equal((await service.send('GET', '/api/v1/credits')).body.balance, before - 1)
 })

@@ -6,6 +6,7 @@ import { replacementOf } from '../../core/pipeline/replacement.ts'
 import { ownDocument } from '../../core/pipeline/steps.ts'
 import { findDispatch } from '../../core/store/dispatch-views.ts'
 import { chainBody } from '../support/chains.ts'
+import { has, type Pattern } from '../support/matching.ts'
 import { readingOf } from '../support/reading.ts'
 import { invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
 import { clockAt, createGate, quickRenderer, type Gate } from './support/parts.ts'
@@ -73,8 +74,8 @@ await t.test('a chain that failed half-way is partially_dispatched: what is done
   const { status, body } = await dispatch({ metadata: { orderId: 'A-1' } })
   t.equal(status, 422)
   t.strictSame(Object.keys(body).sort(), ['creditsCharged', 'dispatchId', 'error', 'message', 'requestId', 'retryUrl', 'status', 'steps'])
-  t.match(body, { error: 'partially_dispatched', status: 'partial', creditsCharged: 1, retryUrl: `https://dispatch.example.com/api/v1/dispatches/${body.dispatchId}/retry` })
-  t.match(body.steps, [
+  has(t, body, { error: 'partially_dispatched', status: 'partial', creditsCharged: 1, retryUrl: `https://dispatch.example.com/api/v1/dispatches/${body.dispatchId}/retry` })
+  has(t, body.steps, [
     { service: 'invoicing', status: 'accepted', providerName: 'simulator', providerResponse: { id: String }, generatedDocument: { sha256: String } },
     { service: 'sms', status: 'rejected', providerName: 'moody', providerResponse: null, generatedDocument: null, error: { error: 'provider_error', message: 'Not to them.', details: [{ code: 'E7' }] } },
     { service: 'upload', status: 'planned', providerName: 'simulator', providerResponse: null, generatedDocument: null }
@@ -82,7 +83,7 @@ await t.test('a chain that failed half-way is partially_dispatched: what is done
   t.notOk('error' in body.steps[0] || 'error' in body.steps[2])
   t.strictSame(await credits(), { balance: before.balance - 1, held: before.held })
   t.strictSame(await ledger(body.dispatchId), [{ service: 'invoicing', amount: -1 }])
-  t.match(await read(body.dispatchId), { status: 'partial', creditsCharged: 1, finishedAt: String, steps: [{ creditsCharged: 1 }, { creditsCharged: 0 }, { creditsCharged: 0 }] })
+  has(t, await read(body.dispatchId), { status: 'partial', creditsCharged: 1, finishedAt: String, steps: [{ creditsCharged: 1 }, { creditsCharged: 0 }, { creditsCharged: 0 }] })
 })
 
 await t.test('a retry goes on with the stored bytes and repeats nothing', async (t) => {
@@ -93,8 +94,8 @@ await t.test('a retry goes on with the stored bytes and repeats nothing', async 
   const [rendered, sent] = [renders, (await outbox()).length]
   const { status, body } = await retry(dispatchId)
   t.equal(status, 200)
-  t.match(body, { dispatchId, status: 'succeeded', steps: [{ providerResponse: invoiced.providerResponse }, { status: 'accepted' }, { status: 'accepted' }] })
-  t.match(body.generatedDocument, { id: invoiced.generatedDocument.id, sha256: invoiced.generatedDocument.sha256 })
+  has(t, body, { dispatchId, status: 'succeeded', steps: [{ providerResponse: invoiced.providerResponse }, { status: 'accepted' }, { status: 'accepted' }] })
+  has(t, body.generatedDocument, { id: invoiced.generatedDocument.id, sha256: invoiced.generatedDocument.sha256 })
   t.equal(renders, rendered, 'nothing is rendered again')
   const later = (await outbox()).slice(sent)
   t.strictSame(later.map((entry) => [entry.service, entry.document.id]), [['upload', invoiced.generatedDocument.id]], 'only what was left is sent')
@@ -108,8 +109,8 @@ await t.test('a retry goes on with the stored bytes and repeats nothing', async 
 await t.test('a chain that failed again and again is charged for each step once', async (t) => {
   moods.push('refuse', 'close', 'refuse')
   const { body: { dispatchId } } = await dispatch()
-  t.match(await retry(dispatchId), { status: 422, body: { error: 'partially_dispatched', steps: [{}, { status: 'unavailable' }, {}] } })
-  t.match(await retry(dispatchId), { status: 422, body: { steps: [{}, { status: 'rejected' }, {}] } })
+  has(t, await retry(dispatchId), { status: 422, body: { error: 'partially_dispatched', steps: [{}, { status: 'unavailable' }, {}] } })
+  has(t, await retry(dispatchId), { status: 422, body: { steps: [{}, { status: 'rejected' }, {}] } })
   t.equal((await retry(dispatchId)).status, 200)
   t.equal((await ledger(dispatchId)).length, 3)
 })
@@ -119,14 +120,14 @@ await t.test('the object of what failed may be replaced, which stands in the tim
   const { body: { dispatchId } } = await dispatch()
   t.equal((await retry(dispatchId, { sms: { ...sms, phoneNumber: '+33699999999' } })).status, 200)
   t.strictSame(calls.map(({ phoneNumber }) => phoneNumber), ['+33612345678', '+33699999999'])
-  t.match(await events(dispatchId, 'resumed'), [{ actor: { kind: 'user', userId: Number }, facts: { replaced: ['phoneNumber', 'message'], price: 5 } }])
+  has(t, await events(dispatchId, 'resumed'), [{ actor: { kind: 'user', userId: Number }, facts: { replaced: ['phoneNumber', 'message'], price: 5 } }])
 })
 
 await t.test('a replacement is checked as a request would be, and changes nothing when it is wrong', async (t) => {
   moods.push('refuse')
   const { body: { dispatchId } } = await dispatch()
   const before = await timeline(dispatchId)
-  const wrong: [unknown, object][] = [
+  const wrong: [unknown, Pattern][] = [
     [{ sms: { ...sms, phoneNumber: 7 } }, { status: 400, body: { error: 'validation_error', details: [{ path: '/sms/phoneNumber' }] } }],
     [{ sms: { message: 'Hello' } }, { status: 400, body: { details: [{ path: '/sms/phoneNumber' }] } }],
     [{ sms: { phoneNumber: sms.phoneNumber } }, { status: 400, body: { details: [{ path: '/sms/message', code: 'required' }] } }],
@@ -137,7 +138,7 @@ await t.test('a replacement is checked as a request would be, and changes nothin
     [{ sms: { ...sms, phoneNumber: '+331234567890123' } }, { status: 422, body: { error: 'validation_failed', details: [{ path: '/sms/phoneNumber', code: 'impossible_number' }] } }],
     [{ sms: { ...sms, sender: 'Ada' } }, { status: 422, body: { details: [{ path: '/sms/sender' }] } }]
   ]
-  for (const [body, answer] of wrong) t.match(await retry(dispatchId, body), answer, JSON.stringify(body))
+  for (const [body, answer] of wrong) has(t, await retry(dispatchId, body), answer, JSON.stringify(body))
   t.strictSame(await timeline(dispatchId), before)
   t.equal(calls.length, 1)
 })
@@ -148,10 +149,10 @@ await t.test('a replaced e-mail is held to the sender\'s list, and to its templa
   const fail = async (more: object): Promise<string> => (await send('POST', '/api/invoicing/email', { body: chainBody(['invoicing', 'email'], { id, data: { ...data, number: crypto.randomUUID() } }, { email: { ...email, ...more } }) })).body.dispatchId
   const [plain, templated] = [await fail({ body: 'Hello' }), await fail({ template: { id, data } })]
   const fixed = { ...email, to: 'ada@example.com' }
-  t.match(await retry(plain, { email: { ...fixed, body: 'Hello', from: 'other@example.com' } }), { status: 417, body: { error: 'expectation_failed', details: [{ path: '/email/from' }] } })
-  t.match(await retry(plain, { email: { ...fixed, body: 'Hello', to: [] } }), { status: 417, body: { details: [{ path: '/email/to' }] } })
-  t.match(await retry(plain, { email: fixed }), { status: 400, body: { details: [{ path: '/email/body', code: 'required' }] } })
-  t.match(await retry(templated, { email: { ...fixed, body: 'Hello' } }), { status: 400, body: { details: [{ path: '/email/body', code: 'contradiction' }] } })
+  has(t, await retry(plain, { email: { ...fixed, body: 'Hello', from: 'other@example.com' } }), { status: 417, body: { error: 'expectation_failed', details: [{ path: '/email/from' }] } })
+  has(t, await retry(plain, { email: { ...fixed, body: 'Hello', to: [] } }), { status: 417, body: { details: [{ path: '/email/to' }] } })
+  has(t, await retry(plain, { email: fixed }), { status: 400, body: { details: [{ path: '/email/body', code: 'required' }] } })
+  has(t, await retry(templated, { email: { ...fixed, body: 'Hello' } }), { status: 400, body: { details: [{ path: '/email/body', code: 'contradiction' }] } })
   const rendered = renders
   t.equal((await retry(templated, { email: fixed })).status, 200)
   t.equal(renders, rendered, 'the message too is the one that was made')
@@ -162,25 +163,25 @@ await t.test('whoever is to sign is put right without losing the places to sign'
   const signer = { firstName: 'Ada', lastName: 'Lovelace' }
   const { body: { dispatchId } } = await send('POST', '/api/esign', { body: chainBody(['esign'], invoiceRequest()['template'], { signers: [{ ...signer, email: 'reject@example.com' }] }) })
   t.equal((await retry(dispatchId, { esign: { signers: [{ ...signer, email: 'ada@example.com' }] } })).status, 200)
-  t.match((await outbox()).at(-1), { service: 'esign', esign: { signers: [{ email: 'ada@example.com' }] }, signatures: [place] }, 'the places are those of the document')
+  has(t, (await outbox()).at(-1), { service: 'esign', esign: { signers: [{ email: 'ada@example.com' }] }, signatures: [place] }, 'the places are those of the document')
 })
 
 await t.test('a document that was made stays what it is: neither its type nor the number of those who sign may become another', async (t) => {
   const invoice = await send('POST', '/api/invoicing', { body: invoiceRequest({}, { invoicing: { reference: 'reject' } }) })
-  t.match(await retry(invoice.body.dispatchId, { invoicing: { documentType: 'QUOTE', reference: 'fine' } }), { status: 422, body: { error: 'validation_failed', details: [{ path: '/invoicing/documentType', code: 'document_made' }] } })
-  t.match(await retry(invoice.body.dispatchId, { invoicing: { documentType: 'INVOICE', reference: 'fine' } }), { status: 200 })
+  has(t, await retry(invoice.body.dispatchId, { invoicing: { documentType: 'QUOTE', reference: 'fine' } }), { status: 422, body: { error: 'validation_failed', details: [{ path: '/invoicing/documentType', code: 'document_made' }] } })
+  has(t, await retry(invoice.body.dispatchId, { invoicing: { documentType: 'INVOICE', reference: 'fine' } }), { status: 200 })
 
   const signer = (name: string): object => ({ email: `${name}@example.com`, firstName: name, lastName: 'Doe' })
   const contract = await send('POST', '/api/esign', { body: { template: invoiceRequest()['template'], signers: [signer('reject')] } })
-  t.match(await retry(contract.body.dispatchId, { esign: { signers: [signer('ada'), signer('bob')] } }), { status: 422, body: { details: [{ path: '/esign/signers', code: 'document_made' }] } })
-  t.match(await retry(contract.body.dispatchId, { esign: { signers: [signer('ada')] } }), { status: 200 })
+  has(t, await retry(contract.body.dispatchId, { esign: { signers: [signer('ada'), signer('bob')] } }), { status: 422, body: { details: [{ path: '/esign/signers', code: 'document_made' }] } })
+  has(t, await retry(contract.body.dispatchId, { esign: { signers: [signer('ada')] } }), { status: 200 })
 })
 
 await t.test('what succeeded, is uncertain, runs or was cancelled is not tried again', async (t) => {
   const { body: succeeded } = await dispatch()
   moods.push('lose')
   const { body: uncertain } = await dispatch()
-  t.match(uncertain, { error: 'partially_dispatched', status: 'uncertain', steps: [{}, { error: { error: 'outcome_unknown' } }, {}] })
+  has(t, uncertain, { error: 'partially_dispatched', status: 'uncertain', steps: [{}, { error: { error: 'outcome_unknown' } }, {}] })
   const gate = createGate()
   moods.push(gate)
   const going = dispatch()
@@ -188,11 +189,11 @@ await t.test('what succeeded, is uncertain, runs or was cancelled is not tried a
   const { body: { data: [running] } } = await send('GET', '/api/v1/dispatches?status=running')
   const { body: queued } = await send('POST', '/api/file?async=true', { body: { template: invoiceRequest()['template'] } })
   for (const { dispatchId } of [succeeded, uncertain, running, queued]) {
-    t.match(await retry(dispatchId), { status: 409, body: { error: 'conflict', dispatchId } })
-    t.match(await retry(dispatchId, { sms }), { status: 409 })
+    has(t, await retry(dispatchId), { status: 409, body: { error: 'conflict', dispatchId } })
+    has(t, await retry(dispatchId, { sms }), { status: 409 })
   }
   await send('POST', `/api/v1/dispatches/${queued.dispatchId}/cancel`)
-  t.match(await retry(queued.dispatchId), { status: 409, body: { error: 'conflict', message: /cancelled/ } })
+  has(t, await retry(queued.dispatchId), { status: 409, body: { error: 'conflict', message: /cancelled/ } })
   gate.open()
   t.equal((await going).status, 200)
 })
@@ -204,7 +205,7 @@ await t.test('of two retries at once one wins', async (t) => {
   moods.push(gate)
   const both = [retry(dispatchId), retry(dispatchId)]
   await gate.reached
-  t.match(await Promise.race(both), { status: 409, body: { error: 'conflict', dispatchId } })
+  has(t, await Promise.race(both), { status: 409, body: { error: 'conflict', dispatchId } })
   gate.open()
   t.strictSame((await Promise.all(both)).map(({ status }) => status).sort(), [200, 409])
   t.equal(calls.length, 2)
@@ -219,9 +220,9 @@ await t.test('a retry that nobody waits for is queued, and holds its price meanw
   t.equal(status, 200)
   t.strictSame(body, { success: true, dispatchId, status: 'queued', statusUrl: `https://dispatch.example.com/api/v1/dispatches/${dispatchId}`, metadata: {} })
   t.strictSame(await credits(), { ...before, held: before.held + 5 })
-  t.match(await retry(dispatchId), { status: 409 })
+  has(t, await retry(dispatchId), { status: 409 })
   await house.get('pipeline').take({ companyId, dispatchId })
-  t.match(await read(dispatchId), { status: 'succeeded', creditsCharged: 6 })
+  has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 6 })
   t.strictSame(await credits(), { balance: before.balance - 5, held: before.held })
 })
 
@@ -233,7 +234,7 @@ await t.test('without the credits for what is left, nothing is tried', async (t)
   const { body: { dispatchId } } = await send('POST', `/api/${path.join('/')}`, { body: body() }, poor.admin)
   await send('POST', '/api/invoicing', { body: invoiceRequest() }, poor.admin)
   const before = await readingOf(service, poor.admin).dispatch(dispatchId)
-  t.match(await retry(dispatchId, undefined, { login: poor.admin }), { status: 402, body: { error: 'insufficient_credits', message: /costs 5 credits; 4 of 4 are free/ } })
+  has(t, await retry(dispatchId, undefined, { login: poor.admin }), { status: 402, body: { error: 'insufficient_credits', message: /costs 5 credits; 4 of 4 are free/ } })
   t.strictSame(await readingOf(service, poor.admin).dispatch(dispatchId), before)
   t.strictSame(await readingOf(service, poor.admin).credits(), { balance: 4, held: 0 })
 })
@@ -242,10 +243,10 @@ await t.test('another company\'s dispatch is a 404; without the permission for i
   moods.push('refuse')
   const { body: { dispatchId } } = await dispatch()
   const others = await service.company('others')
-  t.match(await retry(dispatchId, undefined, { login: others.admin }), { status: 404, body: { error: 'not_found' } })
-  t.match(await retry(crypto.randomUUID()), { status: 404, body: { error: 'not_found' } })
+  has(t, await retry(dispatchId, undefined, { login: others.admin }), { status: 404, body: { error: 'not_found' } })
+  has(t, await retry(crypto.randomUUID()), { status: 404, body: { error: 'not_found' } })
   await house.get('database').owner.updateTable('users').set({ services: ['sms', 'upload'] }).where('email', '=', 'demo@example.com').execute()
-  t.match(await retry(dispatchId), { status: 403, body: { error: 'forbidden', message: /invoicing/ } })
+  has(t, await retry(dispatchId), { status: 403, body: { error: 'forbidden', message: /invoicing/ } })
   await house.get('database').owner.updateTable('users').set({ services: ['*'] }).where('email', '=', 'demo@example.com').execute()
   t.equal((await retry(dispatchId)).status, 200)
 })
@@ -272,20 +273,20 @@ await t.test('the repeat of a request that ended in a 503 resumes it; of a chain
   moods.push('close')
   const alone = { body: { sms: { phoneNumber: sms.phoneNumber, message: 'Hello' }, providerName: 'moody' }, headers: { 'x-idempotency-key': 'alone' } }
   const first = await send('POST', '/api/sms', alone)
-  t.match(first, { status: 503, body: { error: 'provider_unavailable' } })
+  has(t, first, { status: 503, body: { error: 'provider_unavailable' } })
   const second = await send('POST', '/api/sms', alone)
-  t.match(second, { status: 200, body: { dispatchId: first.body.dispatchId } })
+  has(t, second, { status: 200, body: { dispatchId: first.body.dispatchId } })
   t.equal(second.headers.get('idempotency-replayed'), 'true')
 
   moods.push('close')
   const chain = { body: chainBody(path, invoiceRequest()['template'], { sms: { ...sms, providerName: 'moody' } }), headers: { 'x-idempotency-key': 'chain' } }
   const failed = await send('POST', `/api/${path.join('/')}`, chain)
   const repeated = await send('POST', `/api/${path.join('/')}`, chain)
-  t.match(failed, { status: 422, body: { error: 'partially_dispatched' } })
+  has(t, failed, { status: 422, body: { error: 'partially_dispatched' } })
   t.strictSame({ ...repeated.body, requestId: '' }, { ...failed.body, requestId: '' })
   t.equal(calls.length, 3)
   await retry(failed.body.dispatchId)
-  t.match(await send('POST', `/api/${path.join('/')}`, chain), { status: 200, body: { dispatchId: failed.body.dispatchId, status: 'succeeded' } })
+  has(t, await send('POST', `/api/${path.join('/')}`, chain), { status: 200, body: { dispatchId: failed.body.dispatchId, status: 'succeeded' } })
 })
 
 await t.test('whether a document is kept any more goes by the clock of the database', async (t) => {
@@ -304,10 +305,10 @@ await t.test('a document that is kept no more is not made again', async (t) => {
   moods.push('refuse')
   const { body: { dispatchId } } = await dispatch()
   clock.advance(30 * day - 2)
-  t.match(await retry(dispatchId, { sms: { ...sms, phoneNumber: '+331234567890123' } }), { status: 422 })
+  has(t, await retry(dispatchId, { sms: { ...sms, phoneNumber: '+331234567890123' } }), { status: 422 })
   const rendered = renders
-  t.match(await retry(dispatchId), { status: 409, body: { error: 'document_expired', dispatchId } })
-  t.match(await retry(dispatchId, { sms }), { status: 409, body: { error: 'document_expired' } })
-  t.match(await read(dispatchId), { status: 'partial' })
+  has(t, await retry(dispatchId), { status: 409, body: { error: 'document_expired', dispatchId } })
+  has(t, await retry(dispatchId, { sms }), { status: 409, body: { error: 'document_expired' } })
+  has(t, await read(dispatchId), { status: 'partial' })
   t.equal(renders, rendered)
 })

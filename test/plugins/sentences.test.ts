@@ -1,4 +1,5 @@
 import t from 'tap'
+import { contains } from '../support/matching.ts'
 import { invoiceRequest, operator, startService, type Answer } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 import { letter } from './support/templates.ts'
@@ -29,7 +30,7 @@ for (const [what, path, body, place, sentence] of faults) {
   await t.test(`${what} is told with what would be right`, async (t) => {
     const found = told(await validate(path, body)).filter((problem) => problem.startsWith(`${place} `))
     t.equal(found.length, 1)
-    t.match(found[0], sentence)
+    contains(t, found[0], sentence)
   })
 }
 
@@ -37,8 +38,8 @@ await t.test('an e-invoice says the same of countries and rates', async (t) => {
   const { body: { sample } } = await service.send('GET', '/api/v1/templates/4')
   const invoice = { ...sample, seller: { ...sample.seller, country: 'UK' }, lines: sample.lines.map((line: object) => ({ ...line, taxRate: 0.23 })) }
   const found = told(await validate('invoicing', { documentType: 'E_INVOICE', template: { id: 4, data: invoice } }))
-  t.match(found.find((problem) => problem.startsWith('/template/data/seller/country ')), /GB for the United Kingdom/)
-  t.match(found.find((problem) => problem.startsWith('/template/data/taxAmount ')), /20 means 20 %/)
+  contains(t, found.find((problem) => problem.startsWith('/template/data/seller/country ')), /GB for the United Kingdom/)
+  contains(t, found.find((problem) => problem.startsWith('/template/data/taxAmount ')), /20 means 20 %/)
 })
 
 await t.test('a tax rate below one is a warning: rates are in percent', async (t) => {
@@ -55,18 +56,18 @@ await t.test('a template that cannot be used is told with what to do', async (t)
   }
   const recipient = { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '75002', country: 'FR' }
   t.equal(await message('postal', { template: { id: draft, data: {} }, postal: { recipient } }), `The template ${draft} ("Reminder") is a draft: publish it with POST /api/v1/templates/${draft}/publish.`)
-  t.match(await message('file', { fileContent: { templateName: 'Reminder', data: {} } }), /is a draft/)
+  contains(t, await message('file', { fileContent: { templateName: 'Reminder', data: {} } }), /is a draft/)
   const { body: { data: [{ name }] } } = await service.send('GET', '/api/v1/templates?limit=1')
-  t.match(await message('file', { fileContent: { templateName: `${name}s`, data: {} } }), `(did you mean "${name}"?)`)
-  t.match(await message('postal', { template: { id: 999_999, data: {} }, postal: { recipient } }), /There is no template 999999: GET/)
+  contains(t, await message('file', { fileContent: { templateName: `${name}s`, data: {} } }), `(did you mean "${name}"?)`)
+  contains(t, await message('postal', { template: { id: 999_999, data: {} }, postal: { recipient } }), /There is no template 999999: GET/)
 })
 
 await t.test('wrong addresses say what is right', async (t) => {
   const answer = await service.send('POST', '/api/v1/invoicing', { body: {} })
   t.same([answer.status, answer.body.message], [404, 'There is no POST /api/v1/invoicing: dispatching is POST /api/invoicing, without "v1".'])
   t.ok(answer.headers.get('x-api-version'), 'and carry the headers of every answer')
-  t.match((await service.send('POST', '/api/v1/file/email/validate', { body: {} })).body.message, /dispatching is POST \/api\/file\/email\/validate, without "v1"/)
-  t.match((await service.send('GET', '/d/abc', {}, null)).body.message, /This link leads to no document/)
+  contains(t, (await service.send('POST', '/api/v1/file/email/validate', { body: {} })).body.message, /dispatching is POST \/api\/file\/email\/validate, without "v1"/)
+  contains(t, (await service.send('GET', '/d/abc', {}, null)).body.message, /This link leads to no document/)
 })
 
 await t.test('a disabled company is told so, to whoever has its credentials', async (t) => {
@@ -74,7 +75,7 @@ await t.test('a disabled company is told so, to whoever has its credentials', as
   await service.send('PUT', `/api/v1/companies/${companyId}`, { body: { disabled: true } }, operator)
   const { status, body } = await service.send('GET', '/api/v1/my/config', {}, admin)
   t.same([status, body.error], [403, 'forbidden'])
-  t.match(body.message, /company, is disabled/)
+  contains(t, body.message, /company, is disabled/)
 })
 
 await t.test('an empty body with a JSON content type is none: only where one is needed it is missed', async (t) => {

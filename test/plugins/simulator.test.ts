@@ -7,6 +7,7 @@ import t from 'tap'
 import { callStatus } from '../../core/host/status.ts'
 import { basic, until } from '../core/work/support.ts'
 import { callContext } from '../fixtures/providers/call.ts'
+import { contains, has } from '../support/matching.ts'
 import { invoiceRequest, shippedProviders, startService, type Answer, type Login, type TestService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
@@ -26,26 +27,26 @@ await t.test('reject: a 422 provider_error with the vendor\'s own code, which co
   const before = await credits()
   const { status, body } = await dispatch('reject')
   t.equal(status, 422)
-  t.match(body, { error: 'provider_error', dispatchId: /^[0-9a-f-]{36}$/, details: [{ path: '', code: 'declined', message: 'The simulator declines what says "reject".' }] })
+  has(t, body, { error: 'provider_error', dispatchId: /^[0-9a-f-]{36}$/, details: [{ path: '', code: 'declined', message: 'The simulator declines what says "reject".' }] })
   t.strictSame(await credits(), before)
-  t.match(await read(body.dispatchId), { status: 'failed', creditsCharged: 0, steps: [{ status: 'rejected', providerResponse: null, creditsCharged: 0, error: { error: 'provider_error', details: [{ code: 'declined' }] } }] })
+  has(t, await read(body.dispatchId), { status: 'failed', creditsCharged: 0, steps: [{ status: 'rejected', providerResponse: null, creditsCharged: 0, error: { error: 'provider_error', details: [{ code: 'declined' }] } }] })
 })
 
 await t.test('reject by the first e-mail address does the same', async (t) => {
   const { status, body } = await service.send('POST', '/api/invoicing', { body: invoiceRequest({ customer: { name: 'Ada', email: 'reject@example.com' } }) })
-  t.match({ status, body }, { status: 422, body: { error: 'provider_error', details: [{ code: 'declined' }] } })
+  has(t, { status, body }, { status: 422, body: { error: 'provider_error', details: [{ code: 'declined' }] } })
 })
 
 await t.test('unavailable: 503 twice, then accepted, when it is repeated with its idempotency key', async (t) => {
   const before = await credits()
   const number = crypto.randomUUID()
   const first = await dispatch('unavailable', { key: 'unavailable-1', number })
-  t.match(first, { status: 503, body: { error: 'provider_unavailable', dispatchId: String } })
+  has(t, first, { status: 503, body: { error: 'provider_unavailable', dispatchId: String } })
   t.strictSame(await credits(), before)
   const second = await dispatch('unavailable', { key: 'unavailable-1', number })
-  t.match(second, { status: 503, body: { dispatchId: first.body.dispatchId } })
+  has(t, second, { status: 503, body: { dispatchId: first.body.dispatchId } })
   const third = await dispatch('unavailable', { key: 'unavailable-1', number })
-  t.match(third, { status: 200, body: { success: true, dispatchId: first.body.dispatchId, status: 'succeeded', generatedDocument: { contentType: 'application/pdf' } } })
+  has(t, third, { status: 200, body: { success: true, dispatchId: first.body.dispatchId, status: 'succeeded', generatedDocument: { contentType: 'application/pdf' } } })
   t.strictSame(await credits(), { balance: before.balance - 1, held: 0 })
 
   t.strictSame((await timeline(first.body.dispatchId)).map(({ kind }) => kind), [
@@ -64,13 +65,13 @@ await t.test('uncertain: a 504 outcome_unknown whose hold is kept, and which no 
   const before = await credits()
   const number = crypto.randomUUID()
   const { status, body } = await dispatch('uncertain', { key: 'uncertain-1', number })
-  t.match({ status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
+  has(t, { status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
   const kept = { balance: before.balance, held: before.held + 1 }
   t.strictSame(await credits(), kept)
-  t.match(await read(body.dispatchId), { status: 'uncertain', creditsCharged: 0, steps: [{ status: 'uncertain', error: { error: 'outcome_unknown' } }] })
+  has(t, await read(body.dispatchId), { status: 'uncertain', creditsCharged: 0, steps: [{ status: 'uncertain', error: { error: 'outcome_unknown' } }] })
 
   const repeated = await dispatch('uncertain', { key: 'uncertain-1', number })
-  t.match(repeated, { status: 504, body: { error: 'outcome_unknown', dispatchId: body.dispatchId } })
+  has(t, repeated, { status: 504, body: { error: 'outcome_unknown', dispatchId: body.dispatchId } })
   t.equal(repeated.headers.get('idempotency-replayed'), 'true')
   t.strictSame(await credits(), kept)
   t.equal((await timeline(body.dispatchId)).filter(({ kind }) => kind === 'calling').length, 1)
@@ -81,8 +82,8 @@ await t.test('a document number is taken once for each document type', async (t)
   t.equal((await dispatch('first', { number })).status, 200)
   const before = await credits()
   const { status, body } = await dispatch('second', { number })
-  t.match({ status, body }, { status: 422, body: { error: 'provider_error', details: [{ code: 'duplicate_number' }] } })
-  t.match(body.message, number)
+  has(t, { status, body }, { status: 422, body: { error: 'provider_error', details: [{ code: 'duplicate_number' }] } })
+  contains(t, body.message, number)
   t.strictSame(await credits(), before)
   t.equal((await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number }, { documentType: 'CREDIT' }) })).status, 200)
 })
@@ -96,7 +97,7 @@ await t.test('another company may use the same number', async (t) => {
 await t.test('the timeline tells what happened, in order, by whom and with which facts', async (t) => {
   const { body } = await dispatch('anything')
   const events = await timeline(body.dispatchId)
-  t.match(events, [
+  has(t, events, [
     { kind: 'planned', actor: { kind: 'user', userId: Number }, facts: { price: 1, template: { id: 1, version: 1 } } },
     { kind: 'rendered', service: 'invoicing', actor: { kind: 'system' }, facts: { documentId: body.generatedDocument.id, sha256: body.generatedDocument.sha256, size: 14, pages: 1 } },
     { kind: 'calling', service: 'invoicing', actor: { kind: 'system' }, facts: { providerName: 'simulator', providerVersion: /^\d+\.\d+\.\d+$/ } },
@@ -110,7 +111,7 @@ await t.test('the timeline tells what happened, in order, by whom and with which
 await t.test('the outbox shows what was sent, with the document by name and not by content', async (t) => {
   const { body } = await dispatch('shown')
   const outbox = await service.send('GET', '/api/v1/simulator/outbox')
-  t.match(outbox.body.data[0], {
+  has(t, outbox.body.data[0], {
     service: 'invoicing',
     invoicing: { documentType: 'INVOICE', reference: 'shown' },
     document: { id: body.generatedDocument.id, sha256: body.generatedDocument.sha256 },
@@ -158,11 +159,11 @@ for (const [name, statuses] of courses) {
     for (const status of statuses) {
       const { status: code, body } = await tell(dispatchId, status)
       t.equal(code, 200)
-      t.match(body, { url: /^\/api\/webhooks\/(esign|postal)\/providers\/simulator\/endpoint\.json\?account=[\da-f-]{36}$/, event: { id: String, type: status, transaction: id } })
+      has(t, body, { url: /^\/api\/webhooks\/(esign|postal)\/providers\/simulator\/endpoint\.json\?account=[\da-f-]{36}$/, event: { id: String, type: status, transaction: id } })
       await until(status, async () => await deliveryStatus(dispatchId) === status)
-      t.match(await callStatus(provider, name, { id }, callContext({ state })), { ok: true, reported: { status } }, 'the simulator itself says the same')
+      has(t, await callStatus(provider, name, { id }, callContext({ state })), { ok: true, reported: { status } }, 'the simulator itself says the same')
     }
-    t.match(await webhooks(dispatchId), statuses.map((status) => ({ service: name, actor: { kind: 'provider', code: 'simulator' }, facts: { type: status, status, changed: true } })))
+    has(t, await webhooks(dispatchId), statuses.map((status) => ({ service: name, actor: { kind: 'provider', code: 'simulator' }, facts: { type: status, status, changed: true } })))
   })
 }
 
@@ -184,10 +185,10 @@ await t.test('an event goes to the configuration that its dispatch went through,
   const { body: { url } } = await tell(dispatchId, 'printed', member)
   t.equal(url, `${endpoint('postal')}${address.search}`)
   await until('it is applied', async () => (await inbound(id))[0]?.state === 'applied')
-  t.match(await inbound(id), [{ company_id: companyId, account: address.searchParams.get('account') }])
+  has(t, await inbound(id), [{ company_id: companyId, account: address.searchParams.get('account') }])
 
   await service.send('DELETE', '/api/v1/my/providers/simulator', {}, member)
-  t.match((await tell(dispatchId, 'mailed', member)).body, { url: endpoint('postal') }, 'without it, the server\'s own credentials serve')
+  has(t, (await tell(dispatchId, 'mailed', member)).body, { url: endpoint('postal') }, 'without it, the server\'s own credentials serve')
   await until('that is applied too', async () => (await inbound(id)).every(({ state }) => state === 'applied') && (await inbound(id)).length === 2)
 })
 
@@ -218,11 +219,11 @@ await t.test('text messages and invoices have no events: it is asked after them,
   for (const [name, { body: { dispatchId } }, statuses] of asked) {
     t.equal(await deliveryStatus(dispatchId), null)
     for (const status of statuses) {
-      t.match(await tell(dispatchId, status), { status: 200, body: { url: undefined, event: { type: status } } })
+      has(t, await tell(dispatchId, status), { status: 200, body: { url: undefined, event: { type: status } } })
       await until(status, async () => await deliveryStatus(dispatchId) === status)
     }
     const polled = (await timeline(dispatchId)).filter(({ kind }) => kind === 'polled')
-    t.match(polled, statuses.map((status) => ({ service: name, actor: { kind: 'provider', code: 'simulator' }, facts: { type: status, status, changed: true } })))
+    has(t, polled, statuses.map((status) => ({ service: name, actor: { kind: 'provider', code: 'simulator' }, facts: { type: status, status, changed: true } })))
     t.equal((await read(dispatchId)).steps[0].providerResponse.status, statuses.at(-1))
   }
 })
@@ -232,19 +233,19 @@ await t.test('what has no event is told why', async (t) => {
   const invoice = (await dispatch('unfollowed')).body.dispatchId
   const refused = (await service.send('POST', '/api/postal', { body: { template: { id: 30, data: (await service.send('GET', '/api/v1/templates/30')).body.sample }, postal: { recipient: { ...recipient, name: 'reject' } } } })).body.dispatchId
   const unfollowed = { status: 422, body: { error: 'validation_failed', details: [{ path: '/dispatchId', code: 'not_followed' }] } }
-  t.match(await tell(invoice, 'signed'), { status: 422, body: { details: [{ path: '/status', code: 'not_of_service', message: /no status of invoicing, which has received/ }] } })
-  t.match(await tell(refused, 'mailed'), unfollowed)
-  t.match(await tell(dispatchId, 'mailed'), { status: 422, body: { error: 'validation_failed', details: [{ path: '/status', code: 'not_of_service', message: '"mailed" is no status of esign, which has started, viewed, signed, declined, completed, expired, cancelled.' }] } })
-  t.match(await tell(dispatchId, 'singed'), { status: 400, body: { error: 'validation_error', details: [{ path: '/status', code: 'enum', message: /did you mean "signed"/ }] } })
-  t.match(await tell('none', 'signed'), { status: 400, body: { details: [{ path: '/dispatchId', code: 'format' }] } })
-  t.match(await tell(crypto.randomUUID(), 'signed'), { status: 404, body: { error: 'not_found' } })
+  has(t, await tell(invoice, 'signed'), { status: 422, body: { details: [{ path: '/status', code: 'not_of_service', message: /no status of invoicing, which has received/ }] } })
+  has(t, await tell(refused, 'mailed'), unfollowed)
+  has(t, await tell(dispatchId, 'mailed'), { status: 422, body: { error: 'validation_failed', details: [{ path: '/status', code: 'not_of_service', message: '"mailed" is no status of esign, which has started, viewed, signed, declined, completed, expired, cancelled.' }] } })
+  has(t, await tell(dispatchId, 'singed'), { status: 400, body: { error: 'validation_error', details: [{ path: '/status', code: 'enum', message: /did you mean "signed"/ }] } })
+  has(t, await tell('none', 'signed'), { status: 400, body: { details: [{ path: '/dispatchId', code: 'format' }] } })
+  has(t, await tell(crypto.randomUUID(), 'signed'), { status: 404, body: { error: 'not_found' } })
   t.strictSame(await webhooks(dispatchId), [])
 })
 
 await t.test('a dispatch of another company is not there', async (t) => {
   const { member } = await service.company('stranger')
   const { dispatchId, id } = await accepted('esign')
-  t.match(await tell(dispatchId, 'signed', member), { status: 404, body: { error: 'not_found' } })
+  has(t, await tell(dispatchId, 'signed', member), { status: 404, body: { error: 'not_found' } })
   t.strictSame(await inbound(id), [])
 })
 
@@ -255,7 +256,7 @@ await t.test('the examples of its README do what they say', async (t) => {
   t.equal(commands.length, 1)
   for (const command of commands) {
     const { stdout } = await promisify(execFile)('sh', ['-c', command])
-    t.match(JSON.parse(stdout), { event: { type: 'signed' } })
+    has(t, JSON.parse(stdout), { event: { type: 'signed' } })
   }
   await until('it is signed', async () => await deliveryStatus(dispatchId) === 'signed')
 })

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
+import { contains, has } from '../support/matching.ts'
 import { startService, type Answer } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
@@ -11,7 +12,7 @@ const ids = ({ body }: Answer): number[] => body.data.map(({ id }: { id: number 
 await t.test('the shared templates are listed: invoice, quote and credit note', async (t) => {
   const { status, body } = await get('/api/v1/templates')
   t.equal(status, 200)
-  t.match(body, {
+  has(t, body, {
     data: [
       { id: 1, name: 'Invoice', documentType: 'INVOICE' },
       { id: 2, name: 'Quote', documentType: 'QUOTE' },
@@ -41,12 +42,12 @@ await t.test('a template is read with the schema of its data and a sample', asyn
     companyId: null,
     source: await readFile(new URL('../../templates/invoice/template.yaml', import.meta.url), 'utf8')
   })
-  t.match(body.updatedAt, /^\d{4}-\d\d-\d\dT.*Z$/)
+  contains(t, body.updatedAt, /^\d{4}-\d\d-\d\dT.*Z$/)
   t.strictSame({ ...(await get('/api/v1/templates')).body.data[0], source: body.source }, body, 'a list has all of it but the source')
 })
 
 await t.test('what is no template is a 404', async (t) => {
-  for (const id of ['999', '0', '-1', '1.5', 'x', '99999999999', '01']) t.match(await get(`/api/v1/templates/${id}`), { status: 404, body: { error: 'template_not_found' } }, id)
+  for (const id of ['999', '0', '-1', '1.5', 'x', '99999999999', '01']) has(t, await get(`/api/v1/templates/${id}`), { status: 404, body: { error: 'template_not_found' } }, id)
 })
 
 await t.test('templates are filtered by service and document type', async (t) => {
@@ -84,10 +85,10 @@ await t.test('the template of another company is neither listed, nor read, nor d
   }))
   t.strictSame(ids(await service.send('GET', '/api/v1/templates', {}, admin)), [1, 2, 3, 4, 10, 11, 12, 20, 21, 22, 30, 31, 40, theirs])
   const own = await service.send('GET', '/api/v1/templates/1000', {}, admin)
-  t.match(own, { status: 200, body: { companyId, name: 'Own' } })
+  has(t, own, { status: 200, body: { companyId, name: 'Own' } })
   t.equal((await service.send('POST', '/api/invoicing/validate', { body: { documentType: 'INVOICE', template: { id: theirs, data: own.body.sample } } }, admin)).status, 200)
 
   t.strictSame(ids(await get('/api/v1/templates')), [1, 2, 3, 4, 10, 11, 12, 20, 21, 22, 30, 31, 40])
   t.equal((await get('/api/v1/templates/1000')).status, 404)
-  t.match(await service.send('POST', '/api/invoicing/validate', { body: { documentType: 'INVOICE', template: { id: theirs, data: {} } } }), { status: 404, body: { error: 'template_not_found' } })
+  has(t, await service.send('POST', '/api/invoicing/validate', { body: { documentType: 'INVOICE', template: { id: theirs, data: {} } } }), { status: 404, body: { error: 'template_not_found' } })
 })

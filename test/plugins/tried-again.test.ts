@@ -3,6 +3,7 @@ import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/testing/vendor.ts'
 import { stageVendor } from '../core/work/staged-vendor.ts'
 import { chainBody } from '../support/chains.ts'
+import { has } from '../support/matching.ts'
 import { readingOf } from '../support/reading.ts'
 import { invoiceRequest, startService, type Answer } from '../support/service.ts'
 import { clockAt, quickRenderer } from './support/parts.ts'
@@ -45,10 +46,10 @@ await t.test('what was surely not sent is tried again by itself until it is acce
   stage.acts = ['close', 'close']
   const { dispatchId } = await put('mute')
   await take(dispatchId)
-  t.match(await read(dispatchId), { status: 'queued', finishedAt: null, nextTryAt: String, steps: [{ status: 'unavailable', error: { error: 'provider_unavailable' }, creditsCharged: 0 }] })
+  has(t, await read(dispatchId), { status: 'queued', finishedAt: null, nextTryAt: String, steps: [{ status: 'unavailable', error: { error: 'provider_unavailable' }, creditsCharged: 0 }] })
   t.strictSame(await credits(), { ...before, held: before.held + 1 })
   t.equal((await follow(dispatchId)).length, 1)
-  t.match(await read(dispatchId), { status: 'succeeded', creditsCharged: 1 })
+  has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 1 })
   const { reference } = stage.calls.at(-1) ?? {}
   t.equal(stage.calls.filter((call) => call.reference === reference).length, 3)
   t.strictSame(stage.taken, [reference])
@@ -63,12 +64,12 @@ await t.test('it is tried again after 2 s, 10 s, 1 min, 5 min, 30 min and 2 h, g
   const waits = await follow(dispatchId)
   t.equal(waits.length, usual.length)
   for (const [index, seconds] of usual.entries()) t.ok(Math.abs((waits[index] ?? 0) / seconds - 1) <= 0.21, `${waits[index]} of ${seconds}`)
-  t.match(await read(dispatchId), { status: 'failed', steps: [{ status: 'unavailable' }], finishedAt: String })
+  has(t, await read(dispatchId), { status: 'failed', steps: [{ status: 'unavailable' }], finishedAt: String })
   t.strictSame(await credits(), before)
   t.equal(stage.acts.length, 13)
 
   stage.acts = ['close']
-  t.match((await service.send('POST', `/api/v1/dispatches/${dispatchId}/retry?async=true`)).body, { status: 'queued' })
+  has(t, (await service.send('POST', `/api/v1/dispatches/${dispatchId}/retry?async=true`)).body, { status: 'queued' })
   t.equal((await follow(dispatchId)).length, 1, 'after a retry it has all its tries again')
 })
 
@@ -77,13 +78,13 @@ await t.test('no other outcome is tried again by itself, nor what a client waits
     stage.acts = [act]
     const { dispatchId } = await put('mute')
     t.strictSame(await follow(dispatchId), [], act)
-    t.match(await read(dispatchId), { status }, act)
+    has(t, await read(dispatchId), { status }, act)
   }
   stage.acts = ['close']
   const { error, dispatchId } = await put('mute', '/api/invoicing', '')
   t.equal(error, 'provider_unavailable')
   t.strictSame(await follow(dispatchId), [])
-  t.match(await read(dispatchId), { status: 'failed' })
+  has(t, await read(dispatchId), { status: 'failed' })
 })
 
 await t.test('what could not be made ready, be it again and again, is tried again too', async (t) => {
@@ -91,11 +92,11 @@ await t.test('what could not be made ready, be it again and again, is tried agai
   archive.answer([{ status: 500 }, { status: 500 }, { status: 500 }, pdf])
   const { dispatchId } = await put('issuer', '/api/invoicing/upload')
   t.equal((await follow(dispatchId)).length, 3)
-  t.match(await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'accepted' }], creditsCharged: 1 })
+  has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'accepted' }], creditsCharged: 1 })
   archive.answer({ status: 500 })
   const lost = await put('issuer', '/api/invoicing/upload')
   t.equal((await follow(lost.dispatchId)).length, 6)
-  t.match(await read(lost.dispatchId), { status: 'partial', steps: [{ status: 'accepted' }, { status: 'unavailable' }] })
+  has(t, await read(lost.dispatchId), { status: 'partial', steps: [{ status: 'accepted' }, { status: 'unavailable' }] })
 })
 
 await t.test('what waits for its next try can be cancelled as long as no provider has accepted anything', async (t) => {
@@ -104,15 +105,15 @@ await t.test('what waits for its next try can be cancelled as long as no provide
   stage.acts = ['close']
   const { dispatchId } = await put('mute')
   await take(dispatchId)
-  t.match(await cancel(dispatchId), { status: 200, body: { status: 'cancelled' } })
+  has(t, await cancel(dispatchId), { status: 200, body: { status: 'cancelled' } })
   const made = await put('simulator', '/api/file/sms', '?async=true', { providerName: undefined, sms: { phoneNumber: '+15005550002', message: 'Hello' } })
   await take(made.dispatchId)
-  t.match(await read(made.dispatchId), { status: 'queued', steps: [{ service: 'file', status: 'accepted' }, { status: 'unavailable' }] })
+  has(t, await read(made.dispatchId), { status: 'queued', steps: [{ service: 'file', status: 'accepted' }, { status: 'unavailable' }] })
   t.equal((await cancel(made.dispatchId)).status, 200, 'a document alone is nothing that was sent')
   t.strictSame(await credits(), before)
   const begun = await put('mute', '/api/invoicing/sms', '?async=true', { sms: { phoneNumber: '+15005550002', message: 'Hello' } })
   await take(begun.dispatchId)
-  t.match(await cancel(begun.dispatchId), { status: 409, body: { error: 'conflict', message: /has begun/ } })
-  t.match(await follow(begun.dispatchId), [Number])
-  t.match(await read(begun.dispatchId), { status: 'succeeded' })
+  has(t, await cancel(begun.dispatchId), { status: 409, body: { error: 'conflict', message: /has begun/ } })
+  has(t, await follow(begun.dispatchId), [Number])
+  has(t, await read(begun.dispatchId), { status: 'succeeded' })
 })

@@ -9,6 +9,7 @@ import { readEvent, statusOf } from '../../core/host/webhook-read.ts'
 import type { EsignDispatch } from '../../core/services/esign.ts'
 import type { Script } from '../../core/testing/vendor.ts'
 import { invoice } from '../fixtures/providers/call.ts'
+import { contains, has } from '../support/matching.ts'
 import { content, stageOf, type Stage } from '../support/provider-stage.ts'
 
 const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -62,26 +63,26 @@ await t.test('an envelope is a draft, its document, its signers; then it is sent
   })
   const document = stage.vendor.requests.find(({ path }) => path.endsWith('/documents/1'))
   t.same(document?.body, content)
-  t.match(document?.headers, { 'content-type': 'application/pdf', 'content-disposition': 'file; filename="contract.pdf"; documentid=1; fileExtension="pdf"' })
-  for (const { host, headers, path } of stage.vendor.requests.slice(1)) t.match({ host, ...headers }, { host: 'eu.docusign.net', authorization: 'Bearer a-token-of-docusign' }, path)
+  has(t, document?.headers, { 'content-type': 'application/pdf', 'content-disposition': 'file; filename="contract.pdf"; documentid=1; fileExtension="pdf"' })
+  for (const { host, headers, path } of stage.vendor.requests.slice(1)) has(t, { host, ...headers }, { host: 'eu.docusign.net', authorization: 'Bearer a-token-of-docusign' }, path)
 })
 
 await t.test('it signs in with a JWT of the app for the user, once for many requests', async (t) => {
   const stage = await docusign(t)
   await stage.dispatch('esign', contract())
   const tokens = stage.vendor.requests.filter(({ path }) => path === '/oauth/token')
-  t.match(tokens, [{ host: 'account.docusign.com', form: { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer' } }])
+  has(t, tokens, [{ host: 'account.docusign.com', form: { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer' } }])
   t.equal(tokens.length, 1)
   const { payload } = await jwtVerify(tokens[0]?.form?.['assertion'] ?? '', createPublicKey(privateKey), { algorithms: ['RS256'], currentDate: new Date('2026-03-14T09:30:00Z') })
-  t.match(payload, { iss: 'integration-1', sub: 'user-1', aud: 'account.docusign.com', scope: 'signature impersonation' })
+  has(t, payload, { iss: 'integration-1', sub: 'user-1', aud: 'account.docusign.com', scope: 'signature impersonation' })
 })
 
 await t.test('a sandbox goes to the demo system alone, and nothing else does', async (t) => {
   const stage = await docusign(t)
-  t.match(await stage.dispatch('esign', contract(), { sandbox: true }), { outcome: 'accepted' })
+  has(t, await stage.dispatch('esign', contract(), { sandbox: true }), { outcome: 'accepted' })
   t.same(new Set(stage.vendor.requests.map(({ host }) => host)), new Set(['account-d.docusign.com', 'demo.docusign.net']))
   const made = stage.vendor.requests.length
-  t.match(await stage.dispatch('esign', contract(), { settings: { ...settings, baseHost: 'demo.docusign.net' } }), { outcome: 'rejected', error: { code: 'wrong_environment' } })
+  has(t, await stage.dispatch('esign', contract(), { settings: { ...settings, baseHost: 'demo.docusign.net' } }), { outcome: 'rejected', error: { code: 'wrong_environment' } })
   t.equal(stage.vendor.requests.length, made)
 })
 
@@ -100,7 +101,7 @@ await t.test('the template\'s places are Docusign\'s tabs: points from the top l
   const place = { page: 2, width: 150, height: 50 }
   await stage.dispatch('esign', contract({ signers: [ada, grace, alan], locale: 'fr-CA' }, [{ ...place, signer: 1, x: 100.4, y: 600.6 }, { ...place, signer: 2, x: 320, y: 0 }, { ...place, signer: 1, page: 3, x: 1, y: 2 }]))
   const tab = (pageNumber: string, xPosition: string, yPosition: string) => ({ documentId: '1', pageNumber, xPosition, yPosition })
-  t.match(bodyOf(stage, `POST ${one}/recipients`).signers, [
+  has(t, bodyOf(stage, `POST ${one}/recipients`).signers, [
     { tabs: { signHereTabs: [tab('2', '100', '601'), tab('3', '1', '2')] }, emailNotification: { emailSubject: 'contract.pdf', supportedLanguage: 'fr_CA' } },
     { tabs: { signHereTabs: [tab('2', '320', '0')] } },
     { tabs: { signHereTabs: [] } }
@@ -128,22 +129,22 @@ await t.test('each request that fails counts for what it is; nothing is sent aft
       // An answer without the new envelope's id cannot be read, whatever it says.
       const expected = step === last ? late : step === before[0] && name.includes('inside') ? 'unavailable' : early
       const stage = await docusign(t, { [step]: script })
-      t.match(await stage.dispatch('esign', contract()), { outcome: expected }, `${step} ${name}`)
+      has(t, await stage.dispatch('esign', contract()), { outcome: expected }, `${step} ${name}`)
       t.strictSame(stage.checkpoints, step === last ? ['env-1'] : [])
       if (!('cut' in script)) t.strictSame(after(step, stage), expected === 'rejected' && step !== before[0] ? [recycled] : [], `${step} ${name}`)
     }
   }
   const stage = await docusign(t, { [`POST ${one}/recipients`]: { status: 201, json: { signers: [{ recipientId: '1' }, { recipientId: '2', errorDetails: { errorCode: 'INVALID_EMAIL_ADDRESS', message: 'Not an address.' } }] } } })
-  t.match(await stage.dispatch('esign', contract({ signers: [ada, grace] })), { outcome: 'rejected', error: { code: 'INVALID_EMAIL_ADDRESS', message: 'Not an address.' } }, 'a signer that it did not take')
+  has(t, await stage.dispatch('esign', contract({ signers: [ada, grace] })), { outcome: 'rejected', error: { code: 'INVALID_EMAIL_ADDRESS', message: 'Not an address.' } }, 'a signer that it did not take')
 })
 
 await t.test('after a cut where it is sent, it goes on from its checkpoint', async (t) => {
   await t.test('with the draft, where that is still one', async (t) => {
     const stage = await docusign(t, { [last]: [{ cut: 'before-body' }, answers[last]!] })
-    t.match(await stage.dispatch('esign', contract()), { outcome: 'uncertain' })
+    has(t, await stage.dispatch('esign', contract()), { outcome: 'uncertain' })
     t.strictSame(await stage.ask('esign', 'lookup', { reference: 'step-1', checkpoint: 'env-1' }), { found: 'draft' })
     const made = sentBy(stage).length
-    t.match(await stage.dispatch('esign', contract(), { checkpointed: 'env-1' }), { outcome: 'accepted' })
+    has(t, await stage.dispatch('esign', contract(), { checkpointed: 'env-1' }), { outcome: 'accepted' })
     t.strictSame(sentBy(stage).slice(made), [`GET ${one}`, last])
   })
 
@@ -156,7 +157,7 @@ await t.test('after a cut where it is sent, it goes on from its checkpoint', asy
   await t.test('with another draft, where that is gone', async (t) => {
     for (const status of [400, 404]) {
       const stage = await docusign(t, { [`GET ${one}`]: error(status, 'ENVELOPE_DOES_NOT_EXIST') })
-      t.match(await stage.dispatch('esign', contract(), { checkpointed: 'env-1' }), { outcome: 'accepted' })
+      has(t, await stage.dispatch('esign', contract(), { checkpointed: 'env-1' }), { outcome: 'accepted' })
       t.strictSame(sentBy(stage).slice(1), [...before, last])
     }
   })
@@ -173,7 +174,7 @@ await t.test('an envelope of which no draft was recorded is found by its transac
   t.strictSame(await lookup({ envelopes: [{ envelopeId: 'env-0', status: 'created' }] }), { found: 'absent' }, 'nobody has heard of a draft')
   t.strictSame(await lookup({}), { found: 'absent' })
   const stage = await docusign(t, { [`GET ${envelopes}`]: { status: 500 } })
-  t.match(await stage.ask('esign', 'lookup', { reference: 'step-1' }), { outcome: 'unavailable' })
+  has(t, await stage.ask('esign', 'lookup', { reference: 'step-1' }), { outcome: 'unavailable' })
 })
 
 await t.test('it is asked after, fetched and cancelled', async (t) => {
@@ -182,9 +183,9 @@ await t.test('it is asked after, fetched and cancelled', async (t) => {
   const { statuses = {} } = stage.provider.manifest.services.esign ?? {}
   t.strictSame(await stage.ask('esign', 'status', { id: 'env-1' }), { status: 'declined' })
   t.strictSame(['sent', 'delivered', 'signed', 'completed', 'declined', 'voided', 'created', 'processing'].map((word) => statusOf(statuses, word)), ['started', 'viewed', 'signed', 'completed', 'declined', 'cancelled', null, null])
-  t.match(await stage.ask('esign', 'document', { id: 'env-1' }), { filename: 'env-1.pdf', contentType: 'application/pdf', size: pdf.length })
+  has(t, await stage.ask('esign', 'document', { id: 'env-1' }), { filename: 'env-1.pdf', contentType: 'application/pdf', size: pdf.length })
   t.strictSame(await stage.ask('esign', 'cancel', { id: 'env-1' }), { status: 'voided' })
-  t.match(bodyOf(stage, last), { status: 'voided', voidedReason: String })
+  has(t, bodyOf(stage, last), { status: 'voided', voidedReason: String })
 })
 
 await t.test('Connect\'s events sign in with Basic, are signed with its key, and are told apart without an id', async (t) => {
@@ -221,9 +222,9 @@ await t.test('its settings are a form; its README names every one of them', asyn
   const { provider: { manifest: { settings: form } } } = await docusign(t)
   const readme = await readFile(new URL('../../providers/docusign/README.md', import.meta.url), 'utf8')
   for (const [name, field] of Object.entries(form.properties)) {
-    t.match(field, { title: String, description: String }, name)
-    t.match(readme, `\`${name}\``)
+    has(t, field, { title: String, description: String }, name)
+    contains(t, readme, `\`${name}\``)
   }
   t.same(checkSettings(form, settings), [])
-  for (const baseHost of ['docusign.net', 'evil.example', 'https://eu.docusign.net', 'eu.docusign.net.evil.example']) t.match(checkSettings(form, { ...settings, baseHost }), [{ path: '/baseHost' }], baseHost)
+  for (const baseHost of ['docusign.net', 'evil.example', 'https://eu.docusign.net', 'eu.docusign.net.evil.example']) has(t, checkSettings(form, { ...settings, baseHost }), [{ path: '/baseHost' }], baseHost)
 })

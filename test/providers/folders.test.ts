@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { loadProvider } from '../../core/host/load.ts'
+import { contains, has } from '../support/matching.ts'
 
 type Field = { title?: unknown, items?: { properties?: Record<string, Field> } }
 
@@ -30,8 +31,8 @@ for (const folder of folders) {
     const { manifest: { settings, requestSettings } } = await loadProvider(join(root, folder), 'as it is', 10)
     const readme = readFileSync(join(root, folder, 'README.md'), 'utf8')
     for (const [name, field] of [settings, requestSettings].flatMap(({ properties }) => Object.entries(properties))) {
-      for (const [path, one] of fieldsOf(name, field)) t.match(one, { title: /./, description: /./ }, path)
-      t.match(readme, `\`${name}\``)
+      for (const [path, one] of fieldsOf(name, field)) has(t, one, { title: /./, description: /./ }, path)
+      contains(t, readme, `\`${name}\``)
     }
   })
 }

@@ -7,6 +7,7 @@ import { readEvent, statusOf } from '../../core/host/webhook-read.ts'
 import type { PostalDispatch } from '../../core/services/postal.ts'
 import type { Script } from '../../core/testing/vendor.ts'
 import { invoice } from '../fixtures/providers/call.ts'
+import { contains, has } from '../support/matching.ts'
 import { content, stageOf, type More, type Stage } from '../support/provider-stage.ts'
 
 const settings = { clientId: 'client-1', clientSecret: 'a-client-secret', username: 'ada@example.com', password: 'a-password' }
@@ -60,9 +61,9 @@ await t.test('a letter is a draft with its document and its recipient, then subm
   t.strictSame(jsonOf(stage, `POST ${simple}/sendings`), { name: 'F-1.pdf', custom_id: 'step1', color_printing: false, duplex_printing: false, optional_address_sheet: true, postage_type: 'ECONOMIC' })
   t.strictSame(jsonOf(stage, `POST ${simple}/sendings/snd-1/recipients`), { address_line_1: 'Ada Lovelace', address_line_4: '10 rue de la Paix', address_line_6: '75002 Paris', country_code: 'FR', custom_id: 'step1' })
   const parts = stage.vendor.requests.find(({ path }) => path.endsWith('/documents'))?.parts
-  t.match(parts, [{ name: 'document', filename: 'F-1.pdf', contentType: 'application/pdf', body: content }, { name: 'metadata' }])
+  has(t, parts, [{ name: 'document', filename: 'F-1.pdf', contentType: 'application/pdf', body: content }, { name: 'metadata' }])
   t.strictSame(JSON.parse(String(parts?.[1]?.body)), { priority: 1, name: 'F-1.pdf' })
-  for (const { host, path, headers } of stage.vendor.requests.slice(1)) t.match({ host, ...headers }, { host: 'api.maileva.com', authorization: 'Bearer a-token-of-maileva' }, path)
+  for (const { host, path, headers } of stage.vendor.requests.slice(1)) has(t, { host, ...headers }, { host: 'api.maileva.com', authorization: 'Bearer a-token-of-maileva' }, path)
 })
 
 await t.test('it signs in with the application and the account, once for many requests, and in a sandbox at that of trials', async (t) => {
@@ -73,11 +74,11 @@ await t.test('it signs in with the application and the account, once for many re
     host: 'connexion.maileva.com', form: { grant_type: 'password', username: 'ada@example.com', password: 'a-password', client_id: 'client-1', client_secret: 'a-client-secret' }
   }])
   const trial = await maileva(t)
-  t.match(await trial.dispatch('postal', letter(), { sandbox: true }), { outcome: 'accepted' })
+  has(t, await trial.dispatch('postal', letter(), { sandbox: true }), { outcome: 'accepted' })
   t.same(new Set(trial.vendor.requests.map(({ host }) => host)), new Set(['connexion.sandbox.maileva.net', 'api.sandbox.maileva.net']))
   for (const code of ['invalid_grant', 'invalid_client', 'unauthorized_client']) {
     const refusing = await maileva(t, { [token]: { status: 400, json: { error: code, error_description: 'No.' } } })
-    t.match(await refusing.dispatch('postal', letter()), { outcome: 'rejected', error: { word: 'authentication_error' } }, code)
+    has(t, await refusing.dispatch('postal', letter()), { outcome: 'rejected', error: { word: 'authentication_error' } }, code)
     t.strictSame(sentBy(refusing), [])
   }
 })
@@ -88,23 +89,23 @@ await t.test('colour, duplex, postage and the address sheet have their fields', 
     await stage.dispatch('postal', letter(more), { settings: { ...settings, ...changes } })
     return jsonOf(stage, `POST ${simple}/sendings`)
   }
-  t.match(await optionsOf({ color: true, duplex: true }), { color_printing: true, duplex_printing: true })
-  t.match(await optionsOf({ color: false, duplex: true }), { color_printing: false, duplex_printing: true })
-  t.match(await optionsOf({}, { postageType: 'FAST', addressSheet: false }), { postage_type: 'FAST', optional_address_sheet: false })
+  has(t, await optionsOf({ color: true, duplex: true }), { color_printing: true, duplex_printing: true })
+  has(t, await optionsOf({ color: false, duplex: true }), { color_printing: false, duplex_printing: true })
+  has(t, await optionsOf({}, { postageType: 'FAST', addressSheet: false }), { postage_type: 'FAST', optional_address_sheet: false })
 })
 
 await t.test('a registered letter is another product, with a sender and an acknowledgement', async (t) => {
   const stage = await maileva(t)
-  t.match(await stage.dispatch('postal', registered, withSender), { outcome: 'accepted' })
+  has(t, await stage.dispatch('postal', registered, withSender), { outcome: 'accepted' })
   t.strictSame(sentBy(stage), calls(recorded))
   const options = jsonOf(stage, `POST ${recorded}/sendings`)
-  t.match(options, { acknowledgement_of_receipt: true, sender_address_line_1: 'Northwind', sender_address_line_4: '12 rue de la Paix', sender_address_line_6: '75002 Paris', sender_country_code: 'FR' })
+  has(t, options, { acknowledgement_of_receipt: true, sender_address_line_1: 'Northwind', sender_address_line_4: '12 rue de la Paix', sender_address_line_6: '75002 Paris', sender_country_code: 'FR' })
   t.notHas(options, { postage_type: String })
   await stage.dispatch('postal', registered, { settings: { ...settings, ...sender, senderDetails: 'Billing', senderCountry: 'BE', acknowledgement: false } })
-  t.match(jsonOf(stage, `POST ${recorded}/sendings`), { acknowledgement_of_receipt: false, sender_address_line_2: 'Billing', sender_country_code: 'BE' })
+  has(t, jsonOf(stage, `POST ${recorded}/sendings`), { acknowledgement_of_receipt: false, sender_address_line_2: 'Billing', sender_country_code: 'BE' })
   const before = stage.vendor.requests.length
   for (const name of Object.keys(sender)) {
-    t.match(await stage.dispatch('postal', registered, { settings: { ...settings, ...sender, [name]: undefined } }), { outcome: 'rejected', error: { code: 'no_sender' } }, `without ${name}`)
+    has(t, await stage.dispatch('postal', registered, { settings: { ...settings, ...sender, [name]: undefined } }), { outcome: 'rejected', error: { code: 'no_sender' } }, `without ${name}`)
   }
   t.equal(stage.vendor.requests.length, before)
 })
@@ -161,29 +162,29 @@ await t.test('each request that fails counts for what it is; nothing is sent aft
       for (const step of calls(product)) {
         const stage = await maileva(t, { [step]: script })
         const expected = step === submit ? late : early
-        t.match(await stage.dispatch('postal', request, more), { outcome: expected }, `${step} ${name}`)
+        has(t, await stage.dispatch('postal', request, more), { outcome: expected }, `${step} ${name}`)
         t.strictSame(stage.checkpoints, step === submit ? ['snd-1'] : [])
         if (!('cut' in script)) t.strictSame(after(step, stage), expected === 'rejected' && step !== calls(product)[0] ? [`DELETE ${product}/sendings/snd-1`] : [], `${step} ${name}`)
       }
     }
   }
   const bad = await maileva(t, { [`POST ${simple}/sendings`]: failures[5]![1] })
-  t.match(await bad.dispatch('postal', letter()), { error: { word: 'provider_error', code: 'BAD', message: 'It is bad.' } })
+  has(t, await bad.dispatch('postal', letter()), { error: { word: 'provider_error', code: 'BAD', message: 'It is bad.' } })
 })
 
 await t.test('after a cut where it is submitted, it goes on from its checkpoint', async (t) => {
   await t.test('with the draft, where that is still one', async (t) => {
     const stage = await maileva(t, { [last]: [{ cut: 'before-body' }, answers[last]!] })
-    t.match(await stage.dispatch('postal', letter()), { outcome: 'uncertain' })
+    has(t, await stage.dispatch('postal', letter()), { outcome: 'uncertain' })
     t.strictSame(await stage.ask('postal', 'lookup', { reference: 'step-1', checkpoint: 'snd-1' }), { found: 'draft' })
     const made = sentBy(stage).length
-    t.match(await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' }), { outcome: 'accepted' })
+    has(t, await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' }), { outcome: 'accepted' })
     t.strictSame(sentBy(stage).slice(made), [read, last])
   })
 
   await t.test('in its own product: an id does not say of which', async (t) => {
     const stage = await maileva(t, { [read]: missing, [`GET ${recorded}/sendings/snd-1`]: sending('DRAFT') })
-    t.match(await stage.dispatch('postal', registered, { ...withSender, checkpointed: 'snd-1' }), { outcome: 'accepted' })
+    has(t, await stage.dispatch('postal', registered, { ...withSender, checkpointed: 'snd-1' }), { outcome: 'accepted' })
     t.strictSame(sentBy(stage), [read, `GET ${recorded}/sendings/snd-1`, `POST ${recorded}/sendings/snd-1/submit`])
   })
 
@@ -194,20 +195,20 @@ await t.test('after a cut where it is submitted, it goes on from its checkpoint'
       t.strictSame(sentBy(stage), [read])
     }
     const stage = await maileva(t, { [read]: sending('REJECTED') })
-    t.match(await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' }), { outcome: 'rejected', error: { word: 'provider_error', code: 'REJECTED' } })
-    t.match(await stage.ask('postal', 'lookup', { reference: 'step-1', checkpoint: 'snd-1' }), { found: 'rejected', code: 'REJECTED' })
+    has(t, await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' }), { outcome: 'rejected', error: { word: 'provider_error', code: 'REJECTED' } })
+    has(t, await stage.ask('postal', 'lookup', { reference: 'step-1', checkpoint: 'snd-1' }), { found: 'rejected', code: 'REJECTED' })
     t.same(new Set(sentBy(stage)), new Set([read]))
   })
 
   await t.test('with another draft, where that is gone', async (t) => {
     const stage = await maileva(t, { [read]: missing })
-    t.match(await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' }), { outcome: 'accepted' })
+    has(t, await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' }), { outcome: 'accepted' })
     t.strictSame(sentBy(stage), [read, `GET ${recorded}/sendings/snd-1`, ...calls(simple)])
   })
 
   await t.test('not at all, while nobody can say what became of the draft', async (t) => {
     const stage = await maileva(t, { [read]: { status: 500 } })
-    t.match(await stage.ask('postal', 'lookup', { reference: 'step-1', checkpoint: 'snd-1' }), { outcome: 'unavailable' })
+    has(t, await stage.ask('postal', 'lookup', { reference: 'step-1', checkpoint: 'snd-1' }), { outcome: 'unavailable' })
     t.not((await stage.dispatch('postal', letter(), { checkpointed: 'snd-1' })).outcome, 'accepted')
     t.same(new Set(sentBy(stage)), new Set([read]))
   })
@@ -226,7 +227,7 @@ await t.test('it is asked after, whether or not events come', async (t) => {
   t.strictSame(['PENDING', 'ACCEPTED', 'PROCESSED', 'DELETED', 'REJECTED', 'PROCESSED_WITH_ERRORS', 'PAYMENT_REQUIRED'].map((word) => statusOf(statuses, word)), ['accepted', 'accepted', 'printed', 'cancelled', 'failed', 'failed', null])
   t.strictSame(poll, { after: 6 * 3600, every: 12 * 3600, until: 60 * 24 * 3600 })
   const gone = await maileva(t, { [read]: missing })
-  t.match(await gone.ask('postal', 'status', { id: 'snd-1' }), { outcome: 'rejected', error: { code: 'NOT_FOUND' } })
+  has(t, await gone.ask('postal', 'status', { id: 'snd-1' }), { outcome: 'rejected', error: { code: 'NOT_FOUND' } })
 })
 
 await t.test('what became of a printed letter is asked of its recipient: its main delivery status, unless it came back', async (t) => {
@@ -251,12 +252,12 @@ await t.test('a sender is printed, or returns are handled: of simple letters Mai
     t.equal(outcome, 'accepted')
     return (stage.vendor.requests.find(({ path }) => path.endsWith('/sendings'))?.json ?? {}) as Record<string, unknown>
   }
-  t.match(await optionsOf('SIMPLE', { printSender: true }), { print_sender_address: true, envelope_windows_type: 'DOUBLE', sender_address_line_1: 'Northwind', treat_undelivered_mail: undefined })
-  t.match(await optionsOf('SIMPLE', returns), { treat_undelivered_mail: true, notification_treat_undelivered_mail: ['returns@example.com'], print_sender_address: undefined, sender_address_line_1: undefined })
-  t.match(await optionsOf('REGISTERED', { ...returns, printSender: true }), { returned_mail_scanning: true, print_sender_address: true, envelope_windows_type: undefined, treat_undelivered_mail: undefined })
+  has(t, await optionsOf('SIMPLE', { printSender: true }), { print_sender_address: true, envelope_windows_type: 'DOUBLE', sender_address_line_1: 'Northwind', treat_undelivered_mail: undefined })
+  has(t, await optionsOf('SIMPLE', returns), { treat_undelivered_mail: true, notification_treat_undelivered_mail: ['returns@example.com'], print_sender_address: undefined, sender_address_line_1: undefined })
+  has(t, await optionsOf('REGISTERED', { ...returns, printSender: true }), { returned_mail_scanning: true, print_sender_address: true, envelope_windows_type: undefined, treat_undelivered_mail: undefined })
   const stage = await maileva(t)
-  t.match(await stage.dispatch('postal', letter(), { settings: { ...settings, ...sender, ...returns, printSender: true } }), { outcome: 'rejected', error: { code: 'printed_sender' } })
-  t.match(await stage.dispatch('postal', letter(), { settings: { ...settings, printSender: true } }), { outcome: 'rejected', error: { code: 'no_sender', message: /^A letter with a printed sender needs/ } })
+  has(t, await stage.dispatch('postal', letter(), { settings: { ...settings, ...sender, ...returns, printSender: true } }), { outcome: 'rejected', error: { code: 'printed_sender' } })
+  has(t, await stage.dispatch('postal', letter(), { settings: { ...settings, printSender: true } }), { outcome: 'rejected', error: { code: 'no_sender', message: /^A letter with a printed sender needs/ } })
   t.equal(stage.vendor.requests.length, 0)
   t.strictSame(checkSettings(stage.provider.manifest.settings, { ...settings, undeliveredMail: 'nobody' }).map(({ path }) => path), ['/undeliveredMail'])
 })
@@ -264,22 +265,22 @@ await t.test('a sender is printed, or returns are handled: of simple letters Mai
 await t.test('a draft alone can be cancelled', async (t) => {
   const stage = await maileva(t, { [`DELETE ${simple}/sendings/snd-1`]: { status: 204 }, [read]: [sending('DRAFT'), sending('PENDING')] })
   t.strictSame(await stage.ask('postal', 'cancel', { id: 'snd-1' }), { status: 'DELETED' })
-  t.match(await stage.ask('postal', 'cancel', { id: 'snd-1' }), { outcome: 'rejected', error: { code: 'not_a_draft' } })
+  has(t, await stage.ask('postal', 'cancel', { id: 'snd-1' }), { outcome: 'rejected', error: { code: 'not_a_draft' } })
   t.equal(sentBy(stage).filter((what) => what.startsWith('DELETE')).length, 1)
 })
 
 await t.test('its events sign in with Basic, and lead to the sending', async (t) => {
   const { provider } = await maileva(t)
   const webhook = provider.manifest.webhooks?.postal
-  t.match(webhook?.verify, { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' })
+  has(t, webhook?.verify, { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' })
   const event = (more: object = {}) => readEvent(provider, 'postal', Buffer.from(JSON.stringify({
     source: 'maileva', event_type: 'ON_STATUS_PROCESSED', event_date: '2026-03-14T09:30:00Z', resource_type: 'mail/v2/sendings', resource_id: 'snd-1', resource_location: '/mail/v2/sendings/snd-1', ...more
   })))
   t.strictSame(await event(), { ok: true, reading: { eventId: 'ON_STATUS_PROCESSED:snd-1:2026-03-14T09:30:00Z', remoteId: 'snd-1', type: 'ON_STATUS_PROCESSED' } })
   const ofRecipient = { resource_type: 'registered_mail/v4/recipients', resource_id: 'rec-1', resource_location: 'https://api.maileva.com/registered_mail/v4/sendings/snd-1/recipients/rec-1' }
-  t.match(await event(ofRecipient), { reading: { remoteId: 'snd-1', eventId: 'ON_STATUS_PROCESSED:rec-1:2026-03-14T09:30:00Z' } })
-  t.match(await event({ resource_location: null }), { reading: { remoteId: 'snd-1' } })
-  t.match(await event({ resource_type: 'invoices/v1/invoices' }), { ok: false })
+  has(t, await event(ofRecipient), { reading: { remoteId: 'snd-1', eventId: 'ON_STATUS_PROCESSED:rec-1:2026-03-14T09:30:00Z' } })
+  has(t, await event({ resource_location: null }), { reading: { remoteId: 'snd-1' } })
+  has(t, await event({ resource_type: 'invoices/v1/invoices' }), { ok: false })
   t.same(webhook?.events, {
     ON_STATUS_ACCEPTED: 'accepted', ON_STATUS_PROCESSED: 'printed', ON_STATUS_REJECTED: 'failed', ON_STATUS_PROCESSED_WITH_ERRORS: 'failed', ON_DEPOSIT_PROOF_RECEIVED: 'mailed', ON_GLOBAL_DEPOSIT_PROOF_RECEIVED: 'mailed',
     ON_MAIN_DELIVERY_STATUS_FIRST_PRESENTATION: 'in_transit', ON_MAIN_DELIVERY_STATUS_DELIVERED: 'delivered', ON_MAIN_DELIVERY_STATUS_UNDELIVERED: 'returned', ON_UNDELIVERED_MAIL_RECEIVED: 'returned'
@@ -290,11 +291,11 @@ await t.test('its settings are a form; its README names every one of them', asyn
   const { provider: { manifest: { settings: form } } } = await maileva(t)
   const readme = await readFile(new URL('../../providers/maileva/README.md', import.meta.url), 'utf8')
   for (const [name, field] of Object.entries(form.properties)) {
-    t.match(field, { title: String, description: String }, name)
-    t.match(readme, `\`${name}\``)
+    has(t, field, { title: String, description: String }, name)
+    contains(t, readme, `\`${name}\``)
   }
   t.same(checkSettings(form, { ...settings, ...sender }), [])
   for (const [name, value] of Object.entries({ senderCountry: 'France', senderStreet: 'A'.repeat(39), postageType: 'SLOW', webhookUser: 'a:b' })) {
-    t.match(checkSettings(form, { ...settings, [name]: value }), [{ path: `/${name}` }], name)
+    has(t, checkSettings(form, { ...settings, [name]: value }), [{ path: `/${name}` }], name)
   }
 })

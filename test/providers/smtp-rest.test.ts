@@ -6,6 +6,7 @@ import { actOn } from '../../core/pipeline/deferred.ts'
 import { reconcile } from '../../core/pipeline/reconcile.ts'
 import { sweepOnce } from '../../core/work/dispatching.ts'
 import type { Queue } from '../../core/work/queue.ts'
+import { contains, has, lacks } from '../support/matching.ts'
 import { clockAt, createGate, quickRenderer, type Gate } from '../plugins/support/parts.ts'
 import { readingOf } from '../support/reading.ts'
 import { invoiceRequest, startService, type Answer } from '../support/service.ts'
@@ -68,29 +69,29 @@ t.beforeEach(() => {
 await t.test('who is put off beside others is sent the same message later, and nobody else', async (t) => {
   replies.set('grey', later)
   const { status, body } = await mail({ to: ['ok@example.com', 'Grey <grey@example.com>'], bcc: ['hidden@example.com'], body: '<p>Hello.</p>' })
-  t.match({ status, body }, { status: 200, body: { success: true, status: 'succeeded' } })
+  has(t, { status, body }, { status: 200, body: { success: true, status: 'succeeded' } })
   const { response, date, id } = body.providerResponse
   const waiting = [{ address: 'grey@example.com', code: 451, message: '451 4.7.1 Greylisted, try again later' }]
   t.same(body.providerResponse, { id, date, response, status: 'partially_sent', accepted: ['ok@example.com', 'hidden@example.com'], rejected: [], waiting })
-  t.match(await dispatch(body.dispatchId), { status: 'succeeded', creditsCharged: 0, steps: [{ status: 'accepted', nextTryAt: String, providerResponse: { status: 'partially_sent', waiting } }] })
+  has(t, await dispatch(body.dispatchId), { status: 'succeeded', creditsCharged: 0, steps: [{ status: 'accepted', nextTryAt: String, providerResponse: { status: 'partially_sent', waiting } }] })
 
   await after(3)
   t.equal(server.mails.length, 1, 'it is still put off')
-  t.match(await dispatch(body.dispatchId), { steps: [{ nextTryAt: String, providerResponse: { status: 'partially_sent', waiting } }] })
+  has(t, await dispatch(body.dispatchId), { steps: [{ nextTryAt: String, providerResponse: { status: 'partially_sent', waiting } }] })
 
   replies.delete('grey')
   await after(13)
   const [first, second, ...more] = server.mails
   t.same([first?.to, second?.to, more], [['ok@example.com', 'hidden@example.com'], ['grey@example.com'], []])
   t.equal(second?.source, first?.source, 'byte by byte')
-  t.notMatch(first?.source, /hidden/)
+  lacks(t, first?.source, /hidden/)
   const read = await dispatch(body.dispatchId)
   t.equal(read.steps.length, 1)
   t.equal(read.steps[0].nextTryAt, undefined)
   t.same(read.steps[0].providerResponse, { id, date, response, status: 'sent', accepted: ['ok@example.com', 'hidden@example.com', 'grey@example.com'], rejected: [], waiting: [] })
 
   const answered = await events(body.dispatchId, 'answered')
-  t.match(answered.map(({ facts }) => facts), [{ outcome: 'accepted', accepted: ['ok@example.com', 'hidden@example.com'], rejected: [], waiting }, { outcome: 'unavailable' }, { outcome: 'accepted' }])
+  has(t, answered.map(({ facts }) => facts), [{ outcome: 'accepted', accepted: ['ok@example.com', 'hidden@example.com'], rejected: [], waiting }, { outcome: 'unavailable' }, { outcome: 'accepted' }])
   t.same(answered.map(({ service }) => service), ['email', 'email', 'email'])
   await after(3600)
   t.equal(server.mails.length, 2, 'then nothing is left')
@@ -112,20 +113,20 @@ await t.test('who is refused, put off and taken are told apart, until nobody is 
   for (const seconds of [13, 73, 361, 2161, 8700]) await after(seconds)
   const ended = await dispatch(body.dispatchId)
   t.same(lists(ended.steps[0].providerResponse), { accepted: ['ok@example.com', 'soon@example.com'], rejected: ['bad@example.com 550', 'gone@example.com 550', 'never@example.com 451'], waiting: [] })
-  t.match(ended, { status: 'succeeded', steps: [{ status: 'accepted', providerResponse: { status: 'partially_sent' } }] })
+  has(t, ended, { status: 'succeeded', steps: [{ status: 'accepted', providerResponse: { status: 'partially_sent' } }] })
   t.same(ended.steps[0].nextTryAt, undefined)
   t.same(sentTo(), [['ok@example.com'], ['soon@example.com']])
 })
 
 await t.test('where all are put off nothing was sent, and it is the whole that is tried again', async (t) => {
   replies.set('grey', later)
-  t.match(await mail({ to: ['grey@example.com'] }), { status: 503, body: { error: 'provider_unavailable' } })
+  has(t, await mail({ to: ['grey@example.com'] }), { status: 503, body: { error: 'provider_unavailable' } })
   const { body } = await mail({ to: ['grey@example.com'] }, '?async=true')
   await after(0)
   replies.delete('grey')
   await after(31)
   await after(3)
-  t.match(await dispatch(body.dispatchId), { status: 'succeeded', steps: [{ providerResponse: { status: 'sent', accepted: ['grey@example.com'], waiting: [] } }] })
+  has(t, await dispatch(body.dispatchId), { status: 'succeeded', steps: [{ providerResponse: { status: 'sent', accepted: ['grey@example.com'], waiting: [] } }] })
   t.equal(server.mails.length, 1)
 })
 
@@ -137,13 +138,13 @@ await t.test('a rest whose answer is lost is in doubt, and nobody else; a person
     next.message = 'cut'
     await after(3)
     const doubtful = await dispatch(dispatchId)
-    t.match(doubtful, { status: 'succeeded', steps: [{ status: 'accepted', providerResponse: { status: 'partially_sent', accepted: ['ok@example.com'], uncertain: [{ address: 'grey@example.com' }] } }] })
+    has(t, doubtful, { status: 'succeeded', steps: [{ status: 'accepted', providerResponse: { status: 'partially_sent', accepted: ['ok@example.com'], uncertain: [{ address: 'grey@example.com' }] } }] })
     t.same(doubtful.steps[0].providerResponse.waiting, [])
     await after(3600)
     t.same(sentTo(), [['ok@example.com']], 'it is not sent again blindly')
     server.mails.length = 0
-    t.match(await service.send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome, reason: 'They were asked.' } }), { status: 200, body: { status: 'succeeded' } })
-    t.match(await dispatch(dispatchId), { status: 'succeeded', steps: [{ providerResponse: told }] })
+    has(t, await service.send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome, reason: 'They were asked.' } }), { status: 200, body: { status: 'succeeded' } })
+    has(t, await dispatch(dispatchId), { status: 'succeeded', steps: [{ providerResponse: told }] })
   }
 })
 
@@ -155,9 +156,9 @@ await t.test('a process that dies while it sends a rest leaves the rest in doubt
   const dying = after(3).catch((error: unknown) => error)
   await gate.reached
   await after(20)
-  t.match(await dispatch(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted', providerResponse: { accepted: ['ok@example.com'], uncertain: [{ address: 'grey@example.com' }] } }] })
+  has(t, await dispatch(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted', providerResponse: { accepted: ['ok@example.com'], uncertain: [{ address: 'grey@example.com' }] } }] })
   gate.open()
-  t.match(await dying, { word: 'conflict' }, 'whoever has lost its lease records nothing')
+  has(t, await dying, { word: 'conflict' }, 'whoever has lost its lease records nothing')
   await after(3600)
   t.same(sentTo(), [['ok@example.com'], ['grey@example.com']])
 })
@@ -167,36 +168,36 @@ await t.test('a chain goes on, and those who are left get the same message with 
   const { template } = invoiceRequest()
   const email = { from: 'billing@acme.test', to: ['ok@example.com', 'grey@example.com'], subject: 'Yours', body: 'See {{ generatedDocument.url }}' }
   const { status, body } = await service.send('POST', '/api/file/email/sms', { body: { providerName: 'smtp', template, email, sms: { phoneNumber: '+33612345678', message: 'See it.' } } })
-  t.match({ status, body }, { status: 200, body: { steps: [{}, { providerResponse: { status: 'partially_sent' } }, { status: 'accepted' }] } })
+  has(t, { status, body }, { status: 200, body: { steps: [{}, { providerResponse: { status: 'partially_sent' } }, { status: 'accepted' }] } })
   replies.delete('grey')
   await after(3)
   const [first, second] = server.mails
   t.same(sentTo(), [['ok@example.com'], ['grey@example.com']])
-  t.match(first?.source, /application\/pdf/)
+  contains(t, first?.source, /application\/pdf/)
   t.equal(second?.source, first?.source)
-  t.match(await dispatch(body.dispatchId), { steps: [{}, { providerResponse: { status: 'sent' } }, { status: 'accepted' }] })
+  has(t, await dispatch(body.dispatchId), { steps: [{}, { providerResponse: { status: 'sent' } }, { status: 'accepted' }] })
 })
 
 await t.test('a rest does not wait for a later step that failed, and a retry of that sends it to nobody again', async (t) => {
   replies.set('grey', later)
   const email = { from: 'billing@acme.test', to: ['ok@example.com', 'grey@example.com'], subject: 'Yours', body: 'Hello.' }
   const { body } = await service.send('POST', '/api/file/email/sms', { body: { providerName: 'smtp', template: invoiceRequest()['template'], email, sms: { phoneNumber: '+15005550001', message: 'See it.' } } })
-  t.match(body, { error: 'partially_dispatched', steps: [{}, { status: 'accepted' }, { status: 'rejected' }] })
+  has(t, body, { error: 'partially_dispatched', steps: [{}, { status: 'accepted' }, { status: 'rejected' }] })
   await service.send('POST', `/api/v1/dispatches/${body.dispatchId}/retry`)
-  t.match(await dispatch(body.dispatchId), { status: 'partial', steps: [{}, { status: 'accepted', nextTryAt: String }, {}] })
+  has(t, await dispatch(body.dispatchId), { status: 'partial', steps: [{}, { status: 'accepted', nextTryAt: String }, {}] })
   replies.delete('grey')
   await after(3)
   t.same(sentTo(), [['ok@example.com'], ['grey@example.com']])
-  t.match(await dispatch(body.dispatchId), { status: 'partial', steps: [{}, { providerResponse: { status: 'sent' } }, {}] })
+  has(t, await dispatch(body.dispatchId), { status: 'partial', steps: [{}, { providerResponse: { status: 'sent' } }, {}] })
 })
 
 await t.test('a repeat of the request under its key tells how the recipients stand, and sends nothing', async (t) => {
   replies.set('grey', later)
   const send = (): Promise<Answer> => mail({ to: ['ok@example.com', 'grey@example.com'] }, '', { 'x-idempotency-key': 'once' })
-  t.match(await send(), { body: { providerResponse: { status: 'partially_sent' } } })
+  has(t, await send(), { body: { providerResponse: { status: 'partially_sent' } } })
   replies.delete('grey')
   await after(3)
-  t.match(await send(), { status: 200, body: { providerResponse: { status: 'sent', accepted: ['ok@example.com', 'grey@example.com'], waiting: [] } } })
+  has(t, await send(), { status: 200, body: { providerResponse: { status: 'sent', accepted: ['ok@example.com', 'grey@example.com'], waiting: [] } } })
   t.same(sentTo(), [['ok@example.com'], ['grey@example.com']])
 })
 

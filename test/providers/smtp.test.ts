@@ -12,6 +12,7 @@ import { checkSettings } from '../../core/host/settings.ts'
 import type { EmailDispatch } from '../../core/services/email.ts'
 import { createAuthority } from '../../core/testing/certificates.ts'
 import { callContext, outside } from '../fixtures/providers/call.ts'
+import { contains, has, lacks } from '../support/matching.ts'
 import { answer, mailServer, type MailServer } from '../support/smtp.ts'
 
 const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
@@ -40,17 +41,17 @@ const failing = (code: number, words: string) => (_: unknown, _session: unknown,
 await t.test('an e-mail is sent: over TLS, signed in, with its attachments and our reference', async (t) => {
   const { server, send } = await begin(t)
   const sent = await send({ reference: 'step-7', email: { cc: ['cc@example.com'], bcc: ['bcc@example.com'], replyTo: 'reply@acme.test', html: '<p>Hello.</p>' }, attachments: [pdf] })
-  t.match(sent, { outcome: 'accepted', response: { id: /^<[^<>@]+@acme\.test>$/, status: 'sent', response: /^250 .*Queued\.$/, accepted: ['ada@example.com', 'cc@example.com', 'bcc@example.com'], rejected: [] } })
-  t.match(server.mails, [{ from: 'billing@acme.test', to: ['ada@example.com', 'cc@example.com', 'bcc@example.com'], secure: true, user: 'user' }])
+  has(t, sent, { outcome: 'accepted', response: { id: /^<[^<>@]+@acme\.test>$/, status: 'sent', response: /^250 .*Queued\.$/, accepted: ['ada@example.com', 'cc@example.com', 'bcc@example.com'], rejected: [] } })
+  has(t, server.mails, [{ from: 'billing@acme.test', to: ['ada@example.com', 'cc@example.com', 'bcc@example.com'], secure: true, user: 'user' }])
   const source = server.mails[0]?.source ?? ''
-  for (const line of [/^Subject: Your invoice$/m, /^Reply-To: reply@acme\.test$/m, /^Cc: cc@example\.com$/m, /^X-Dispatch-Reference: step-7$/m, /text\/plain/, /text\/html/, /filename=F-1\.pdf/]) t.match(source.replaceAll('\r', ''), line)
-  t.match(source, Buffer.from('%PDF-2.0').toString('base64'))
+  for (const line of [/^Subject: Your invoice$/m, /^Reply-To: reply@acme\.test$/m, /^Cc: cc@example\.com$/m, /^X-Dispatch-Reference: step-7$/m, /text\/plain/, /text\/html/, /filename=F-1\.pdf/]) contains(t, source.replaceAll('\r', ''), line)
+  contains(t, source, Buffer.from('%PDF-2.0').toString('base64'))
 })
 
 await t.test('the settings say how: TLS from the first byte, no sign-in', async (t) => {
   const { server, send } = await begin(t, () => ({ secure: true, authOptional: true }))
-  t.match(await send({ settings: { host: settings.host, port: 2465, security: 'tls', allowedSenders: settings.allowedSenders } }), { outcome: 'accepted' })
-  t.match(server.mails, [{ secure: true, user: undefined }])
+  has(t, await send({ settings: { host: settings.host, port: 2465, security: 'tls', allowedSenders: settings.allowedSenders } }), { outcome: 'accepted' })
+  has(t, server.mails, [{ secure: true, user: undefined }])
 })
 
 await t.test('connections are kept from one e-mail to the next', async (t) => {
@@ -66,8 +67,8 @@ await t.test('recipients that the server refuses beside accepted ones are told, 
     onRcptTo ({ address }, _session, callback) { callback(address.startsWith('no') ? answer(550, `5.1.1 ${'No such user. '.repeat(30)}`) : null) }
   }))
   const sent = await send({ email: { to: ['ada@example.com', 'nobody@example.com'], bcc: ['none@example.com'] } })
-  t.match(sent, { outcome: 'accepted', response: { status: 'partially_sent', accepted: ['ada@example.com'], rejected: [{ address: 'nobody@example.com', code: 550, message: /^550 5\.1\.1 No such user.{1,180}$/ }, { address: 'none@example.com', code: 550 }] } })
-  t.match(server.mails, [{ to: ['ada@example.com'] }])
+  has(t, sent, { outcome: 'accepted', response: { status: 'partially_sent', accepted: ['ada@example.com'], rejected: [{ address: 'nobody@example.com', code: 550, message: /^550 5\.1\.1 No such user.{1,180}$/ }, { address: 'none@example.com', code: 550 }] } })
+  has(t, server.mails, [{ to: ['ada@example.com'] }])
 })
 
 await t.test('the longest answer that there can be is still one', async (t) => {
@@ -75,7 +76,7 @@ await t.test('the longest answer that there can be is still one', async (t) => {
     onRcptTo ({ address }, _session, callback) { callback(address.startsWith('a0-') ? null : answer(550, 'No such user. '.repeat(50))) }
   }))
   const many = (field: string): string[] => Array.from({ length: 50 }, (_, index) => `${field}${index}-${'x'.repeat(55)}@example.com`)
-  t.match(await send({ email: { to: many('a'), cc: many('b'), bcc: many('c') } }), { outcome: 'accepted', response: { status: 'partially_sent' } })
+  has(t, await send({ email: { to: many('a'), cc: many('b'), bcc: many('c') } }), { outcome: 'accepted', response: { status: 'partially_sent' } })
 })
 
 const refusals: [what: string, options: SMTPServerOptions, outcome: Outcome][] = [
@@ -98,40 +99,40 @@ for (const [what, options, outcome] of refusals) {
 await t.test('a wrong password is the configuration\'s fault, and is not told', async (t) => {
   const { server, send } = await begin(t)
   const outcome = await send({ settings: { ...settings, password: 'not-the-password' } })
-  t.match(outcome, { outcome: 'rejected', error: { word: 'authentication_error', code: '535' } })
-  t.notMatch(JSON.stringify(outcome), /not-the-password/)
+  has(t, outcome, { outcome: 'rejected', error: { word: 'authentication_error', code: '535' } })
+  lacks(t, JSON.stringify(outcome), /not-the-password/)
   t.strictSame(server.mails, [])
 })
 
 await t.test('a server whose certificate nobody vouches for is sent nothing', async (t) => {
   const { ca } = await createAuthority()
   const { server, send } = await begin(t, undefined, ca)
-  t.match(await send(), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: /certificate/ } })
+  has(t, await send(), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: /certificate/ } })
   t.strictSame(server.mails, [])
 })
 
 await t.test('a server without STARTTLS is sent nothing', async (t) => {
   const { server, send } = await begin(t, () => ({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] }))
-  t.match(await send(), { outcome: 'unavailable' })
+  has(t, await send(), { outcome: 'unavailable' })
   t.strictSame(server.mails, [])
 })
 
 await t.test('a connection that is cut before the message: nothing was accepted', async (t) => {
   for (const options of [(cut: () => void) => ({ onConnect: cut }), (cut: () => void) => ({ onMailFrom: cut }), (cut: () => void) => ({ onRcptTo: cut })]) {
     const { send } = await begin(t, options)
-    t.match(await send(), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
+    has(t, await send(), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
   }
 })
 
 await t.test('a connection that is cut after the message: it may have been accepted, and nobody can be asked', async (t) => {
   const { send } = await begin(t, (cut) => ({ onData (stream) { stream.resume().once('end', cut) } }))
-  t.match(await send(), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
-  t.match(provider.manifest.services.email, { idempotency: { kind: 'none' }, verbs: ['dispatch'] })
+  has(t, await send(), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
+  has(t, provider.manifest.services.email, { idempotency: { kind: 'none' }, verbs: ['dispatch'] })
 })
 
 await t.test('a sandbox dispatch sends nothing', async (t) => {
   const { server, send } = await begin(t)
-  t.match(await send({ sandbox: true }), { outcome: 'rejected', error: { code: 'no_sandbox' } })
+  has(t, await send({ sandbox: true }), { outcome: 'rejected', error: { code: 'no_sandbox' } })
   t.equal(server.connections(), 0)
 })
 
@@ -140,16 +141,16 @@ await t.test('an e-mail has the headers of the client and ours, and is signed wh
   const dkim = { dkimDomain: 'acme.test', dkimSelector: 'k1', dkimPrivateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) }
   const address = `https://acme.test/unsubscribe/${'a'.repeat(300)}`
   const headers = { 'List-Unsubscribe': `<${address}>, <mailto:leave@acme.test>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click', 'X-Campaign': 'é' }
-  t.match(await send({ settings: { ...settings, ...dkim }, reference: 'step-7', email: { headers } }), { outcome: 'accepted' })
+  has(t, await send({ settings: { ...settings, ...dkim }, reference: 'step-7', email: { headers } }), { outcome: 'accepted' })
   const source = (server.mails[0]?.source ?? '').replaceAll(/\r\n[ \t]+/g, ' ').replaceAll('\r', '')
-  for (const line of [`List-Unsubscribe: <${address}>, <mailto:leave@acme.test>`, 'List-Unsubscribe-Post: List-Unsubscribe=One-Click', 'X-Campaign: =?UTF-8?B?w6k=?=', 'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=acme.test; q=dns/txt; s=k1;', 'X-Dispatch-Reference: step-7']) t.match(source, `\n${line}`.slice(line.startsWith('DKIM') ? 1 : 0))
+  for (const line of [`List-Unsubscribe: <${address}>, <mailto:leave@acme.test>`, 'List-Unsubscribe-Post: List-Unsubscribe=One-Click', 'X-Campaign: =?UTF-8?B?w6k=?=', 'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=acme.test; q=dns/txt; s=k1;', 'X-Dispatch-Reference: step-7']) contains(t, source, `\n${line}`.slice(line.startsWith('DKIM') ? 1 : 0))
 })
 
 await t.test('its settings are a form, and what cannot work is refused', (t) => {
   const { settings: form } = provider.manifest
-  for (const [name, field] of Object.entries(form.properties)) t.match(field, { title: String, description: String }, name)
-  t.match(form.properties['password'], { 'x-secret': true })
-  t.match(form.properties['host'], { 'x-destination': true })
+  for (const [name, field] of Object.entries(form.properties)) has(t, field, { title: String, description: String }, name)
+  has(t, form.properties['password'], { 'x-secret': true })
+  has(t, form.properties['host'], { 'x-destination': true })
   t.same(checkSettings(form, settings), [])
   t.same(checkSettings(form, { ...settings, port: 2525, security: 'tls', allowedSenders: ['billing@acme.test', '@acme.test'] }), [])
   const wrong: JsonObject[] = [{ allowedSenders: [] }, { allowedSenders: ['acme.test'] }, { allowedSenders: ['Ada <ada@acme.test>'] }, { port: 0 }, { port: 65_536 }, { security: 'none' }, { host: '' }, { password: '' }, { secure: true }]
@@ -161,9 +162,9 @@ await t.test('its settings are a form, and what cannot work is refused', (t) => 
   const key = (type: 'rsa' | 'ec', more: object = {}): string => generateKeyPairSync(type as 'rsa', { modulusLength: 2048, namedCurve: 'P-256', ...more }).privateKey.export({ type: 'pkcs8', format: 'pem', ...more })
   const dkim = { dkimDomain: 'acme.test', dkimSelector: 'k1', dkimPrivateKey: key('rsa') }
   t.same(checkSettings(form, { ...settings, ...dkim }), [])
-  t.match(form.properties['dkimPrivateKey'], { 'x-secret': true })
+  has(t, form.properties['dkimPrivateKey'], { 'x-secret': true })
   for (const dkimPrivateKey of ['not a key', key('ec'), key('rsa', { modulusLength: 512 }), key('rsa', { cipher: 'aes-256-cbc', passphrase: 'secret' }), dkim.dkimPrivateKey.slice(0, -100)]) {
-    t.match(checkSettings(form, { ...settings, ...dkim, dkimPrivateKey }), [{ path: '/dkimPrivateKey', code: 'format', message: 'Not a valid private RSA key in PEM (of 1024 bits or more, without a passphrase).' }])
+    has(t, checkSettings(form, { ...settings, ...dkim, dkimPrivateKey }), [{ path: '/dkimPrivateKey', code: 'format', message: 'Not a valid private RSA key in PEM (of 1024 bits or more, without a passphrase).' }])
   }
   for (const more of [{ dkimDomain: 'a; d=b.test' }, { dkimDomain: 'acme' }, { dkimSelector: 'a=b' }, { dkimSelector: '' }]) t.equal(checkSettings(form, { ...settings, ...dkim, ...more }).length, 1, JSON.stringify(more))
   for (const name of ['dkimDomain', 'dkimSelector', 'dkimPrivateKey'] as const) t.ok(checkSettings(form, { ...settings, [name]: dkim[name] }).length > 0, name)

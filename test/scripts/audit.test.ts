@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { has } from '../support/matching.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -24,18 +25,18 @@ async function audit (t: Test, known: Record<string, { severity: string, title: 
 }
 
 await t.test('dependencies without known weaknesses pass, and so do lesser ones', async (t) => {
-  t.match(await audit(t, {}), { code: 0, stdout: '0 high or critical weaknesses among the dependencies, 0 lesser ones\n', stderr: '' })
-  t.match(await audit(t, { fastify: { severity: 'moderate', title: 'Slow' } }), { code: 0, stdout: /^0 high or critical weaknesses among the dependencies, [1-9]\d* lesser ones\n$/, stderr: '' })
+  has(t, await audit(t, {}), { code: 0, stdout: '0 high or critical weaknesses among the dependencies, 0 lesser ones\n', stderr: '' })
+  has(t, await audit(t, { fastify: { severity: 'moderate', title: 'Slow' } }), { code: 0, stdout: /^0 high or critical weaknesses among the dependencies, [1-9]\d* lesser ones\n$/, stderr: '' })
 })
 
 await t.test('a high or critical weakness fails, by name', async (t) => {
-  for (const severity of ['high', 'critical']) t.match(await audit(t, { fastify: { severity, title: 'Lets anybody in' } }), { code: 1, stdout: /^[1-9]\d* high or critical/, stderr: new RegExp(`^fastify: ${severity} \\(Lets anybody in\\)$`, 'm') })
+  for (const severity of ['high', 'critical']) has(t, await audit(t, { fastify: { severity, title: 'Lets anybody in' } }), { code: 1, stdout: /^[1-9]\d* high or critical/, stderr: new RegExp(`^fastify: ${severity} \\(Lets anybody in\\)$`, 'm') })
 })
 
 await t.test('what is needed for development alone does not count', async (t) => {
-  t.match(await audit(t, { autocannon: { severity: 'critical', title: 'Lets anybody in' } }), { code: 0, stderr: '' })
+  has(t, await audit(t, { autocannon: { severity: 'critical', title: 'Lets anybody in' } }), { code: 0, stderr: '' })
 })
 
 await t.test('a registry that cannot say is told, and fails nothing', async (t) => {
-  t.match(await audit(t, null), { code: 0, stdout: /^The dependencies were not audited: the registry did not answer( \(.*\))?\.\n$/, stderr: '' })
+  has(t, await audit(t, null), { code: 0, stdout: /^The dependencies were not audited: the registry did not answer( \(.*\))?\.\n$/, stderr: '' })
 })

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import t, { type Test } from 'tap'
+import { has, lacks } from '../support/matching.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const lock = {
@@ -77,7 +78,7 @@ for (const [what, record] of Object.entries({
 
 void t.test('npm does not run on the Node that it replaces', t => {
   const root = checkout(t, { npm: 'echo "$PATH" >> "$CALLS"' })
-  t.notMatch(install(root).calls[1], /node_modules/)
+  lacks(t, install(root).calls[1], /node_modules/)
   t.end()
 })
 
@@ -89,13 +90,13 @@ void t.test('a failed installation shows what npm says and ends with one sentenc
     'The dependencies could not be installed, because the package registry cannot be reached: connect this machine and try again.'
   ])
   const broken = install(checkout(t, { npm: 'echo "npm error code EUSAGE" >&2; exit 1' }))
-  t.match(broken, { status: 1, stderr: /EUSAGE\nThe dependencies could not be installed: npm says why above\.\n$/ })
+  has(t, broken, { status: 1, stderr: /EUSAGE\nThe dependencies could not be installed: npm says why above\.\n$/ })
   t.end()
 })
 
 void t.test('a Node that is too old is one sentence, the one of the scripts counts', t => {
   const old = install(checkout(t, { record: installed, engines: '>=99' }))
-  t.match(old, { status: 1, stderr: /^Document Dispatch needs Node 99 or later and this is v\d+[^\n]*\n$/ })
+  has(t, old, { status: 1, stderr: /^Document Dispatch needs Node 99 or later and this is v\d+[^\n]*\n$/ })
 
   const root = checkout(t, { record: installed, engines: '>=99' })
   writeFileSync(join(root, 'node_modules/.bin/node'), '#!/bin/sh\necho v99.1.0\n', { mode: 0o755 })
@@ -109,7 +110,7 @@ const older = (process.env['PATH'] ?? '').split(delimiter).map(folder => join(fo
 
 void t.test('an older Node gets as far as that sentence', { skip: older === undefined ? 'this machine has none' : false }, t => {
   const { status, stdout, stderr } = installWith(older!, checkout(t, { record: installed }))
-  t.match({ status, stdout, stderr }, { status: 1, stdout: '', stderr: /^Document Dispatch needs Node 26 or later and this is v\d+[^\n]*\n$/ })
+  has(t, { status, stdout, stderr }, { status: 1, stdout: '', stderr: /^Document Dispatch needs Node 26 or later and this is v\d+[^\n]*\n$/ })
   t.end()
 })
 

@@ -8,6 +8,7 @@ import { check } from '../../scripts/template/check.ts'
 import { preview } from '../../scripts/template/preview.ts'
 import { scaffold } from '../../scripts/template/scaffold.ts'
 import { directory } from '../fixtures/providers/folders.ts'
+import { contains, has } from '../support/matching.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const templates = join(root, 'templates')
@@ -33,7 +34,7 @@ await t.test('a new template is valid as it is, and becomes a document in every 
   const files = await preview(folder, out, new Date('2026-03-14T09:30:00.000Z'))
   t.same(files.sort(), formats.flatMap((format) => [`sample.${format}`, `sample.fr.${format}`]).sort())
   t.same((await readdir(out)).sort(), files)
-  t.match(await readFile(join(out, 'sample.fr.mail.txt'), 'utf8'), /Désignation/)
+  contains(t, await readFile(join(out, 'sample.fr.mail.txt'), 'utf8'), /Désignation/)
 })
 
 await t.test('every new template has a number of its own', async (t) => {
@@ -59,10 +60,10 @@ await t.test('a check tells mistakes by file, line and column, and what no block
   await change('sample.fr.json', '"number"', '"extra": "x",\n  "number"')
   t.same(await check(folder), { faults: [], warnings: ['sample.fr.json: no block shows /extra.'] })
   await change('template.yaml', 'value: line.description', 'value: line.descriptoin')
-  t.match(await check(folder), { faults: [/template\.yaml:\d+:\d+ The schema of the data has no "lines\.descriptoin" \(did you mean "description"\?\)\.$/] })
+  has(t, await check(folder), { faults: [/template\.yaml:\d+:\d+ The schema of the data has no "lines\.descriptoin" \(did you mean "description"\?\)\.$/] })
   await change('template.yaml', 'value: line.descriptoin', 'value: line.description')
   await change('sample.fr.json', '"N-1"', '7')
-  t.match(await check(folder), { faults: [/sample\.fr\.json \/number Expected string/] })
+  has(t, await check(folder), { faults: [/sample\.fr\.json \/number Expected string/] })
 })
 
 await t.test('an e-invoice is made as Factur-X, UBL and CII besides', async (t) => {
@@ -72,17 +73,17 @@ await t.test('an e-invoice is made as Factur-X, UBL and CII besides', async (t) 
 
 await t.test('on the console: what is made and where, what is wrong and how it is called', async (t) => {
   const made = await template(t, 'preview', 'sms-notice', '--out', 'seen')
-  t.match(made, { code: 0, stdout: /^seen has sample\.pdf, .*sample\.fr\.sms\.txt\.\n$/ })
+  has(t, made, { code: 0, stdout: /^seen has sample\.pdf, .*sample\.fr\.sms\.txt\.\n$/ })
   t.equal((await readdir(join(made.cwd, 'seen'))).length, 2 * formats.length)
-  t.match(await template(t, 'check', 'sms-notice', 'email-invoice'), { code: 0, stdout: '✓ sms-notice\n✓ email-invoice\n' })
-  t.match(await template(t, 'preview', 'nothing'), { code: 2, stderr: /^There is no template "nothing": neither in templates\/ nor as a path[^\n]*\n$/ })
-  t.match(await template(t, 'preview', 'invoce'), { code: 2, stderr: /did you mean "invoice"/ })
-  t.match(await template(t, 'new', 'Bad Name', '--in', '.'), { code: 2, stderr: /^"Bad Name" is no name of a template[^\n]*\n$/ })
-  t.match(await template(t, 'send', 'invoice'), { code: 2, stderr: /npm run template preview <name>/ })
+  has(t, await template(t, 'check', 'sms-notice', 'email-invoice'), { code: 0, stdout: '✓ sms-notice\n✓ email-invoice\n' })
+  has(t, await template(t, 'preview', 'nothing'), { code: 2, stderr: /^There is no template "nothing": neither in templates\/ nor as a path[^\n]*\n$/ })
+  has(t, await template(t, 'preview', 'invoce'), { code: 2, stderr: /did you mean "invoice"/ })
+  has(t, await template(t, 'new', 'Bad Name', '--in', '.'), { code: 2, stderr: /^"Bad Name" is no name of a template[^\n]*\n$/ })
+  has(t, await template(t, 'send', 'invoice'), { code: 2, stderr: /npm run template preview <name>/ })
 })
 
 await t.test('without "--" npm hands on the values of the options alone', async (t) => {
   const made = await template(t, 'new', 'one', 'here')
-  t.match(made, { code: 0, stdout: /^here\/one is there\. To see it: npm run template preview here\/one\n$/ })
+  has(t, made, { code: 0, stdout: /^here\/one is there\. To see it: npm run template preview here\/one\n$/ })
   t.same(await readdir(join(made.cwd, 'here')), ['one'])
 })

@@ -8,6 +8,7 @@ import { checkEInvoice } from '../../core/einvoice/check.ts'
 import { checkInvoice } from '../../core/services/invoice.ts'
 import { made, pagesOf, wordsOf } from '../core/documents/support.ts'
 import { allShipped, shipped, without } from './shipped.ts'
+import { contains, has } from '../support/matching.ts'
 
 const templates = await allShipped()
 
@@ -45,7 +46,7 @@ void t.test('every language that a template takes is one that its texts are in',
   fc.assert(fc.property(tag, (language) => {
     for (const { folder, sample, compiled, fit } of fits) if (fit({ ...sample, language }).ok) t.doesNotThrow(() => compiled.resolve({ ...sample, language }), `${folder} ${language}`)
   }))
-  t.match(fits.map(({ sample, fit }) => ['en', 'en-GB', 'fr-CH', 'en-Latn-GB', 'fr-419'].every((language) => fit({ ...sample, language }).ok)), fits.map(() => true))
+  has(t, fits.map(({ sample, fit }) => ['en', 'en-GB', 'fr-CH', 'en-Latn-GB', 'fr-419'].every((language) => fit({ ...sample, language }).ok)), fits.map(() => true))
   t.end()
 })
 
@@ -86,7 +87,7 @@ void t.test('what fits the schema of a shared template can be put into it: that 
 void t.test('every template speaks the same languages, and says which it does not', (t) => {
   for (const { folder, source, schema, sample, compiled } of templates) {
     t.same(Object.keys(source.texts ?? {}), ['en', 'fr'], folder)
-    t.match(compileJsonSchema(schema)({ ...sample, language: 'de' }), { ok: false, problems: [{ path: '/language' }] }, folder)
+    has(t, compileJsonSchema(schema)({ ...sample, language: 'de' }), { ok: false, problems: [{ path: '/language' }] }, folder)
     t.throws(() => compiled.resolve({ ...sample, language: 'de' }), /The template has no texts for "de"/, folder)
     t.equal(compiled.resolve({ ...sample, language: 'en-US' }).title, compiled.resolve(sample).title, folder)
   }
@@ -125,12 +126,12 @@ for (const { folder, sample, schema, compiled } of vocabularies.filter(({ docume
   })
 
   void t.test(`${folder}: what is optional leaves no hole`, async (t) => {
-    t.match(fit(least), { ok: true })
+    has(t, fit(least), { ok: true })
     const pages = await pagesOf(await made('pdf', compiled, least))
     const words = pages.flat().map(({ text }) => text)
     t.equal(pages.length, 1)
     for (const label of ['Tax', 'Subtotal', 'Bank details', 'Refund to', 'Notes', 'Reference', 'Due date', 'Valid until', 'Scan to pay']) t.notOk(words.includes(label), label)
-    t.match(words.join(' '), /€3\.00/)
+    contains(t, words.join(' '), /€3\.00/)
   })
 
   void t.test(`${folder}: every field of the schema is shown somewhere`, (t) => {
@@ -141,13 +142,13 @@ for (const { folder, sample, schema, compiled } of vocabularies.filter(({ docume
   })
 
   void t.test(`${folder}: unknown fields pass the schema, missing and wrong ones do not`, (t) => {
-    t.match(fit({ ...least, other: 1 }), { ok: true })
-    t.match(fit({ ...least, customer: {} }), { ok: false, problems: [{ path: '/customer/name' }] })
-    t.match(fit({ ...least, lines: [] }), { ok: false, problems: [{ path: '/lines' }] })
-    for (const name of Object.keys(least)) t.match(fit(without(least, name)), { ok: false, problems: [{ path: `/${name}` }] }, name)
-    for (const total of ['12,50', '1e5', 'NaN', 1e16, true, '', null]) t.match(fit({ ...least, total }), { ok: false }, String(total))
-    for (const total of ['12.50', -5, '0.0001', 1e15]) t.match(fit({ ...least, total }), { ok: true }, String(total))
-    for (const date of ['14.03.2026', '2026-02-30', '']) t.match(fit({ ...least, date }), { ok: false }, date)
+    has(t, fit({ ...least, other: 1 }), { ok: true })
+    has(t, fit({ ...least, customer: {} }), { ok: false, problems: [{ path: '/customer/name' }] })
+    has(t, fit({ ...least, lines: [] }), { ok: false, problems: [{ path: '/lines' }] })
+    for (const name of Object.keys(least)) has(t, fit(without(least, name)), { ok: false, problems: [{ path: `/${name}` }] }, name)
+    for (const total of ['12,50', '1e5', 'NaN', 1e16, true, '', null]) has(t, fit({ ...least, total }), { ok: false }, String(total))
+    for (const total of ['12.50', -5, '0.0001', 1e15]) has(t, fit({ ...least, total }), { ok: true }, String(total))
+    for (const date of ['14.03.2026', '2026-02-30', '']) has(t, fit({ ...least, date }), { ok: false }, date)
     t.end()
   })
 
@@ -163,7 +164,7 @@ for (const { folder, sample, schema, compiled } of vocabularies.filter(({ docume
   void t.test(`${folder}: names without end leave the address in its window`, async (t) => {
     const seller = { ...part(sample['seller']), name: 'Gesellschaft für lange Namen '.repeat(10).trim(), address: 'a'.repeat(300), email: `${'b'.repeat(200)}@example.com` }
     const words = await wordsOf(await made('pdf', compiled, { ...sample, seller, customer: { ...part(sample['customer']), name: 'Université Paris-Est-Créteil '.repeat(6).trim() } }))
-    t.match(words, /Université Paris-Est-Créteil/)
+    contains(t, words, /Université Paris-Est-Créteil/)
     t.ok((words.match(/Gesellschaft/g)?.length ?? 0) > 10, 'all of the name stands at the foot, what has room of it in the letterhead')
   })
 
@@ -194,7 +195,7 @@ void t.test('invoice: the law of France has its lines where the data have them',
 void t.test('a draft says so across the page', async (t) => {
   for (const [language, word] of [['en-GB', 'DRAFT'], ['fr', 'PROJET']] as const) {
     const { compiled, sample } = await shipped('quote')
-    t.match(await wordsOf(await made('pdf', compiled, { ...sample, language, draft: true })), new RegExp(word))
+    contains(t, await wordsOf(await made('pdf', compiled, { ...sample, language, draft: true })), new RegExp(word))
   }
 })
 
@@ -204,7 +205,7 @@ void t.test('e-invoice: the samples keep every rule of EN 16931, in every format
     for (const format of ['FACTUR_X', 'UBL', 'CII'] as const) t.same(checkEInvoice(JSON.parse(JSON.stringify(data)), { format, currency: 'EUR' }, ''), { problems: [], warnings: [] }, `${name} as ${format}`)
     const pdf = await made('factur-x', compiled, data)
     t.equal(pdf.pages, 1)
-    t.match(Buffer.from(pdf.bytes).toString('latin1'), 'factur-x.xml')
+    contains(t, Buffer.from(pdf.bytes).toString('latin1'), 'factur-x.xml')
   }
 })
 
@@ -213,5 +214,5 @@ void t.test('e-invoice: sums that the data leave out are on the page, and a cred
   const bare = ['subtotal', 'taxes', 'taxAmount', 'total', 'amountDue'].reduce(without, sample)
   t.equal(await wordsOf(await made('factur-x', compiled, bare)), await wordsOf(await made('factur-x', compiled, sample)))
   const credit = { ...sample, type: 381, precedingInvoices: [{ number: '2026-0100', date: '2026-02-01' }] }
-  t.match(await wordsOf(await made('pdf', compiled, credit)), /Credit note .*2026-0100/)
+  contains(t, await wordsOf(await made('pdf', compiled, credit)), /Credit note .*2026-0100/)
 })

@@ -3,6 +3,7 @@ import t from 'tap'
 import { readAuthorization } from '../../../core/access/authorization.ts'
 import { DispatchError } from '@dispatch/core'
 import { basic } from './fixtures/access.ts'
+import { has } from '../../support/matching.ts'
 
 await t.test('Basic carries e-mail and password in UTF-8; the password may hold colons and be empty', (t) => {
   const text = fc.string({ unit: 'grapheme' }).filter((value) => !/\p{Cc}/u.test(value))
@@ -37,7 +38,7 @@ await t.test('anything else is malformed', (t) => {
     basic('a\0', 'b'), basic('a', 'b\n'), basic('a', '\u0085'), `Bearer ${'a'.repeat(8186)}`
   ]
   for (const value of malformed) t.throws(() => readAuthorization(value), { word: 'unauthorized', message: /is malformed/ }, JSON.stringify(value))
-  t.match(readAuthorization(`Bearer ${'a'.repeat(8185)}`), { scheme: 'bearer' })
+  has(t, readAuthorization(`Bearer ${'a'.repeat(8185)}`), { scheme: 'bearer' })
   t.end()
 })
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createCredentials, createGuesses, DispatchError, type Budget, type Guesses, type KnownClients } from '@dispatch/core'
 import { accountWith, createAccounts, createClock } from './fixtures/access.ts'
+import { has } from '../../support/matching.ts'
 
 /** A limiter in memory that never forgets. */
 function counter (quota: number) {
@@ -159,8 +160,8 @@ await t.test('what is refused says when to come again', async (t) => {
   const { guess, guesses } = setUp()
   for (let index = 0; index < 5; index++) await guess('192.0.2.1')
   const refused = { word: 'rate_limited', retryAfter: 60, budget: { quota: 5, remaining: 0 } }
-  t.match(await guesses.begin({ users: [7], email: 'ada@example.com', address: '192.0.2.1' }).catch((error: unknown) => error), refused)
-  t.match(await guesses.wrongKey('192.0.2.1').catch((error: unknown) => error), refused)
+  has(t, await guesses.begin({ users: [7], email: 'ada@example.com', address: '192.0.2.1' }).catch((error: unknown) => error), refused)
+  has(t, await guesses.wrongKey('192.0.2.1').catch((error: unknown) => error), refused)
 })
 
 await t.test('more logins than can wait are refused at once, and the next one is welcome when there is room', async (t) => {
@@ -170,7 +171,7 @@ await t.test('more logins than can wait are refused at once, and the next one is
   const waiting = Array.from({ length: 101 }, (_, index) => verify('ada@example.com', `guess ${index}`, '192.0.2.1'))
   await new Promise(setImmediate)
   t.equal(checks, 1)
-  t.match(await verify('ada@example.com', 'one more', '192.0.2.1').catch((error: unknown) => error), { word: 'rate_limited', retryAfter: 1 })
+  has(t, await verify('ada@example.com', 'one more', '192.0.2.1').catch((error: unknown) => error), { word: 'rate_limited', retryAfter: 1 })
   gate.resolve(false)
   t.same(await Promise.all(waiting), Array(101).fill(undefined))
   t.equal(await verify('ada@example.com', 'one more', '192.0.2.1'), undefined)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { DispatchError, errorTable, refusal, type ErrorWord } from '../../../core/contract/errors.ts'
+import { has } from '../../support/matching.ts'
 
 await t.test('every error has the status that the table gives it', (t) => {
   for (const word of Object.keys(errorTable) as ErrorWord[]) t.equal(new DispatchError(word, 'x').status, errorTable[word].status, word)
@@ -29,7 +30,7 @@ await t.test('the words and statuses are those of the specification and the cont
 
 await t.test('a refusal tells the first problem in its sentence and how many more there are', (t) => {
   const problem = (path: string): { path: string, code: string, message: string } => ({ path, code: 'type', message: 'Wrong.' })
-  t.match(refusal('validation_error', [problem('/a')]), { word: 'validation_error', message: '/a: Wrong.', details: [problem('/a')] })
+  has(t, refusal('validation_error', [problem('/a')]), { word: 'validation_error', message: '/a: Wrong.', details: [problem('/a')] })
   t.equal(refusal('validation_error', [problem('')]).message, 'The request: Wrong.')
   t.equal(refusal('validation_error', [problem('/a'), problem('/b'), problem('/c')]).message, '/a: Wrong. And 2 more: see the details.')
   t.end()

@@ -5,6 +5,7 @@ import type { TemplateSource } from '../../../core/documents/model.ts'
 import { ciiText, plain } from '../einvoice/support.ts'
 import { all, elements, readXml, textAt, type Element } from '../einvoice/xml.ts'
 import { compiled, made, pdfOf } from './support.ts'
+import { contains, lacks } from '../../support/matching.ts'
 
 const body: TemplateSource['body'] = [
   { heading: 'Żółw & Ωmega é' },
@@ -43,14 +44,14 @@ for (const [name, make] of [
   void t.test(`${name}: is PDF/A-3b by what can be seen in the file`, async (t) => {
     const { bytes } = await make()
     const { text, objects } = read(bytes)
-    t.match(text, /^%PDF-1\.7\n%[^\n]{4}/, 'the version, and bytes that say it is binary')
-    t.match(text, /\/ID \[<[0-9a-f]+> <[0-9a-f]+>\]/)
-    t.notMatch(text, /\/Encrypt|\/JavaScript|\/LZWDecode|\/Interpolate true|\/CIDSet|\/Launch/)
-    t.match(text, /\/OutputIntents \[/)
-    t.match(objects.find((object) => object.includes('/GTS_PDFA1')), /\/DestOutputProfile \d+ 0 R/)
+    contains(t, text, /^%PDF-1\.7\n%[^\n]{4}/, 'the version, and bytes that say it is binary')
+    contains(t, text, /\/ID \[<[0-9a-f]+> <[0-9a-f]+>\]/)
+    lacks(t, text, /\/Encrypt|\/JavaScript|\/LZWDecode|\/Interpolate true|\/CIDSet|\/Launch/)
+    contains(t, text, /\/OutputIntents \[/)
+    contains(t, objects.find((object) => object.includes('/GTS_PDFA1')), /\/DestOutputProfile \d+ 0 R/)
     t.equal(objects.filter((object) => object.includes('/Subtype /CIDFontType2')).length, objects.filter((object) => object.includes('/FontFile2')).length, 'every font is embedded')
     t.ok(objects.filter((object) => object.includes('/Subtype /CIDFontType2')).every((object) => object.includes('/CIDToGIDMap /Identity')))
-    t.notMatch(text, /\/Subtype \/Type1/)
+    lacks(t, text, /\/Subtype \/Type1/)
     t.ok(objects.filter((object) => object.includes('/Subtype /Link')).every((object) => /\/F 4\b/.test(object)), 'links are printed')
   })
 
@@ -62,7 +63,7 @@ for (const [name, make] of [
     t.equal(textAt(metadata, 'RDF/Description/title/Alt/li'), 'Invoice for Ada <Ltd>')
     t.equal(textAt(metadata, 'RDF/Description/creator/Seq/li'), 'Müller & Söhne')
     t.equal(property(metadata, 'CreateDate'), '2026-03-14T09:30:00Z')
-    t.notMatch(read(bytes).text, /\/Title|\/Author/, 'what stands in both places would have to be the same')
+    lacks(t, read(bytes).text, /\/Title|\/Author/, 'what stands in both places would have to be the same')
   })
 }
 
@@ -70,9 +71,9 @@ void t.test('a Factur-X carries the CII of its data, and says so', async (t) => 
   const { bytes, contentType } = await made('factur-x', eInvoice, plain)
   t.equal(contentType, 'application/pdf')
   const { text } = read(bytes)
-  t.match(text, /\/AFRelationship \/Alternative/)
-  t.match(text, /\/AF \[\d+ 0 R\]/)
-  t.match(text, /\/Subtype \/text#2Fxml/)
+  contains(t, text, /\/AFRelationship \/Alternative/)
+  contains(t, text, /\/AF \[\d+ 0 R\]/)
+  contains(t, text, /\/Subtype \/text#2Fxml/)
   const document = await getDocumentProxy(Uint8Array.from(bytes))
   const attachments = await document.getAttachments() ?? new Map()
   t.same([...attachments.keys()], ['factur-x.xml'])
@@ -87,7 +88,7 @@ void t.test('the page of an e-invoice shows the sums that its data leave out', a
   const { bytes } = await made('factur-x', eInvoice, plain)
   const document = await getDocumentProxy(Uint8Array.from(bytes))
   const { items } = await (await document.getPage(1)).getTextContent()
-  t.match(items.map((item) => 'str' in item ? item.str : '').join(' ').replaceAll(/\s+/g, ' '), /€20\.00.*Due €24\.00, VAT 4\.00/)
+  contains(t, items.map((item) => 'str' in item ? item.str : '').join(' ').replaceAll(/\s+/g, ' '), /€20\.00.*Due €24\.00, VAT 4\.00/)
 })
 
 void t.test('UBL and CII are XML files', async (t) => {
@@ -100,7 +101,7 @@ void t.test('UBL and CII are XML files', async (t) => {
 
 void t.test('a plain template makes a plain PDF', async (t) => {
   const { bytes } = await pdfOf(body, plain, titled)
-  t.notMatch(read(bytes).text, /OutputIntents|xmpmeta/)
+  lacks(t, read(bytes).text, /OutputIntents|xmpmeta/)
 })
 
 void t.test('a picture in the colours of print is refused where the file is to be archived', async (t) => {

@@ -3,6 +3,7 @@ import { compileTemplate } from '../../../core/documents/compile.ts'
 import { schemaFaults } from '../../../core/documents/schema-paths.ts'
 import type { TemplateSource } from '../../../core/documents/model.ts'
 import { compiled, faultsOf, made, problemsOf, templateOf } from './support.ts'
+import { contains, has } from '../../support/matching.ts'
 
 const texts = {
   en: { invoice: 'Invoice', dear: 'Dear **{{ customer.name }}**,', page: 'Page {{ page }} of {{ pages }}', line: '{{ line.name }} ({{ t.invoice }})' },
@@ -49,21 +50,21 @@ void t.test('words are values too, in expressions and conditions, in tags and be
 
 void t.test('words of headers and footers know the numbers of the pages', async (t) => {
   const { html } = await made('html', compiled([{ paragraph: 'x' }], { ...spoken, footer: [{ paragraph: '{{ t.page }}' }] }), { language: 'fr' })
-  t.match(html, 'Page 1 sur 1')
+  contains(t, html, 'Page 1 sur 1')
 })
 
 void t.test('a language that the texts do not have, and a word that is none, are refused at their place in the data', async (t) => {
   const body = [{ paragraph: '{{ t.invoice }}' }]
-  t.match(await problemsOf(body, { language: 'de' }, spoken), [{ path: '/language', code: 'unknown_language', message: /no texts for "de".*en, fr/ }])
-  t.match(await problemsOf(body, { language: 'not a language' }, spoken), [{ path: '/language', code: 'unknown_language', message: /no language tag/ }])
-  t.match(await problemsOf(body, { language: 'x'.repeat(10_000) }, { locale: '{{ language }}' }), [{ path: '/language' }])
-  t.match(await problemsOf([{ paragraph: 'x' }], {}, { locale: '{{ language }}' }), [{ path: '/language', code: 'missing_value' }])
+  has(t, await problemsOf(body, { language: 'de' }, spoken), [{ path: '/language', code: 'unknown_language', message: /no texts for "de".*en, fr/ }])
+  has(t, await problemsOf(body, { language: 'not a language' }, spoken), [{ path: '/language', code: 'unknown_language', message: /no language tag/ }])
+  has(t, await problemsOf(body, { language: 'x'.repeat(10_000) }, { locale: '{{ language }}' }), [{ path: '/language' }])
+  has(t, await problemsOf([{ paragraph: 'x' }], {}, { locale: '{{ language }}' }), [{ path: '/language', code: 'missing_value' }])
 })
 
 void t.test('a locale of the template itself is checked with the template', (t) => {
   const body = [{ paragraph: 'x' }]
-  t.match(faultsOf(body, { locale: 'not a language' }), [{ path: '/locale', message: /no language tag/ }])
-  t.match(faultsOf(body, { locale: 'de', texts }), [{ path: '/locale', message: /no texts for "de"/ }])
+  has(t, faultsOf(body, { locale: 'not a language' }), [{ path: '/locale', message: /no language tag/ }])
+  has(t, faultsOf(body, { locale: 'de', texts }), [{ path: '/locale', message: /no texts for "de"/ }])
   t.same(faultsOf(body, { locale: 'en-GB', texts }), [])
   t.end()
 })
@@ -74,17 +75,17 @@ void t.test('a word that is missing is a fault of the template, in any language'
     '/texts/en The language "en" has no text "extra", which "de" has.',
     '/texts/fr The language "fr" has no text "extra", which "de" has.'
   ])
-  t.match(faultsOf([{ paragraph: '{{ t.invoise }}' }], spoken), [{ path: '/body/0/paragraph', message: /"texts" has no "invoise" \(did you mean "invoice"\?\)/ }])
-  t.match(faultsOf([{ paragraph: '{{ t.invoise | upcase }}' }], spoken), [{ path: '/body/0/paragraph', message: /no "invoise"/ }])
-  t.match(faultsOf([{ paragraph: '{{ t.dear | upcase }}' }], spoken), [{ path: '/body/0/paragraph', message: /only be shown as a whole, as \{\{ t\.dear \}\}/ }])
-  t.match(faultsOf([{ each: 'lines', as: 't', do: [] }], spoken), [{ path: '/body/0/as', message: /kept for the texts/ }])
+  has(t, faultsOf([{ paragraph: '{{ t.invoise }}' }], spoken), [{ path: '/body/0/paragraph', message: /"texts" has no "invoise" \(did you mean "invoice"\?\)/ }])
+  has(t, faultsOf([{ paragraph: '{{ t.invoise | upcase }}' }], spoken), [{ path: '/body/0/paragraph', message: /no "invoise"/ }])
+  has(t, faultsOf([{ paragraph: '{{ t.dear | upcase }}' }], spoken), [{ path: '/body/0/paragraph', message: /only be shown as a whole, as \{\{ t\.dear \}\}/ }])
+  has(t, faultsOf([{ each: 'lines', as: 't', do: [] }], spoken), [{ path: '/body/0/as', message: /kept for the texts/ }])
   t.end()
 })
 
 void t.test('what words read of the data is checked once, like any expression', (t) => {
   const { reads } = compileTemplate(templateOf([{ paragraph: '{{ t.dear }}' }], spoken))
   const schema = { type: 'object', properties: { language: { type: 'string' }, customer: { type: 'object', properties: {} } } }
-  t.match(schemaFaults(schema, reads), [{ path: '/body/0/paragraph', message: /no "customer.name"/ }])
+  has(t, schemaFaults(schema, reads), [{ path: '/body/0/paragraph', message: /no "customer.name"/ }])
   t.equal(schemaFaults(schema, reads).length, 1)
   t.end()
 })

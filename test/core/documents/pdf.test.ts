@@ -6,6 +6,7 @@ import type { TemplateSource } from '../../../core/documents/model.ts'
 import type { Paper } from '../../../core/documents/paper.ts'
 import { render } from '../../../core/documents/render.ts'
 import { compiled, now, pagesOf, pdfOf, wordsOf } from './support.ts'
+import { contains, has } from '../../support/matching.ts'
 
 const lines = (count: number): object => ({ lines: Array.from({ length: count }, (_, index) => ({ name: `Item ${String(index + 1)}`, amount: index })) })
 const table = {
@@ -37,7 +38,7 @@ void t.test('the document says its title, author, language and date', async (t) 
   const { bytes } = await pdfOf([{ paragraph: 'x' }], { name: 'Müller & Söhne <GmbH>' }, { title: 'Invoice for {{ name }}', author: '{{ name }}', locale: 'de-DE' })
   const document = await getDocumentProxy(Uint8Array.from(bytes))
   const { info } = await document.getMetadata()
-  t.match(info, { Title: 'Invoice for Müller & Söhne <GmbH>', Author: 'Müller & Söhne <GmbH>', Language: 'de-DE', Creator: 'Document Dispatch', CreationDate: 'D:20260314093000Z' })
+  has(t, info, { Title: 'Invoice for Müller & Söhne <GmbH>', Author: 'Müller & Söhne <GmbH>', Language: 'de-DE', Creator: 'Document Dispatch', CreationDate: 'D:20260314093000Z' })
 })
 
 void t.test('pages of the size "auto" become the paper that is asked for, A4 unless told; others stay what they are', async (t) => {
@@ -92,7 +93,7 @@ void t.test('a row higher than a page goes on over pages, and loses nothing', as
   const text = pages.flat().map(({ text }) => text).join(' ')
   t.ok(pages.length > 2)
   t.same(text.match(/\bw\d+\b/g), words)
-  t.match(text, /after/)
+  contains(t, text, /after/)
 })
 
 void t.test('amounts end at the same place, under their header', async (t) => {
@@ -120,8 +121,8 @@ void t.test('labels of totals have room, however wide the last column is', async
 void t.test('headers and footers know their page and the number of pages', async (t) => {
   const pages = await pagesOf(await pdfOf([table], lines(120), { footer: [{ paragraph: 'Page {{ page }} of {{ pages }}' }], header: [{ paragraph: '**{{ page }}**/{{ pages }}' }] }))
   for (const [index, page] of pages.entries()) {
-    t.match(page.at(-1)?.text, `Page ${String(index + 1)} of ${String(pages.length)}`)
-    t.match(page.slice(0, 2).map(({ text }) => text).join(''), `${String(index + 1)}/${String(pages.length)}`)
+    contains(t, page.at(-1)?.text, `Page ${String(index + 1)} of ${String(pages.length)}`)
+    contains(t, page.slice(0, 2).map(({ text }) => text).join(''), `${String(index + 1)}/${String(pages.length)}`)
   }
 })
 
@@ -147,7 +148,7 @@ void t.test('text breaks at spaces and after hyphens; a word wider than the line
   t.equal(long.join('').replaceAll(' ', ''), `x${'0123456789'.repeat(12)}y`)
   t.ok(long.length > 3)
   t.same(await text('a\nb'), ['a', 'b'], 'a line break is kept')
-  t.match((await text('12\u00a0345\u00a0678\u00a0901 12\u00a0345\u00a0678\u00a0901 EUR')), [/^12.345.678.901$/, /^12.345.678.901 EUR$/], 'a no-break space does not break')
+  has(t, (await text('12\u00a0345\u00a0678\u00a0901 12\u00a0345\u00a0678\u00a0901 EUR')), [/^12.345.678.901$/, /^12.345.678.901 EUR$/], 'a no-break space does not break')
 })
 
 void t.test('columns stand side by side, and lose nothing when they are cut', async (t) => {
@@ -157,7 +158,7 @@ void t.test('columns stand side by side, and lose nothing when they are cut', as
   t.equal(text.match(/\ba\d+\b/g)?.length, 3000)
   t.equal(text.match(/\bb\d+\b/g)?.length, 500)
   t.ok((pages[0]?.find(({ text }) => text.startsWith('b0'))?.x ?? 0) > 297)
-  t.match(pages.at(-1)?.at(-1)?.text, 'end')
+  contains(t, pages.at(-1)?.at(-1)?.text, 'end')
 })
 
 void t.test('links are annotations, to the web, mail and telephone only', async (t) => {
@@ -165,7 +166,7 @@ void t.test('links are annotations, to the web, mail and telephone only', async 
   const page = await (await getDocumentProxy(Uint8Array.from(bytes))).getPage(1)
   const links = (await page.getAnnotations()) as { unsafeUrl?: string }[]
   t.same([...new Set(links.map(({ unsafeUrl }) => unsafeUrl))], ['https://example.com/a(b)*', 'mailto:a@b.example'])
-  t.match(await wordsOf({ bytes }), /\[bad\]\(javascript:alert\)/)
+  contains(t, await wordsOf({ bytes }), /\[bad\]\(javascript:alert\)/)
 })
 
 void t.test('the paper, margins and colours are those of the template', async (t) => {
@@ -179,7 +180,7 @@ void t.test('the paper, margins and colours are those of the template', async (t
 
 void t.test('the date inside is the one that was given', async (t) => {
   const { bytes } = await pdfOf([{ paragraph: 'x' }])
-  t.match(Buffer.from(bytes).toString('latin1'), 'D:20260314093000Z')
+  contains(t, Buffer.from(bytes).toString('latin1'), 'D:20260314093000Z')
   t.equal(now.toISOString(), '2026-03-14T09:30:00.000Z')
 })
 
@@ -191,6 +192,6 @@ void t.test('every page has its colours, whatever the one before it ended with',
     const { fnArray, argsArray } = await (await pdf.getPage(number)).getOperatorList()
     const coloured = fnArray.findIndex((operation) => operation === OPS.setFillRGBColor)
     t.ok(coloured !== -1 && coloured < fnArray.findIndex((operation) => operation === OPS.showText), `page ${String(number)}`)
-    t.match(JSON.stringify(argsArray[coloured]), 'aa0000', `page ${String(number)}`)
+    contains(t, JSON.stringify(argsArray[coloured]), 'aa0000', `page ${String(number)}`)
   }
 })

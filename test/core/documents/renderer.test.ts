@@ -3,6 +3,7 @@ import { RenderError } from '../../../core/documents/errors.ts'
 import { createRenderer, RendererBusy, type Customer, type Format, type Rendered, type RendererOptions, type RenderJob } from '../../../core/documents/renderer.ts'
 import type { TemplateSource } from '../../../core/documents/model.ts'
 import { templateOf, wordsOf } from './support.ts'
+import { has } from '../../support/matching.ts'
 
 const ofOne = { companyId: 1, template: 'shared' } as const
 
@@ -28,7 +29,7 @@ async function rejection (promise: Promise<unknown>): Promise<unknown> {
 void t.test('documents are made in a thread, and come with their facts', async (t) => {
   const renderer = start(t, {})
   const rendered = await renderer.render(job('a', [{ paragraph: 'No. {{ n }}' }], { n: 5 }))
-  t.match(rendered, { contentType: 'application/pdf', pages: 1 })
+  has(t, rendered, { contentType: 'application/pdf', pages: 1 })
   t.equal(rendered.bytes.byteLength, rendered.bytes.buffer.byteLength, 'the bytes own their memory')
   t.equal(await wordsOf(rendered), 'No. 5')
   const again = await renderer.render(job('a', [{ paragraph: 'No. {{ n }}' }], { n: 5 }))
@@ -40,23 +41,23 @@ void t.test('every format is made in a thread, and answers in its own shape', as
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC'
   const { template, data, now } = job('a', [{ paragraph: 'चालान {{ n }}' }, { image: { value: 'logo' } }, { signature: { signer: 1 } }], { n: 5, logo: `data:image/png;base64,${png}` })
   const mail = await renderer.render({ template, data, now, format: 'html', signers: ['Ada'] })
-  t.match(mail, { html: /<p [^>]*>चालान 5<\/p>[^]*Ada/, text: `चालान 5\n\n${'_'.repeat(40)}\nAda\n`, inline: [{ contentType: 'image/png' }] })
+  has(t, mail, { html: /<p [^>]*>चालान 5<\/p>[^]*Ada/, text: `चालान 5\n\n${'_'.repeat(40)}\nAda\n`, inline: [{ contentType: 'image/png' }] })
   t.same(Buffer.from(mail.inline[0]?.bytes ?? []), Buffer.from(png, 'base64'))
   t.same(await renderer.render({ template, data, now, format: 'text' }), { text: 'चालान 5' })
   const latin = job('b', [{ signature: { signer: 1 } }])
-  t.match(await renderer.render({ ...latin, signers: ['Ada', 'Bob'] }), { pages: 2, signatures: [{ signer: 1, page: 1 }, { signer: 2, page: 2 }] })
-  t.match(await rejection(renderer.render({ template, data, now, format: 'pdf' })), { problems: [{ code: 'unsupported_characters' }] }, 'only the PDF depends on fonts')
+  has(t, await renderer.render({ ...latin, signers: ['Ada', 'Bob'] }), { pages: 2, signatures: [{ signer: 1, page: 1 }, { signer: 2, page: 2 }] })
+  has(t, await rejection(renderer.render({ template, data, now, format: 'pdf' })), { problems: [{ code: 'unsupported_characters' }] }, 'only the PDF depends on fonts')
 })
 
 void t.test('the limits hold for every format', async (t) => {
   const renderer = start(t, { timeLimits: { shared: 2, own: 2 } })
-  t.match(await rejection(renderer.render({ ...job('endless', endless), format: 'text' })), { problems: [{ code: 'render_timeout' }] })
+  has(t, await rejection(renderer.render({ ...job('endless', endless), format: 'text' })), { problems: [{ code: 'render_timeout' }] })
 })
 
 void t.test('a document of pictures that take too much is stopped, and the next one is made', async (t) => {
   const renderer = start(t, { timeLimits: { shared: 2, own: 2 } })
   const codes = Array.from({ length: 4000 }, () => ({ code: { qr: 'text' } }))
-  t.match(await rejection(renderer.render(job('codes', codes, { text: 'é'.repeat(1165) }))), { name: 'RenderError' })
+  has(t, await rejection(renderer.render(job('codes', codes, { text: 'é'.repeat(1165) }))), { name: 'RenderError' })
   t.equal(await wordsOf(await renderer.render(job('b', [{ paragraph: 'fine' }]))), 'fine')
 })
 
@@ -70,20 +71,20 @@ void t.test('a template is compiled once for its digest', async (t) => {
 void t.test('errors of the data keep their class and their places', async (t) => {
   const error = await rejection(start(t, {}).render(job('a', [{ paragraph: '{{ a.b }}' }], { a: {} })))
   t.type(error, RenderError)
-  t.match(error, { problems: [{ path: '/a/b', code: 'missing_value' }] })
+  has(t, error, { problems: [{ path: '/a/b', code: 'missing_value' }] })
 })
 
 void t.test('a document that takes too long is stopped, and the next one is made', async (t) => {
   const renderer = start(t, { timeLimits: { shared: 4, own: 2 } })
   const [error, next] = await Promise.all([rejection(renderer.render(job('endless', endless))), renderer.render(job('b', [{ paragraph: 'fine' }]))])
-  t.match(error, { name: 'RenderError', problems: [{ path: '', code: 'render_timeout', message: 'The document was not finished within 4 seconds.' }] })
+  has(t, error, { name: 'RenderError', problems: [{ path: '', code: 'render_timeout', message: 'The document was not finished within 4 seconds.' }] })
   t.equal(await wordsOf(next), 'fine')
 })
 
 void t.test('a template that a company has written has less time than a shared one', async (t) => {
   const renderer = start(t, { timeLimits: { shared: 30, own: 1 } })
   const own = { companyId: 1, template: 'own' } as const
-  t.match(await rejection(renderer.render(job('endless', endless), own)), { problems: [{ code: 'render_timeout', message: /within 1 seconds/ }] })
+  has(t, await rejection(renderer.render(job('endless', endless), own)), { problems: [{ code: 'render_timeout', message: /within 1 seconds/ }] })
   t.equal(await wordsOf(await renderer.render(job('b', [{ paragraph: 'fine' }]), own)), 'fine')
 })
 
@@ -113,7 +114,7 @@ void t.test('a document that takes too much memory is stopped, and the next one 
   const renderer = start(t, { memoryLimit: 96 })
   const lines = Array.from({ length: 60_000 }, (_, index) => ({ a: index }))
   const table = { table: { each: 'lines', as: 'l', columns: Array.from({ length: 10 }, () => ({ header: 'A', value: 'l.a' })) } }
-  t.match(await rejection(renderer.render(job('huge', [table], { lines }))), { name: 'RenderError', problems: [{ code: 'render_memory' }] })
+  has(t, await rejection(renderer.render(job('huge', [table], { lines }))), { name: 'RenderError', problems: [{ code: 'render_memory' }] })
   t.equal(await wordsOf(await renderer.render(job('b', [{ paragraph: 'fine' }]))), 'fine')
 })
 

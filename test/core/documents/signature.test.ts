@@ -2,6 +2,7 @@ import { inflateSync } from 'node:zlib'
 import t from 'tap'
 import { RenderError } from '../../../core/documents/errors.ts'
 import { compiled, faultsOf, made, pagesOf, pdfOf } from './support.ts'
+import { contains, has } from '../../support/matching.ts'
 
 /** A horizontal line on a page, in points from the top left corner. */
 type Line = { x: number, y: number, right: number }
@@ -41,8 +42,8 @@ void t.test('the places to sign are where the PDF draws their lines, with the la
     t.ok(label !== undefined && Math.abs(label.x - x) < 0.1 && label.y > y + height && label.y < y + height + 20, 'the label is below the line')
     t.notOk(texts.some((text) => text.y > y + 1 && text.y < y + height && text.x >= x && text.x < x + width), 'nothing stands where one signs')
   }
-  t.match(pdf.signatures[1], { width: 141.73, height: 42.52 }, 'millimetres become points')
-  t.match(pdf.signatures[0], { x: 56.69, width: 198.43, height: 56.69 }, '70 by 20 millimetres unless given')
+  has(t, pdf.signatures[1], { width: 141.73, height: 42.52 }, 'millimetres become points')
+  has(t, pdf.signatures[0], { x: 56.69, width: 198.43, height: 56.69 }, '70 by 20 millimetres unless given')
 })
 
 void t.test('a place to sign is never cut, and says the page that it is on', async (t) => {
@@ -97,11 +98,11 @@ void t.test('without signers a document keeps its places, and gets no page', asy
 void t.test('a place for a signer that is not there ends in an error', async (t) => {
   const error = await made('pdf', compiled(two), {}, ['Ada']).then(() => undefined, (error: unknown) => error)
   t.type(error, RenderError)
-  t.match(error, { problems: [{ path: '', code: 'too_few_signers', message: 'With these data, the template has a place for signer 2 to sign; the request has 1 signer.' }] })
+  has(t, error, { problems: [{ path: '', code: 'too_few_signers', message: 'With these data, the template has a place for signer 2 to sign; the request has 1 signer.' }] })
 })
 
 void t.test('signatures stand in the body only', (t) => {
-  t.match(faultsOf([{ paragraph: 'x' }], { footer: [{ columns: { items: [{ do: [{ signature: { signer: 1 } }] }] } }] }), [{ path: '/footer/0/columns/items/0/do/0/signature', message: /in the body/ }])
+  has(t, faultsOf([{ paragraph: 'x' }], { footer: [{ columns: { items: [{ do: [{ signature: { signer: 1 } }] }] } }] }), [{ path: '/footer/0/columns/items/0/do/0/signature', message: /in the body/ }])
   t.end()
 })
 
@@ -119,6 +120,6 @@ void t.test('columns take at least their height', async (t) => {
 void t.test('on paper a button is a link in bold', async (t) => {
   const { bytes } = await pdfOf([{ button: { text: 'Pay', url: 'u' } }], { u: 'https://example.com/pay' })
   const source = Buffer.from(bytes).toString('latin1')
-  t.match(source, '/URI (https://example.com/pay)')
-  t.match(source, /DejaVuSans-Bold/)
+  contains(t, source, '/URI (https://example.com/pay)')
+  contains(t, source, /DejaVuSans-Bold/)
 })

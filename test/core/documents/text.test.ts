@@ -5,6 +5,7 @@ import { readable } from '../../../core/documents/output.ts'
 import { renderText } from '../../../core/documents/text.ts'
 import { compiled, made } from './support.ts'
 import { anyDocument, documentOf, textsOf, wordsIn } from './trees.ts'
+import { contains } from '../../support/matching.ts'
 
 /** The plain-text alternative of a mail with this body. */
 async function mail (body: TemplateSource['body'], data: object = {}, more: Partial<TemplateSource> = {}): Promise<string> {
@@ -70,7 +71,7 @@ void t.test('mail: a table has aligned columns, its totals under the last', asyn
 void t.test('mail: a table too wide for a line becomes narrower at its texts, never inside a word or an amount', async (t) => {
   const text = await mail([table], { lines: [{ name: 'word '.repeat(40), amount: '123456.78' }] })
   t.ok(text.split('\n').every(({ length }) => length <= 74))
-  t.match(text, /word +€123,456\.78\n/)
+  contains(t, text, /word +€123,456\.78\n/)
   t.equal(text.match(/word/g)?.length, 40)
 })
 

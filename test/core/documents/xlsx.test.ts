@@ -9,6 +9,7 @@ import { typed } from '../../../core/documents/xlsx/values.ts'
 import { cellsIn, partsOf, type SheetCell } from './office-support.ts'
 import { now } from './support.ts'
 import { documentOf } from './trees.ts'
+import { contains, has, lacks } from '../../support/matching.ts'
 
 const euros = (value: number | string, digits?: number): Cell => ({ type: 'money', value, currency: 'EUR', ...(digits === undefined ? {} : { digits }) })
 const words = (text: string): Cell => ({ type: 'text', runs: [{ text }] })
@@ -46,14 +47,14 @@ void t.test('numbers, amounts, percentages and dates are values with a format of
 
 void t.test('what a sheet cannot hold exactly stays text, as the document shows it', (t) => {
   const { sheets: [cells = {}] } = sheetsOf([tableOf([[euros('12345678901234567.89'), { type: 'date', value: '1899-12-31' }, { type: 'number', value: '0.1234567890123456', digits: 10 }]])])
-  t.match(cells, { A2: { text: '€12,345,678,901,234,567.89' }, B2: { text: '31 Dec 1899' }, C2: { text: '0.123456789' } })
+  has(t, cells, { A2: { text: '€12,345,678,901,234,567.89' }, B2: { text: '31 Dec 1899' }, C2: { text: '0.123456789' } })
   t.end()
 })
 
 void t.test('a total is a formula where it comes to exactly the same', (t) => {
   const rows = [[words('a'), euros('0.1')], [words('b'), euros('0.2')], [words('c'), { type: 'empty' } as const]]
   const { sheets: [cells = {}] } = sheetsOf([tableOf(rows, [total('Subtotal', euros('0.3')), total('Tax', euros('0.06')), total('Total', euros('0.36'))])])
-  t.match(cells, { B5: { formula: 'SUM(B2:B4)', number: '0.3' }, B6: { number: '0.06' }, B7: { formula: 'SUM(B5:B6)', number: '0.36' } })
+  has(t, cells, { B5: { formula: 'SUM(B2:B4)', number: '0.3' }, B6: { number: '0.06' }, B7: { formula: 'SUM(B5:B6)', number: '0.36' } })
   t.notOk(cells['B6']?.formula)
   t.end()
 })
@@ -78,7 +79,7 @@ for (const [name, [rows, totals]] of Object.entries(noFormulas)) {
 void t.test('groups of rows have sums of their own, and the table one over all of them', (t) => {
   const section = (heading: string, ...values: number[]) => ({ heading: [{ text: heading }], rows: values.map((value) => [words('x'), euros(value)]), totals: [total('Sum', euros(values.reduce((sum, value) => sum + value, 0)))] })
   const { sheets: [cells = {}] } = sheetsOf([{ ...tableOf([[words(''), words('')]], [total('Total', euros(10))]), sections: [section('One', 1, 2), section('Two', 3, 4)] }])
-  t.match(cells, { A2: { text: 'One' }, B5: { formula: 'SUM(B3:B4)' }, A6: { text: 'Two' }, B9: { formula: 'SUM(B7:B8)' }, B10: { formula: 'SUM(B3:B4,B7:B8)', number: '10' } })
+  has(t, cells, { A2: { text: 'One' }, B5: { formula: 'SUM(B3:B4)' }, A6: { text: 'Two' }, B9: { formula: 'SUM(B7:B8)' }, B10: { formula: 'SUM(B3:B4,B7:B8)', number: '10' } })
   t.end()
 })
 
@@ -86,12 +87,12 @@ void t.test('text is text, whatever it begins with, and stays so when it is writ
   for (const text of ['=cmd|\' /C calc\'!A0', '=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '=HYPERLINK("https://evil.example")', '<f>1</f>', ']]>', '&lt;', '\u0000=1']) {
     const { parts, sheets: [cells = {}] } = sheetsOf([{ kind: 'paragraph', runs: [{ text }], align: 'start', color: '#000000' }, tableOf([[words(text)]])])
     const sheet = parts['xl/worksheets/sheet1.xml'] ?? ''
-    t.notMatch(sheet, /<f>/, JSON.stringify(text))
+    lacks(t, sheet, /<f>/, JSON.stringify(text))
     for (const cell of Object.values(cells)) t.equal(cell.number, undefined)
     const shown = Object.values(cells).filter((cell) => cell.text !== undefined && cell.text !== 'A')
     t.ok(shown.length >= 2)
     const looks = (parts['xl/styles.xml'] ?? '').split('<cellXfs')[1]?.split('<xf ') ?? []
-    for (const { style, text: kept = '' } of shown) if (/^[=+\-@]/.test(kept)) t.match(looks[style + 1], /quotePrefix="1"/)
+    for (const { style, text: kept = '' } of shown) if (/^[=+\-@]/.test(kept)) contains(t, looks[style + 1], /quotePrefix="1"/)
   }
   t.end()
 })
@@ -110,23 +111,23 @@ void t.test('each table has a sheet, called by the heading above it, its header 
   const heading = (text: string): ResolvedBlock => ({ kind: 'heading', level: 1, runs: [{ text }], align: 'start', color: '#000000' })
   const { parts, sheets } = sheetsOf([heading('Hours'), tableOf([[words('a')]]), heading('Costs: [all]'), tableOf([[words('b')]]), heading('End')])
   t.equal(sheets.length, 2)
-  t.match(parts['xl/workbook.xml'], /name="Hours".*name="Costs all"/)
-  t.match(parts['xl/worksheets/sheet1.xml'], /<pane ySplit="3" topLeftCell="A4" activePane="bottomLeft" state="frozen"\/>/)
+  contains(t, parts['xl/workbook.xml'], /name="Hours".*name="Costs all"/)
+  contains(t, parts['xl/worksheets/sheet1.xml'], /<pane ySplit="3" topLeftCell="A4" activePane="bottomLeft" state="frozen"\/>/)
   t.same(sheets.map((cells) => Object.values(cells).map(({ text }) => text)), [['Hours', 'A', 'a'], ['Costs: [all]', 'A', 'b', 'End']])
   t.end()
 })
 
 void t.test('the header of a long table is printed on every page', (t) => {
   const { parts } = sheetsOf([tableOf(Array.from({ length: 100 }, () => [words('a')]))], { title: "Bob's" })
-  t.match(parts['xl/workbook.xml'], /<definedName name="_xlnm.Print_Titles" localSheetId="0">'Bob''s'!\$1:\$1<\/definedName>/)
-  t.notMatch(sheetsOf([tableOf([[words('a')]])]).parts['xl/workbook.xml'], 'Print_Titles')
+  contains(t, parts['xl/workbook.xml'], /<definedName name="_xlnm.Print_Titles" localSheetId="0">'Bob''s'!\$1:\$1<\/definedName>/)
+  lacks(t, sheetsOf([tableOf([[words('a')]])]).parts['xl/workbook.xml'], 'Print_Titles')
   t.end()
 })
 
 void t.test('page numbers are printed, not written into cells', (t) => {
   const footer: ResolvedBlock[] = [{ kind: 'paragraph', runs: [{ text: 'A & B, ' }, { field: 'page' }, { text: '/' }, { field: 'pages' }], align: 'end', color: '#000000' }, { kind: 'paragraph', runs: [{ text: 'Acme' }], align: 'start', color: '#000000' }]
   const { parts, sheets: [cells = {}] } = sheetsOf([tableOf([[words('a')]])], { footer })
-  t.match(parts['xl/worksheets/sheet1.xml'], '<oddFooter>&amp;RA &amp;&amp; B, &amp;P/&amp;N</oddFooter>')
+  contains(t, parts['xl/worksheets/sheet1.xml'], '<oddFooter>&amp;RA &amp;&amp; B, &amp;P/&amp;N</oddFooter>')
   t.same(Object.values(cells).map(({ text }) => text), ['A', 'a', 'Acme'])
   t.end()
 })
@@ -164,9 +165,9 @@ void t.test('a text of several lines beside others takes as many rows, and leave
   const paragraph = (text: string): ResolvedBlock => ({ kind: 'paragraph', runs: [{ text }], align: 'start', color: '#111111' })
   const columns = [{ width: 1, blocks: [paragraph('A sentence that is far too long for half of the page, and goes on for a good while, until it takes three lines of it at least.')] }, { width: 1, blocks: ['a', 'b', 'c'].map(paragraph) }]
   const { parts, sheets: [cells = {}] } = sheetsOf([{ kind: 'columns', gap: 0, height: 0, columns }])
-  t.match(cells, { G1: { text: 'a' }, G2: { text: 'b' }, G3: { text: 'c' } })
-  t.match(parts['xl/worksheets/sheet1.xml'], '<mergeCell ref="A1:F3"/>')
-  t.notMatch(parts['xl/worksheets/sheet1.xml'], 'customHeight')
+  has(t, cells, { G1: { text: 'a' }, G2: { text: 'b' }, G3: { text: 'c' } })
+  contains(t, parts['xl/worksheets/sheet1.xml'], '<mergeCell ref="A1:F3"/>')
+  lacks(t, parts['xl/worksheets/sheet1.xml'], 'customHeight')
   t.end()
 })
 
@@ -175,13 +176,13 @@ void t.test('in a single column, a number has its label in its format', (t) => {
   const columns = [{ width: 1, blocks: [{ kind: 'keyValues', labels: 1, values: 1, entries } as const] }, { width: 1, blocks: [] }]
   const { parts, sheets: [cells = {}] } = sheetsOf([{ kind: 'columns', gap: 0, height: 0, columns }, tableOf([[words('a'), words('b')]])])
   t.equal(formatOf(parts, cells['A1'] ?? { name: '', style: 0 }), '[$-809]"Date: "d" "mmm" "yyyy')
-  t.match(cells, { A1: { number: '46095' }, A2: { text: 'A "quoted" label' }, A3: { number: '5' }, A4: { text: 'Number: 7' } })
+  has(t, cells, { A1: { number: '46095' }, A2: { text: 'A "quoted" label' }, A3: { number: '5' }, A4: { text: 'Number: 7' } })
   t.end()
 })
 
 void t.test('a sheet from right to left begins at the right, and its dates have no marks inside', (t) => {
   const { parts, sheets: [cells = {}] } = sheetsOf([{ kind: 'paragraph', runs: [{ text: 'ABC' }], align: 'start', color: '#111111' }, tableOf([[{ type: 'date', value: '2026-03-14' }]])], { locale: 'ar' })
-  t.match(parts['xl/styles.xml']?.split('<xf ')[(cells['A1']?.style ?? 0) + 2], 'horizontal="right"')
+  contains(t, parts['xl/styles.xml']?.split('<xf ')[(cells['A1']?.style ?? 0) + 2], 'horizontal="right"')
   t.equal(formatOf(parts, cells['A4'] ?? { name: '', style: 0 }), 'dd"/"mm"/"yyyy')
   t.end()
 })
@@ -199,6 +200,6 @@ void t.test('a column is as wide as its longest number, with all that stands aro
 
 void t.test('the header of a table is printed on every page that its rows need, high ones too', (t) => {
   const rows = Array.from({ length: 30 }, () => [words('A description that is much too long for one line of its narrow column, and for two of them. '.repeat(2)), words('b'), words('c')])
-  t.match(sheetsOf([tableOf(rows)]).parts['xl/workbook.xml'], 'Print_Titles')
+  contains(t, sheetsOf([tableOf(rows)]).parts['xl/workbook.xml'], 'Print_Titles')
   t.end()
 })

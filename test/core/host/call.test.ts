@@ -9,6 +9,7 @@ import { isVerb } from '../../../core/host/verbs.ts'
 import type { JsonObject } from '../../../core/contract/json.ts'
 import { outcomeUnknown, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
 import { callContext, invoice, memoryLog } from '../../fixtures/providers/call.ts'
+import { has } from '../../support/matching.ts'
 
 type Call = Context<JsonObject, JsonObject>
 type Dispatch = (request: Parameters<ServiceDefinition<'invoicing', Call>['dispatch']>[0], context: Call) => unknown
@@ -37,7 +38,7 @@ const never: Dispatch = () => new Promise(() => undefined)
 await t.test('an answer with the vendor\'s id and status is an acceptance', async (t) => {
   const response = { id: '1', status: 'sent', url: 'https://acme.example/1', pages: 2, parts: [{ a: null }] }
   t.strictSame(await run(answer(response)), { outcome: 'accepted', response })
-  t.match(await run(() => response), { outcome: 'accepted' }, 'also without a promise')
+  has(t, await run(() => response), { outcome: 'accepted' }, 'also without a promise')
   t.strictSame(await run(answer({ ...response, url: undefined })), { outcome: 'accepted', response: { id: '1', status: 'sent', pages: 2, parts: [{ a: null }] } })
   t.strictSame(await run(answer({ id: '1', status: 'a\0b\uD800' })), { outcome: 'accepted', response: { id: '1', status: 'a\uFFFDb\uFFFD' } }, 'a stray character loses nothing')
 })
@@ -63,7 +64,7 @@ await t.test('a report from the provider\'s own copy of the SDK is understood', 
   const copyUrl = `${import.meta.resolve('../../../core/host/failure.ts')}?copy`
   const copy = await import(copyUrl) as typeof import('../../../core/host/failure.ts')
   t.not(copy.refused, refused)
-  t.match(await run(fail(copy.refused(20003, 'Authenticate'))), { error: { word: 'authentication_error' } })
+  has(t, await run(fail(copy.refused(20003, 'Authenticate'))), { error: { word: 'authentication_error' } })
 })
 
 const brand = Symbol.for('@dispatch/core/provider failure')
@@ -81,7 +82,7 @@ for (const [name, thrown] of strange) {
   await t.test(`thrown: ${name} leaves the outcome unknown, and tells the client nothing`, async (t) => {
     const log = memoryLog()
     t.strictSame(await run(fail(thrown), { log }), { outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'The provider "acme" failed unexpectedly; it may have accepted the request.', ours: true } })
-    t.match(log.lines, [{ level: 'error', message: 'provider failed unexpectedly' }])
+    has(t, log.lines, [{ level: 'error', message: 'provider failed unexpectedly' }])
   })
 }
 
@@ -113,8 +114,8 @@ const unreadable: [string, unknown, RegExp][] = [
 for (const [name, returned, why] of unreadable) {
   await t.test(`returned: ${name} cannot be read, and may have been accepted`, async (t) => {
     const outcome = await run(answer(returned))
-    t.match(outcome, { outcome: 'uncertain', error: { word: 'outcome_unknown', message: /^The answer of the provider "acme" cannot be read: / } })
-    t.match(outcome, { error: { message: why } })
+    has(t, outcome, { outcome: 'uncertain', error: { word: 'outcome_unknown', message: /^The answer of the provider "acme" cannot be read: / } })
+    has(t, outcome, { error: { message: why } })
   })
 }
 
@@ -137,13 +138,13 @@ await t.test('time', async (t) => {
   })
 
   await t.test('a call that was given up before it began reaches no provider', async (t) => {
-    t.match(await run(() => t.fail('called'), {}, { signal: AbortSignal.abort() }), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
+    has(t, await run(() => t.fail('called'), {}, { signal: AbortSignal.abort() }), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
   })
 
   await t.test('one that blocks holds up no other', async (t) => {
     const caller = new AbortController()
     const blocked = run(never, {}, { signal: caller.signal })
-    t.match(await run(answer({ id: '1', status: 'sent' })), { outcome: 'accepted' })
+    has(t, await run(answer({ id: '1', status: 'sent' })), { outcome: 'accepted' })
     caller.abort()
     await blocked
   })
@@ -153,16 +154,16 @@ await t.test('time', async (t) => {
     const waiting: Dispatch = async (_request, { wait }) => {
       await wait(1000).catch((end: unknown) => { ends.push(end); throw end })
     }
-    t.match(await run(waiting, {}, { limit: 10 }), late)
+    has(t, await run(waiting, {}, { limit: 10 }), late)
     await setImmediate()
-    t.match(ends, [{ name: 'AbortError' }])
-    t.match(await run((_request, { wait }) => { void wait(1000); return { id: '1', status: 'sent' } }), { outcome: 'accepted' })
-    t.match(await run(async (_request, { wait }) => { await wait(0.001); return { id: '1', status: 'sent' } }), { outcome: 'accepted' })
+    has(t, ends, [{ name: 'AbortError' }])
+    has(t, await run((_request, { wait }) => { void wait(1000); return { id: '1', status: 'sent' } }), { outcome: 'accepted' })
+    has(t, await run(async (_request, { wait }) => { await wait(0.001); return { id: '1', status: 'sent' } }), { outcome: 'accepted' })
   })
 
   await t.test('what comes after the limit changes nothing', async (t) => {
     const { promise, reject } = Promise.withResolvers<never>()
-    t.match(await run(() => promise, {}, { limit: 10 }), late)
+    has(t, await run(() => promise, {}, { limit: 10 }), late)
     reject(new Error('too late'))
     await setImmediate()
   })
@@ -231,7 +232,7 @@ await t.test('the vendor\'s id comes out as it is, whatever the secret', async (
 
 await t.test('a vendor\'s words are bounded and printable', async (t) => {
   const outcome = await run(fail(refused('c\0'.repeat(200), `\0${'x'.repeat(5000)}`)))
-  t.match(outcome, { error: { code: 'c\uFFFD'.repeat(50), message: `\uFFFD${'x'.repeat(999)}` } })
+  has(t, outcome, { error: { code: 'c\uFFFD'.repeat(50), message: `\uFFFD${'x'.repeat(999)}` } })
 })
 
 await t.test('a service that the provider does not have is the caller\'s mistake', async (t) => {

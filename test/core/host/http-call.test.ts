@@ -10,6 +10,7 @@ import { isVerb } from '../../../core/host/verbs.ts'
 import type { JsonObject } from '../../../core/contract/json.ts'
 import { failureOf, Host, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
 import { callContext, invoice, memoryLog, outside } from '../../fixtures/providers/call.ts'
+import { has, lacks } from '../../support/matching.ts'
 import { vendorOf } from '../../support/vendor.ts'
 
 /** How far a request goes, and what the outcome of a whole call is: http as a provider meets it. */
@@ -53,12 +54,12 @@ await t.test('what http throws is the outcome of a provider that lets it pass', 
   vendor.answer({ status: 422, json: { code: 'E1', message: 'Who?' } })
   t.strictSame(await run(send), { outcome: 'rejected', error: { word: 'authentication_error', code: 'E1', message: 'Who?' } })
   vendor.answer({ status: 429 })
-  t.match(await run(send), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
+  has(t, await run(send), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
   vendor.answer({ status: 503 })
-  t.match(await run(send), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
-  t.match(await run(send, { notProcessed: [503] }), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
+  has(t, await run(send), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
+  has(t, await run(send, { notProcessed: [503] }), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
   vendor.answer({ cut: 'after-body' })
-  t.match(await run(send), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
+  has(t, await run(send), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
 })
 
 const excuses: [string, (error: unknown) => unknown][] = [
@@ -71,7 +72,7 @@ for (const [what, excuse] of excuses) {
   await t.test(`a provider cannot make ${what} of a request that got lost`, async (t) => {
     for (const answer of [{ cut: 'after-body' }, { cut: 'in-reply' }, { status: 500 }] as const) {
       vendor.answer(answer)
-      t.match(await run(async (_request, { http }) => await http.post(url, {}, Sent).catch(excuse)), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
+      has(t, await run(async (_request, { http }) => await http.post(url, {}, Sent).catch(excuse)), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
     }
   })
 }
@@ -79,17 +80,17 @@ for (const [what, excuse] of excuses) {
 await t.test('a provider that looks after a lost request and finds it accepted says so', async (t) => {
   vendor.on('POST /v1/send', { cut: 'after-body' })
   vendor.on('GET /v1/send', { json: { id: '9' } })
-  t.match(await run(async (_request, { http }) => ({ ...await http.post(url, {}, Sent).catch(() => http.get(url, {}, Sent)), status: 'found' })), { outcome: 'accepted', response: { id: '9' } })
+  has(t, await run(async (_request, { http }) => ({ ...await http.post(url, {}, Sent).catch(() => http.get(url, {}, Sent)), status: 'found' })), { outcome: 'accepted', response: { id: '9' } })
 })
 
 await t.test('a provider may refuse after an answer that was no success in its own words', async (t) => {
   vendor.on('POST /v1/send', { json: { id: '', error: 'E1' } })
-  t.match(await run(async (_request, { http }) => { await http.post(url, {}, Sent); throw refused('E1', 'Not sent.') }), { outcome: 'rejected', error: { word: 'authentication_error', code: 'E1' } })
+  has(t, await run(async (_request, { http }) => { await http.post(url, {}, Sent); throw refused('E1', 'Not sent.') }), { outcome: 'rejected', error: { word: 'authentication_error', code: 'E1' } })
 })
 
 await t.test('a provider can look at a failure', async (t) => {
   vendor.on('GET /v1/send', { status: 404, json: { code: 'E404' } })
-  t.match(await run(async (_request, { http }) => await http.get(url, {}, Sent).catch((error: unknown) => ({ id: String(failureOf(error)?.status), status: failureOf(error)?.code }))), { outcome: 'accepted', response: { id: '404', status: 'E404' } })
+  has(t, await run(async (_request, { http }) => await http.get(url, {}, Sent).catch((error: unknown) => ({ id: String(failureOf(error)?.status), status: failureOf(error)?.code }))), { outcome: 'accepted', response: { id: '404', status: 'E404' } })
 })
 
 await t.test('a checkpoint', async (t) => {
@@ -100,28 +101,28 @@ await t.test('a checkpoint', async (t) => {
     vendor.on('POST /v1/drafts', { json: { id: 'draft-1' } })
     vendor.on('POST /v1/send', () => { order.push('sent'); return { json: { id: 'draft-1' } } })
     const save = async (id: string): Promise<void> => { await pause(1); order.push(`saved ${id}`) }
-    t.match(await run(twoSteps, { checkpoint: true }, contextOf({}, { checkpoint: { save } })), { outcome: 'accepted' })
+    has(t, await run(twoSteps, { checkpoint: true }, contextOf({}, { checkpoint: { save } })), { outcome: 'accepted' })
     t.strictSame(order, ['saved draft-1', 'sent'])
   })
 
   await t.test('parts what may be repeated from what may not', async (t) => {
     for (const answer of [{ status: 500 }, { cut: 'after-body' }, { cut: 'in-reply' }] as const) {
       vendor.on('POST /v1/drafts', answer)
-      t.match(await run(twoSteps, { checkpoint: true }), { outcome: 'unavailable' })
+      has(t, await run(twoSteps, { checkpoint: true }), { outcome: 'unavailable' })
       vendor.on('POST /v1/drafts', { json: { id: 'draft-1' } })
       vendor.on('POST /v1/send', answer)
-      t.match(await run(twoSteps, { checkpoint: true }), { outcome: 'uncertain' })
+      has(t, await run(twoSteps, { checkpoint: true }), { outcome: 'uncertain' })
     }
     vendor.on('POST /v1/send', { status: 400 })
-    t.match(await run(twoSteps, { checkpoint: true }), { outcome: 'rejected' }, 'a refusal at it is a refusal: only the draft was made')
+    has(t, await run(twoSteps, { checkpoint: true }), { outcome: 'rejected' }, 'a refusal at it is a refusal: only the draft was made')
   })
 
   await t.test('that an earlier attempt recorded is gone on from, and what follows counts', async (t) => {
     const before = drafts()
     vendor.on('POST /v1/send', { cut: 'after-body' })
     const recorded = contextOf({}, { checkpoint: { id: 'draft-7', save: () => Promise.resolve() } })
-    t.match(await run(twoSteps, { checkpoint: true }, recorded), { outcome: 'uncertain' })
-    t.match(vendor.requests.at(-1), { json: { id: 'draft-7' } })
+    has(t, await run(twoSteps, { checkpoint: true }, recorded), { outcome: 'uncertain' })
+    has(t, vendor.requests.at(-1), { json: { id: 'draft-7' } })
     t.equal(drafts(), before)
   })
 
@@ -133,14 +134,14 @@ await t.test('a checkpoint', async (t) => {
   })
 
   await t.test('is of a service that declares it, and a text', async (t) => {
-    t.match(await run(twoSteps), { outcome: 'uncertain', error: { ours: true } })
-    for (const id of ['', 'x'.repeat(501), 7 as unknown as string]) t.match(await run(async (_request, { checkpoint }) => { await checkpoint(id) }, { checkpoint: true }), { outcome: 'unavailable' })
+    has(t, await run(twoSteps), { outcome: 'uncertain', error: { ours: true } })
+    for (const id of ['', 'x'.repeat(501), 7 as unknown as string]) has(t, await run(async (_request, { checkpoint }) => { await checkpoint(id) }, { checkpoint: true }), { outcome: 'unavailable' })
   })
 
   await t.test('that was not reached makes of lateness and mistakes what may be repeated', async (t) => {
     t.strictSame(await run(() => new Promise(() => undefined), { checkpoint: true }, contextOf(), 5), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'The provider "acme" did not answer in time, before anything was accepted.' } })
-    t.match(await run(() => { throw new TypeError('x') }, { checkpoint: true }), { outcome: 'unavailable', error: { ours: true } })
-    t.match(await run(async (_request, { checkpoint }) => { await checkpoint('1'); throw new TypeError('x') }, { checkpoint: true }), { outcome: 'uncertain' })
+    has(t, await run(() => { throw new TypeError('x') }, { checkpoint: true }), { outcome: 'unavailable', error: { ours: true } })
+    has(t, await run(async (_request, { checkpoint }) => { await checkpoint('1'); throw new TypeError('x') }, { checkpoint: true }), { outcome: 'uncertain' })
   })
 })
 
@@ -153,7 +154,7 @@ await t.test('a request that is left behind when the call ends is not sent', asy
     return { id: '1', status: 'sent' }
   })
   gate.resolve(undefined)
-  t.match(failureOf(await left.promise), { word: 'provider_unavailable', message: /after its call had ended/ })
+  has(t, failureOf(await left.promise), { word: 'provider_unavailable', message: /after its call had ended/ })
   t.equal(vendor.requests.length, before)
 })
 
@@ -167,25 +168,25 @@ await t.test('a checkpoint that is left behind when the call ends is not recorde
     return { id: '1', status: 'sent' }
   }, { checkpoint: true }, contextOf({}, { checkpoint: { save } }))
   gate.resolve(undefined)
-  t.match(failureOf(await left.promise), { word: 'provider_unavailable', ours: true })
+  has(t, failureOf(await left.promise), { word: 'provider_unavailable', ours: true })
   t.strictSame(saved, [])
 })
 
 await t.test('an undeclared host is not reached, and a chosen one is', async (t) => {
   vendor.answer({ json: { id: '1' } })
   const to = (host: string): Dispatch => async (_request, { http }) => ({ ...await http.post(`https://${host}/`, {}, Sent), status: 'sent' })
-  t.match(await run(to('evil.test')), { outcome: 'unavailable', error: { ours: true, message: 'The provider "acme" may not reach "evil.test": it is neither in the "hosts" of its manifest nor a setting of the type Host().' } })
-  t.match(await run(to('mine.test'), {}, contextOf({ settings: { server: 'https://mine.test/api' } })), { outcome: 'accepted' })
+  has(t, await run(to('evil.test')), { outcome: 'unavailable', error: { ours: true, message: 'The provider "acme" may not reach "evil.test": it is neither in the "hosts" of its manifest nor a setting of the type Host().' } })
+  has(t, await run(to('mine.test'), {}, contextOf({ settings: { server: 'https://mine.test/api' } })), { outcome: 'accepted' })
 })
 
 await t.test('of the other verbs only a cancellation can be uncertain: the rest only read', async (t) => {
   for (const answer of [{ cut: 'after-body' }, { status: 500 }] as const) {
     vendor.on('POST /v1/send', answer)
-    t.match(await invoke(installed(send), 'invoicing', 'lookup', { reference: '1' }, contextOf()), { outcome: 'unavailable' })
-    t.match(await invoke(installed(send, { checkpoint: true }), 'invoicing', 'cancel', { id: '1' }, contextOf()), { outcome: 'uncertain' })
+    has(t, await invoke(installed(send), 'invoicing', 'lookup', { reference: '1' }, contextOf()), { outcome: 'unavailable' })
+    has(t, await invoke(installed(send, { checkpoint: true }), 'invoicing', 'cancel', { id: '1' }, contextOf()), { outcome: 'uncertain' })
   }
   vendor.on('POST /v1/send', { json: { id: '1' } })
-  t.match(await invoke(installed(send), 'invoicing', 'lookup', { reference: '1' }, contextOf()), { returned: { id: '1' } })
+  has(t, await invoke(installed(send), 'invoicing', 'lookup', { reference: '1' }, contextOf()), { returned: { id: '1' } })
 })
 
 await t.test('secrets and tokens that a vendor echoes come out nowhere', async (t) => {
@@ -199,6 +200,6 @@ await t.test('secrets and tokens that a vendor echoes come out nowhere', async (
       throw error
     })
   }, {}, contextOf({ settings: { token: 'canary-secret' }, log }))
-  t.match(outcome, { error: { code: 'Bearer [redacted]', message: 'You sent Bearer [redacted] and [redacted].' } })
-  t.notMatch(JSON.stringify([outcome, log.lines]), /canary/)
+  has(t, outcome, { error: { code: 'Bearer [redacted]', message: 'You sent Bearer [redacted] and [redacted].' } })
+  lacks(t, JSON.stringify([outcome, log.lines]), /canary/)
 })

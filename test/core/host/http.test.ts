@@ -14,6 +14,7 @@ import { Type } from '../../../core/provider.ts'
 import type { Answer } from '../../../core/testing/vendor.ts'
 import { createAuthority } from '../../../core/testing/certificates.ts'
 import { memoryLog, outside } from '../../fixtures/providers/call.ts'
+import { has, lacks } from '../../support/matching.ts'
 import { httpOf, vendorOf } from '../../support/vendor.ts'
 
 const { vendor, network } = await vendorOf(t)
@@ -30,7 +31,7 @@ const last = () => vendor.requests.at(-1)!
 await t.test('a request carries what the call says, and the reply is checked', async (t) => {
   vendor.answer({ json: { id: 'SM1', more: true } })
   t.strictSame(await httpOf(network).post(url, { json: { a: [1, null], left: undefined } }, Sent), { id: 'SM1', more: true })
-  t.match(last(), { method: 'POST', host: 'api.acme.test', path: '/v1/messages', json: { a: [1, null] }, headers: { 'content-type': 'application/json', 'content-length': '14', accept: 'application/json', 'user-agent': 'document-dispatch' } })
+  has(t, last(), { method: 'POST', host: 'api.acme.test', path: '/v1/messages', json: { a: [1, null] }, headers: { 'content-type': 'application/json', 'content-length': '14', accept: 'application/json', 'user-agent': 'document-dispatch' } })
   t.notOk('left' in (last().json as object))
 })
 
@@ -39,7 +40,7 @@ await t.test('every method is its own', async (t) => {
   const http = httpOf(network)
   for (const method of ['get', 'post', 'put', 'patch', 'delete'] as const) {
     await http[method](url, {}, Sent)
-    t.match(last(), { method: method.toUpperCase(), body: Buffer.alloc(0) })
+    has(t, last(), { method: method.toUpperCase(), body: Buffer.alloc(0) })
   }
 })
 
@@ -64,7 +65,7 @@ for (const [what, call, expected] of pairs) {
 await t.test('a query is added to that of the URL, and a header is sent', async (t) => {
   vendor.answer({ json: { id: '1' } })
   await httpOf(network).get(`${url}?a=1`, { query: { b: 'x&y', c: undefined, d: { e: 2 } }, headers: { 'Idempotency-Key': 'k', Accept: 'application/vnd.acme+json' } }, Sent)
-  t.match(last(), { query: { a: '1', b: 'x&y', 'd[e]': '2' }, headers: { 'idempotency-key': 'k', accept: 'application/vnd.acme+json' } })
+  has(t, last(), { query: { a: '1', b: 'x&y', 'd[e]': '2' }, headers: { 'idempotency-key': 'k', accept: 'application/vnd.acme+json' } })
 })
 
 await t.test('multipart carries texts, JSON and documents in order, with the length known', async (t) => {
@@ -86,7 +87,7 @@ await t.test('multipart carries texts, JSON and documents in order, with the len
 await t.test('a document is streamed as the body', async (t) => {
   vendor.answer({})
   t.equal(await httpOf(network, { documents }).put(url, { document: pdf }, Type.Null()), null)
-  t.match(last(), { headers: { 'content-type': 'application/pdf', 'content-length': '8' }, body: Buffer.from('%PDF-2.0') })
+  has(t, last(), { headers: { 'content-type': 'application/pdf', 'content-length': '8' }, body: Buffer.from('%PDF-2.0') })
 })
 
 await t.test('a document that cannot be read, or is not as long as it says, leaves nothing accepted', async (t) => {
@@ -96,8 +97,8 @@ await t.test('a document that cannot be read, or is not as long as it says, leav
   const short = { ...documents, read: () => Promise.resolve(Readable.from([Buffer.from('%P')])) }
   const long = { ...documents, read: () => Promise.resolve(Readable.from([Buffer.alloc(20)])) }
   for (const documents of [unreadable, broken, short, long]) {
-    t.match(await failed(httpOf(network, { documents }).post(url, { document: pdf }, Sent)), { word: 'provider_unavailable', ours: true })
-    t.match(await failed(httpOf(network, { documents }).post(url, { multipart: { pdf } }, Sent)), { word: 'provider_unavailable', ours: true })
+    has(t, await failed(httpOf(network, { documents }).post(url, { document: pdf }, Sent)), { word: 'provider_unavailable', ours: true })
+    has(t, await failed(httpOf(network, { documents }).post(url, { multipart: { pdf } }, Sent)), { word: 'provider_unavailable', ours: true })
   }
 })
 
@@ -105,7 +106,7 @@ await t.test('two bodies, two ways to sign in, a header that is none: the provid
   const before = vendor.requests.length
   await t.rejects(httpOf(network).post(url, { json: 1, form: {} }, Sent), { message: 'A request has one body, not form and json.' })
   await t.rejects(httpOf(network).post(url, { bearer: 'x', basic: ['a', 'b'] }, Sent), { message: 'A request signs in one way, not by basic and bearer.' })
-  t.match(await failed(httpOf(network).post(url, { headers: { 'X-Bad': 'a\r\nX-Injected: 1' } }, Sent)), { word: 'provider_unavailable', ours: true })
+  has(t, await failed(httpOf(network).post(url, { headers: { 'X-Bad': 'a\r\nX-Injected: 1' } }, Sent)), { word: 'provider_unavailable', ours: true })
   t.equal(vendor.requests.length, before)
 })
 
@@ -136,16 +137,16 @@ await t.test('replies', async (t) => {
   for (const [what, answer, why] of unreadable) {
     await t.test(`one that is ${what} is unknown after a POST at the point of no return, unavailable before it and after a GET`, async (t) => {
       vendor.answer(answer)
-      t.match(await failed(httpOf(network).post(url, {}, Sent)), { word: 'outcome_unknown', message: why })
-      t.match(await failed(httpOf(network, { progress: createProgress({ passed: false }) }).post(url, {}, Sent)), { word: 'provider_unavailable' })
-      t.match(await failed(httpOf(network).get(url, {}, Sent)), { word: 'provider_unavailable' })
+      has(t, await failed(httpOf(network).post(url, {}, Sent)), { word: 'outcome_unknown', message: why })
+      has(t, await failed(httpOf(network, { progress: createProgress({ passed: false }) }).post(url, {}, Sent)), { word: 'provider_unavailable' })
+      has(t, await failed(httpOf(network).get(url, {}, Sent)), { word: 'provider_unavailable' })
     })
   }
 
   await t.test('a redirect is not followed', async (t) => {
     vendor.answer({ status: 307, headers: { location: 'https://api.acme.test/other' } })
     const before = vendor.requests.length
-    t.match(await failed(httpOf(network).post(url, {}, Sent)), { word: 'outcome_unknown', status: 307 })
+    has(t, await failed(httpOf(network).post(url, {}, Sent)), { word: 'outcome_unknown', status: 307 })
     t.equal(vendor.requests.length, before + 1)
   })
 })
@@ -186,18 +187,18 @@ await t.test('a 409 to a request under an idempotency key may come of an earlier
   const keyed = (more: Parameters<typeof httpOf>[1] = {}) => httpOf(network, { errors: { ...errors, map: { duplicate: 'provider_error' } }, keyed: true, ...more })
   vendor.answer({ status: 409, json: { code: 'conflict', message: 'At work.' } })
   t.strictSame(await failed(keyed().post(url, {}, Sent)), { word: 'outcome_unknown', code: 'conflict', status: 409, message: 'At work.' })
-  t.match(await failed(keyed({ progress: createProgress({ passed: false }) }).post(url, {}, Sent)), { word: 'provider_unavailable' })
+  has(t, await failed(keyed({ progress: createProgress({ passed: false }) }).post(url, {}, Sent)), { word: 'provider_unavailable' })
   vendor.answer({ status: 409, json: { code: 'duplicate', message: 'F-1 is booked already.' } })
-  t.match(await failed(keyed().post(url, {}, Sent)), { word: 'provider_error', code: 'duplicate' })
+  has(t, await failed(keyed().post(url, {}, Sent)), { word: 'provider_error', code: 'duplicate' })
   vendor.answer({ status: 422, json: { code: 'conflict', message: 'Another request has this key.' } })
-  t.match(await failed(keyed().post(url, {}, Sent)), { word: 'provider_error', status: 422 })
+  has(t, await failed(keyed().post(url, {}, Sent)), { word: 'provider_error', status: 422 })
 })
 
 await t.test('a cut after the request left is unknown for what changes something, and only there', async (t) => {
   for (const cut of ['before-body', 'after-body'] as const) {
     vendor.answer({ cut })
     t.strictSame(await failed(httpOf(network).post(url, { json: 1 }, Sent)), { word: 'outcome_unknown', message: '"api.acme.test" cut the connection.' })
-    t.match(await failed(httpOf(network).get(url, {}, Sent)), { word: 'provider_unavailable' })
+    has(t, await failed(httpOf(network).get(url, {}, Sent)), { word: 'provider_unavailable' })
   }
 })
 
@@ -222,12 +223,12 @@ await t.test('nothing is sent', async (t) => {
   })
 
   await t.test('to a host that has no address', async (t) => {
-    t.match(await missing({ resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }), { word: 'provider_unavailable', message: '"api.acme.test" cannot be found, or has no address that may be reached from here.' })
+    has(t, await missing({ resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }), { word: 'provider_unavailable', message: '"api.acme.test" cannot be found, or has no address that may be reached from here.' })
   })
 
   await t.test('to a host whose certificate is not trusted, or of another name', async (t) => {
-    t.match(await missing({ route: vendor.route, ca: [(await createAuthority()).ca] }), { word: 'provider_unavailable', message: /has no valid TLS certificate/ })
-    t.match(await missing({ route: () => ({ host: 'localhost', port: vendor.port }), ca: [] }), { word: 'provider_unavailable' })
+    has(t, await missing({ route: vendor.route, ca: [(await createAuthority()).ca] }), { word: 'provider_unavailable', message: /has no valid TLS certificate/ })
+    has(t, await missing({ route: () => ({ host: 'localhost', port: vendor.port }), ca: [] }), { word: 'provider_unavailable' })
   })
 
   await t.test('to a host that speaks no TLS, or hangs up first', async (t) => {
@@ -236,7 +237,7 @@ await t.test('nothing is sent', async (t) => {
       await once(plain, 'listening')
       t.teardown(() => plain.close())
       const { port } = plain.address() as { port: number }
-      t.match(await missing({ route: () => ({ host: '127.0.0.1', port }) }), { word: 'provider_unavailable' })
+      has(t, await missing({ route: () => ({ host: '127.0.0.1', port }) }), { word: 'provider_unavailable' })
     }
   })
 
@@ -249,12 +250,12 @@ await t.test('nothing is sent', async (t) => {
     for (const host of [...chosen, '2130706433', '0x7f000001', '0177.1', '１２７.0.0.1']) {
       const literal = { word: 'provider_unavailable', message: /may not be reached: its address is not public/, ours: true }
       const name = { word: 'provider_unavailable', message: '"api.acme.test" cannot be found, or has no address that may be reached from here.', ours: undefined }
-      t.match(await failed(http.post(`https://${host}:${vendor.port}/`, {}, Sent)), host === 'api.acme.test' ? name : literal, host)
+      has(t, await failed(http.post(`https://${host}:${vendor.port}/`, {}, Sent)), host === 'api.acme.test' ? name : literal, host)
     }
     const real = createNetwork({ ca: [vendor.ca] })
     t.teardown(() => real.close())
     const localhost = httpOf(real, { targets: { provider: 'acme', declared: [], chosen: ['localhost'] } }).post(`https://localhost:${vendor.port}/`, {}, Sent)
-    t.match(await failed(localhost), { message: /^"localhost" cannot be found, or has no address/ }, 'a name that the system\'s resolver knows')
+    has(t, await failed(localhost), { message: /^"localhost" cannot be found, or has no address/ }, 'a name that the system\'s resolver knows')
     t.equal(vendor.requests.length, before)
   })
 
@@ -262,7 +263,7 @@ await t.test('nothing is sent', async (t) => {
     const before = vendor.requests.length
     const http = httpOf(network, { targets: { provider: 'acme', declared: ['api.acme.test', '*.files.acme.test'], chosen: ['mine.test'] } })
     const wrong = ['https://evil.test/', 'https://acme.test/', 'https://xapi.acme.test/', 'https://api.acme.test.evil.test/', 'https://files.acme.test/', 'https://evilfiles.acme.test/', 'https://a.mine.test/', 'http://api.acme.test/', 'ftp://api.acme.test/', 'https://user@api.acme.test/', 'https://u:p@api.acme.test/', '/v1', 'https://']
-    for (const url of wrong) t.match(await failed(http.post(url, {}, Sent)), { word: 'provider_unavailable', message: /^The provider "acme" /, ours: true }, url)
+    for (const url of wrong) has(t, await failed(http.post(url, {}, Sent)), { word: 'provider_unavailable', message: /^The provider "acme" /, ours: true }, url)
     t.equal(vendor.requests.length, before)
     vendor.answer({ json: { id: '1' } })
     for (const url of ['https://a.files.acme.test/', 'https://a.b.files.acme.test/', 'https://mine.test:8443/', 'https://API.acme.test/']) t.strictSame(await http.post(url, {}, Sent), { id: '1' }, url)
@@ -270,7 +271,7 @@ await t.test('nothing is sent', async (t) => {
 
   await t.test('once the call has ended', async (t) => {
     const before = vendor.requests.length
-    t.match(await failed(httpOf(network, { ended: AbortSignal.abort() }).post(url, {}, Sent)), { word: 'provider_unavailable', message: 'The provider "acme" sent a request after its call had ended.' })
+    has(t, await failed(httpOf(network, { ended: AbortSignal.abort() }).post(url, {}, Sent)), { word: 'provider_unavailable', message: 'The provider "acme" sent a request after its call had ended.' })
     t.equal(vendor.requests.length, before)
   })
 })
@@ -280,7 +281,7 @@ await t.test('nothing leaves for a caller that has lost what it calls for', asyn
   const before = vendor.requests.length
 
   await t.test('when it begins', async (t) => {
-    t.match(await failed(httpOf(network, { holds: () => false }).post(url, { json: {} }, Sent)), lost)
+    has(t, await failed(httpOf(network, { holds: () => false }).post(url, { json: {} }, Sent)), lost)
     t.equal(vendor.requests.length, before)
   })
 
@@ -303,7 +304,7 @@ await t.test('nothing leaves for a caller that has lost what it calls for', asyn
     await handshake.promise
     holds = false
     goOn.resolve(undefined)
-    t.match(await sent, lost)
+    has(t, await sent, lost)
     t.equal(vendor.requests.length, before, 'the vendor was reached and got no request')
     holds = true
     vendor.answer({ json: { id: '1' } })
@@ -314,7 +315,7 @@ await t.test('nothing leaves for a caller that has lost what it calls for', asyn
     const requests = vendor.requests.length
     let pieces = 0
     const read = (): Promise<Readable> => Promise.resolve(Readable.from([Buffer.from('%PDF'), Buffer.from('-2.0')]))
-    t.match(await failed(httpOf(network, { documents: { ...documents, read }, holds: () => pieces++ < 2 }).post(url, { document: pdf }, Sent)), lost)
+    has(t, await failed(httpOf(network, { documents: { ...documents, read }, holds: () => pieces++ < 2 }).post(url, { document: pdf }, Sent)), lost)
     t.equal(vendor.requests.length, requests)
   })
 })
@@ -359,15 +360,15 @@ await t.test('a download is kept, with its type', async (t) => {
   vendor.answer({ body: Buffer.from('%PDF-2.0'), headers: { 'content-type': 'application/pdf' } })
   const keep = async (bytes: Readable, about: { filename: string, contentType: string }): Promise<DocumentHandle> => ({ ...pdf, ...about, size: (await buffer(bytes)).byteLength })
   t.strictSame(await httpOf(network, { documents: { ...documents, keep } }).download(url, { filename: 'signed.pdf' }), { ...pdf, filename: 'signed.pdf' })
-  t.match(last(), { method: 'GET', headers: { accept: '*/*' } })
+  has(t, last(), { method: 'GET', headers: { accept: '*/*' } })
   vendor.answer({ cut: 'in-reply' })
-  t.match(await failed(httpOf(network, { documents: { ...documents, keep } }).download(url, { filename: 'x' })), { word: 'provider_unavailable', message: /cannot be kept: it cut the connection/ })
+  has(t, await failed(httpOf(network, { documents: { ...documents, keep } }).download(url, { filename: 'x' })), { word: 'provider_unavailable', message: /cannot be kept: it cut the connection/ })
 })
 
 await t.test('a call is one line of the log: where, how long, and nothing that was said', async (t) => {
   vendor.answer({ json: { id: 'canary-reply' } })
   const log = memoryLog()
   await httpOf(network, { log }).post(`${url}?token=canary-query`, { basic: ['canary-user', 'canary-password'], json: 'canary-body', headers: { 'x-key': 'canary-header' } }, Sent)
-  t.match(log.lines, [{ level: 'debug', message: 'vendor called', facts: { method: 'POST', host: 'api.acme.test', path: '/v1/messages', status: 200, ms: Number } }])
-  t.notMatch(JSON.stringify(log.lines), /canary/)
+  has(t, log.lines, [{ level: 'debug', message: 'vendor called', facts: { method: 'POST', host: 'api.acme.test', path: '/v1/messages', status: 200, ms: Number } }])
+  lacks(t, JSON.stringify(log.lines), /canary/)
 })

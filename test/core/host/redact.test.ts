@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { createRedactor } from '../../../core/host/redact.ts'
+import { contains } from '../../support/matching.ts'
 
 /** Long enough to count, and nothing of the mark that replaces it. */
 const secret = fc.string({ minLength: 4, maxLength: 40, unit: 'binary' }).filter((text) => !'[redacted]'.includes(text) && !/redacted|[[\]]/.test(text))
@@ -33,7 +34,7 @@ await t.test('a secret in a Basic header is found, whatever the user name\'s len
   for (const user of ['', 'a', 'ab', 'abc', 'abcd']) {
     const header = Buffer.from(`${user}:correct horse battery`).toString('base64')
     const text = createRedactor(['correct horse battery']).text(`Basic ${header}`)
-    t.match(text, /^Basic .*\[redacted\].{0,4}$/)
+    contains(t, text, /^Basic .*\[redacted\].{0,4}$/)
     t.ok(text.length < 30, text)
   }
   t.end()

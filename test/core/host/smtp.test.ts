@@ -14,6 +14,7 @@ import { createSmtp, type SmtpOptions } from '../../../core/host/smtp.ts'
 import type { Smtp, SmtpMessage, SmtpTransport } from '../../../core/host/smtp-message.ts'
 import { createAuthority } from '../../../core/testing/certificates.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
+import { contains, has, lacks } from '../../support/matching.ts'
 import { answer, mailServer, type MailServer } from '../../support/smtp.ts'
 
 const transport: SmtpTransport = { host: 'mail.acme.test', user: 'user', password: 'password' }
@@ -99,19 +100,19 @@ const failed = (sending: Promise<unknown>): Promise<Failure | undefined> => send
 await t.test('a message is sent over TLS, signed in, with its attachments', async (t) => {
   const { server, smtp } = await begin(t)
   const receipt = await smtp.send(message({ to: ['Ada <ada@example.com>', 'bob@example.com'], cc: ['cc@example.com'], bcc: ['bcc@example.com'], replyTo: 'reply@acme.test', subject: 'Facture n° 1', html: '<p>Bonjour</p>', attachments: [pdf], headers: { 'X-Step': 'step-1' } }), transport)
-  t.match(receipt, { messageId: /^<[0-9a-f-]{36}@acme\.test>$/, response: /^250 .*Queued\.$/, accepted: ['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'], rejected: [] })
+  has(t, receipt, { messageId: /^<[0-9a-f-]{36}@acme\.test>$/, response: /^250 .*Queued\.$/, accepted: ['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'], rejected: [] })
   const [mail] = server.mails
-  t.match(mail, { from: 'billing@acme.test', to: ['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'], secure: true, user: 'user' })
-  for (const line of [/^From: Acme <billing@acme\.test>/m, /^To: Ada <ada@example\.com>, bob@example\.com/m, /^Reply-To: reply@acme\.test/m, /^Subject: =\?UTF-8\?/m, /^X-Step: step-1/m, /text\/html/, /text\/plain/, /application\/pdf/]) t.match(mail?.source, line)
-  t.match(mail?.source, Buffer.from('%PDF-2.0').toString('base64'))
-  t.match(mail?.source, `Message-ID: ${receipt.messageId}`)
-  t.notMatch(mail?.source, /bcc@example\.com/, 'the hidden recipients stay hidden')
+  has(t, mail, { from: 'billing@acme.test', to: ['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'], secure: true, user: 'user' })
+  for (const line of [/^From: Acme <billing@acme\.test>/m, /^To: Ada <ada@example\.com>, bob@example\.com/m, /^Reply-To: reply@acme\.test/m, /^Subject: =\?UTF-8\?/m, /^X-Step: step-1/m, /text\/html/, /text\/plain/, /application\/pdf/]) contains(t, mail?.source, line)
+  contains(t, mail?.source, Buffer.from('%PDF-2.0').toString('base64'))
+  contains(t, mail?.source, `Message-ID: ${receipt.messageId}`)
+  lacks(t, mail?.source, /bcc@example\.com/, 'the hidden recipients stay hidden')
 })
 
 await t.test('TLS from the first byte works too, and no login where there is none', async (t) => {
   const { server, smtp } = await begin(t, () => ({ secure: true, authOptional: true }))
   await smtp.send(message(), { host: 'mail.acme.test', security: 'tls' })
-  t.match(server.mails, [{ secure: true }])
+  has(t, server.mails, [{ secure: true }])
 })
 
 await t.test('the ports are those of the protocol unless told', async (t) => {
@@ -128,7 +129,7 @@ await t.test('connections are kept for one account and its settings', async (t) 
   t.equal(server.connections(), 1)
   await smtpOf(network, { account: 'company 2' }).send(message(), transport)
   t.equal(server.connections(), 2)
-  t.match(await failed(smtpOf(network).send(message(), { ...transport, password: 'changed' })), { word: 'authentication_error' })
+  has(t, await failed(smtpOf(network).send(message(), { ...transport, password: 'changed' })), { word: 'authentication_error' })
   t.equal(server.connections(), 3)
 })
 
@@ -156,8 +157,8 @@ for (const [what, options, failure] of refusals) {
 
 await t.test('a bad login is the company\'s', async (t) => {
   const { smtp } = await begin(t)
-  t.match(await failed(smtp.send(message(), { ...transport, password: 'wrong' })), { word: 'authentication_error', code: '535', message: '"mail.acme.test" answered: 535 Wrong user or password.' })
-  t.match(await failed(smtp.send(message(), { host: 'mail.acme.test' })), { word: 'distant_service_error', code: '530' })
+  has(t, await failed(smtp.send(message(), { ...transport, password: 'wrong' })), { word: 'authentication_error', code: '535', message: '"mail.acme.test" answered: 535 Wrong user or password.' })
+  has(t, await failed(smtp.send(message(), { host: 'mail.acme.test' })), { word: 'distant_service_error', code: '530' })
 })
 
 await t.test('a recipient that is refused beside an accepted one is told, and is no error', async (t) => {
@@ -165,8 +166,8 @@ await t.test('a recipient that is refused beside an accepted one is told, and is
     onRcptTo ({ address }, _session, callback) { callback(address.startsWith('no') ? answer(550, '5.1.1 No such user') : null) }
   }))
   const receipt = await smtp.send(message({ to: ['ada@example.com', 'nobody@example.com'], cc: ['none@example.com'] }), transport)
-  t.match(receipt, { accepted: ['ada@example.com'], rejected: [{ address: 'nobody@example.com', code: 550, message: '550 5.1.1 No such user' }, { address: 'none@example.com', code: 550, message: '550 5.1.1 No such user' }] })
-  t.match(server.mails, [{ to: ['ada@example.com'] }])
+  has(t, receipt, { accepted: ['ada@example.com'], rejected: [{ address: 'nobody@example.com', code: 550, message: '550 5.1.1 No such user' }, { address: 'none@example.com', code: 550, message: '550 5.1.1 No such user' }] })
+  has(t, server.mails, [{ to: ['ada@example.com'] }])
 })
 
 await t.test('this service tells its name', async (t) => {
@@ -178,23 +179,23 @@ await t.test('this service tells its name', async (t) => {
 
 await t.test('the Message-ID is in ASCII, whatever the domain of the sender, and its own where it is given', async (t) => {
   const { server, smtp } = await begin(t)
-  t.match(await smtp.send(message({ from: 'Bücher <post@bücher.test>' }), transport), { messageId: /^<[0-9a-f-]{36}@xn--bcher-kva\.test>$/ })
-  t.match(await smtp.send(message({ id: 'step-7' }), transport), { messageId: '<step-7@acme.test>' })
-  t.match(server.mails.map(({ from, source }) => [from, /^Message-ID: (.*)\r$/m.exec(source)?.[1]]), [['post@bücher.test', /^<[!-~]+@xn--bcher-kva\.test>$/], ['billing@acme.test', '<step-7@acme.test>']])
+  has(t, await smtp.send(message({ from: 'Bücher <post@bücher.test>' }), transport), { messageId: /^<[0-9a-f-]{36}@xn--bcher-kva\.test>$/ })
+  has(t, await smtp.send(message({ id: 'step-7' }), transport), { messageId: '<step-7@acme.test>' })
+  has(t, server.mails.map(({ from, source }) => [from, /^Message-ID: (.*)\r$/m.exec(source)?.[1]]), [['post@bücher.test', /^<[!-~]+@xn--bcher-kva\.test>$/], ['billing@acme.test', '<step-7@acme.test>']])
 })
 
 await t.test('addresses beyond ASCII go to a server that offers to take them, and to no other', async (t) => {
   const beyond = message({ from: 'Zoë <zoë@acme.test>', to: ['Ada <ada@example.com>', 'jürgen@bücher.example'] })
   const { server, smtp } = await begin(t)
-  t.match(await smtp.send(beyond, transport), { accepted: ['ada@example.com', 'jürgen@bücher.example'] })
+  has(t, await smtp.send(beyond, transport), { accepted: ['ada@example.com', 'jürgen@bücher.example'] })
   await smtp.send(beyond, transport)
   t.equal(server.connections(), 2, 'it is asked once')
-  t.match(server.mails, [{ from: 'zoë@acme.test', to: ['ada@example.com', 'jürgen@bücher.example'] }, {}])
+  has(t, server.mails, [{ from: 'zoë@acme.test', to: ['ada@example.com', 'jürgen@bücher.example'] }, {}])
   const { server: other, smtp: unwilling } = await begin(t, () => ({ hideSMTPUTF8: true }))
-  t.match(await failed(unwilling.send(beyond, transport)), { word: 'distant_service_error', code: 'smtputf8', message: '"mail.acme.test" takes no address beyond ASCII, such as zoë@acme.test: it does not offer SMTPUTF8.' })
+  has(t, await failed(unwilling.send(beyond, transport)), { word: 'distant_service_error', code: 'smtputf8', message: '"mail.acme.test" takes no address beyond ASCII, such as zoë@acme.test: it does not offer SMTPUTF8.' })
   t.same(other.mails, [])
   await unwilling.send(message({ to: ['ada@bücher.example'] }), transport)
-  t.match(other.mails, [{ source: /^To: ada@xn--bcher-kva\.example\r$/m }], 'a domain is written in ASCII')
+  has(t, other.mails, [{ source: /^To: ada@xn--bcher-kva\.example\r$/m }], 'a domain is written in ASCII')
 })
 
 await t.test('a server that refuses and hangs up is understood: its words count', async (t) => {
@@ -202,7 +203,7 @@ await t.test('a server that refuses and hangs up is understood: its words count'
     for (const extensions of [[], ['PIPELINING']]) {
       const { ca, route } = await abruptServer(t, at, extensions)
       const network = networkOf(t, { ca: [ca], route })
-      t.match(await failed(smtpOf(network).send(message(), { ...transport, security: 'tls' })), { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 5.7.1 Go away' }, [at, ...extensions].join(' '))
+      has(t, await failed(smtpOf(network).send(message(), { ...transport, security: 'tls' })), { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 5.7.1 Go away' }, [at, ...extensions].join(' '))
     }
   }
 })
@@ -214,7 +215,7 @@ await t.test('messages are signed where there is a key, with the headers that a 
   await smtp.send(message({ html: '<p>Bonjour é</p>', attachments: [pdf], headers: { 'List-Unsubscribe': '<https://acme.test/u>', 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }), { ...transport, dkim })
   const source = server.mails[0]?.source ?? ''
   const { tags, valid } = signatureIn(source, publicKey)
-  t.match(tags, { d: 'acme.test', s: 'k1', a: 'rsa-sha256', h: /from:.*subject:.*list-unsubscribe:list-unsubscribe-post/ })
+  has(t, tags, { d: 'acme.test', s: 'k1', a: 'rsa-sha256', h: /from:.*subject:.*list-unsubscribe:list-unsubscribe-post/ })
   t.equal(valid(source), true)
   t.equal(valid(source.replace('Subject: Your', 'Subject: My')), false)
   t.equal(valid(source.replace('Bonjour', 'Bonsoir')), false)
@@ -230,7 +231,7 @@ await t.test('cuts', async (t) => {
   for (const [when, options] of before) {
     await t.test(`${when}: nothing was accepted`, async (t) => {
       const { smtp } = await begin(t, options)
-      t.match(await failed(smtp.send(message(), transport)), { word: 'provider_unavailable' })
+      has(t, await failed(smtp.send(message(), transport)), { word: 'provider_unavailable' })
     })
   }
 
@@ -238,7 +239,7 @@ await t.test('cuts', async (t) => {
     const { smtp } = await begin(t, (cut) => ({ onData (stream) { stream.once('data', cut) } }), {
       documents: { read: () => Promise.resolve(Readable.from((function * () { for (let piece = 0; piece < 64; piece++) yield Buffer.alloc(1024 * 1024) })())) }
     })
-    t.match(await failed(smtp.send(message({ attachments: [{ ...pdf, size: 64 * 1024 * 1024 }] }), transport)), { word: 'provider_unavailable' })
+    has(t, await failed(smtp.send(message({ attachments: [{ ...pdf, size: 64 * 1024 * 1024 }] }), transport)), { word: 'provider_unavailable' })
   })
 
   await t.test('in the middle of a signed message: nothing was accepted', async (t) => {
@@ -246,14 +247,14 @@ await t.test('cuts', async (t) => {
     const { smtp } = await begin(t, (cut) => ({ onData (stream) { stream.once('data', cut) } }), {
       documents: { read: () => Promise.resolve(Readable.from((function * () { for (let piece = 0; piece < 8; piece++) yield Buffer.alloc(1024 * 1024) })())) }
     })
-    t.match(await failed(smtp.send(message({ attachments: [{ ...pdf, size: 8 * 1024 * 1024 }] }), { ...transport, dkim })), { word: 'provider_unavailable' })
+    has(t, await failed(smtp.send(message({ attachments: [{ ...pdf, size: 8 * 1024 * 1024 }] }), { ...transport, dkim })), { word: 'provider_unavailable' })
   })
 
   await t.test('after the message: it may have been accepted', async (t) => {
     const progress = createProgress({ passed: true })
     const { smtp } = await begin(t, (cut) => ({ onData (stream) { stream.resume().once('end', cut) } }), { progress })
-    t.match(await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
-    t.match(progress.doubt, { word: 'outcome_unknown' })
+    has(t, await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
+    has(t, progress.doubt, { word: 'outcome_unknown' })
   })
 
   await t.test('of a kept connection: the next message is not lost, and may be sent again', async (t) => {
@@ -271,7 +272,7 @@ await t.test('a call that is given up while the server decides leaves a doubt', 
   const progress = createProgress({ passed: true })
   const call = new AbortController()
   const { smtp } = await begin(t, () => ({ onData (stream) { stream.resume().once('end', () => call.abort()) } }), { progress, ended: call.signal })
-  t.match(await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
+  has(t, await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
 })
 
 await t.test('the end of a message, with which it is taken, is not told for a caller that has lost what it sends for', async (t) => {
@@ -279,7 +280,7 @@ await t.test('the end of a message, with which it is taken, is not told for a ca
   for (const asked of [0, 1, 2]) {
     let times = 0
     const { server, network } = await begin(t)
-    t.match(await failed(smtpOf(network, { holds: () => times++ < asked }).send(message({ attachments: [pdf] }), transport)), lost, `lost after ${asked} times`)
+    has(t, await failed(smtpOf(network, { holds: () => times++ < asked }).send(message({ attachments: [pdf] }), transport)), lost, `lost after ${asked} times`)
     t.strictSame(server.mails, [])
     await smtpOf(network).send(message(), transport)
     t.equal(server.mails.length, 1, 'the next one goes out')
@@ -289,7 +290,7 @@ await t.test('the end of a message, with which it is taken, is not told for a ca
 await t.test('an attachment that cannot be read, or is not as long as it says, sends nothing', async (t) => {
   for (const read of [() => Promise.reject(new Error('gone')), () => Promise.resolve(Readable.from([Buffer.from('%P')]))]) {
     const { server, smtp } = await begin(t, undefined, { documents: { read } })
-    t.match(await failed(smtp.send(message({ attachments: [pdf] }), transport)), { word: 'provider_unavailable' })
+    has(t, await failed(smtp.send(message({ attachments: [pdf] }), transport)), { word: 'provider_unavailable' })
     t.strictSame(server.mails, [])
   }
 })
@@ -298,15 +299,15 @@ await t.test('nobody is connected to', async (t) => {
   await t.test('whose certificate is not trusted, or of another name', async (t) => {
     const server = await mailServer(t)
     const { ca } = await createAuthority()
-    t.match(await failed(smtpOf(networkOf(t, { ca: [ca], route: server.route })).send(message(), transport)), { word: 'provider_unavailable', message: /certificate/ })
+    has(t, await failed(smtpOf(networkOf(t, { ca: [ca], route: server.route })).send(message(), transport)), { word: 'provider_unavailable', message: /certificate/ })
     const other = { ...transport, host: 'other.acme.test' }
-    t.match(await failed(smtpOf(networkOf(t, { ca: [server.ca], route: server.route }), { targets: { provider: 'mail', declared: [], chosen: [other.host] } }).send(message(), other)), { word: 'provider_unavailable', message: /other\.acme\.test/ })
+    has(t, await failed(smtpOf(networkOf(t, { ca: [server.ca], route: server.route }), { targets: { provider: 'mail', declared: [], chosen: [other.host] } }).send(message(), other)), { word: 'provider_unavailable', message: /other\.acme\.test/ })
     t.strictSame(server.mails, [])
   })
 
   await t.test('who offers no TLS: the password does not leave in the clear', async (t) => {
     const { server, smtp } = await begin(t, () => ({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] }))
-    t.match(await failed(smtp.send(message(), transport)), { word: 'provider_unavailable' })
+    has(t, await failed(smtp.send(message(), transport)), { word: 'provider_unavailable' })
     t.strictSame(server.mails, [])
   })
 
@@ -317,7 +318,7 @@ await t.test('nobody is connected to', async (t) => {
       const { port } = strange.address() as AddressInfo
       if (greet === undefined) strange.close()
       else t.teardown(() => strange.close())
-      t.match(await failed(smtpOf(networkOf(t, { route: () => ({ host: '127.0.0.1', port }) })).send(message(), transport)), { word: 'provider_unavailable' })
+      has(t, await failed(smtpOf(networkOf(t, { route: () => ({ host: '127.0.0.1', port }) })).send(message(), transport)), { word: 'provider_unavailable' })
     }
   })
 
@@ -326,7 +327,7 @@ await t.test('nobody is connected to', async (t) => {
     const network = createNetwork({ resolve: () => Promise.resolve(['93.184.215.14', '10.0.0.1']) })
     t.teardown(() => network.close())
     const smtp = smtpOf(network, { targets: { provider: 'mail', declared: [], chosen: ['127.0.0.1', '[::1]', 'mail.acme.test', '169.254.169.254'] } })
-    for (const host of hosts) t.match(await failed(smtp.send(message(), { ...transport, host })), { word: 'provider_unavailable', message: /may not be reached: its address is not public/, ours: true }, host)
+    for (const host of hosts) has(t, await failed(smtp.send(message(), { ...transport, host })), { word: 'provider_unavailable', message: /may not be reached: its address is not public/, ours: true }, host)
     const inside = await failed(smtp.send(message(), { ...transport, host: 'mail.acme.test' }))
     const unknown = smtpOf(networkOf(t, { resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }))
     t.strictSame(await failed(unknown.send(message(), { ...transport, host: 'mail.acme.test' })), inside, 'a name inside is not told from one that there is not')
@@ -334,19 +335,19 @@ await t.test('nobody is connected to', async (t) => {
     const real = createNetwork({ ca: [server.ca] })
     t.teardown(() => real.close())
     const localhost = smtpOf(real, { targets: { provider: 'mail', declared: [], chosen: ['localhost'] } }).send(message(), { ...transport, host: 'localhost', port: server.port })
-    t.match(await failed(localhost), { word: 'provider_unavailable', message: /^"localhost" cannot be found, or has no address/ }, 'a name that the system\'s resolver knows')
+    has(t, await failed(localhost), { word: 'provider_unavailable', message: /^"localhost" cannot be found, or has no address/ }, 'a name that the system\'s resolver knows')
     t.equal(server.connections(), 0)
   })
 
   await t.test('whom the configuration does not name, or who is no host', async (t) => {
     const { server, smtp } = await begin(t)
-    for (const host of ['evil.test', 'mail.acme.test/x', 'user@mail.acme.test', '']) t.match(await failed(smtp.send(message(), { ...transport, host })), { word: 'provider_unavailable', ours: true }, host)
+    for (const host of ['evil.test', 'mail.acme.test/x', 'user@mail.acme.test', '']) has(t, await failed(smtp.send(message(), { ...transport, host })), { word: 'provider_unavailable', ours: true }, host)
     t.equal(server.connections(), 0)
   })
 
   await t.test('once the call has ended', async (t) => {
     const { server, smtp } = await begin(t, undefined, { ended: AbortSignal.abort() })
-    t.match(await failed(smtp.send(message(), transport)), { word: 'provider_unavailable', ours: true })
+    has(t, await failed(smtp.send(message(), transport)), { word: 'provider_unavailable', ours: true })
     t.equal(server.connections(), 0)
   })
 })
@@ -368,7 +369,7 @@ const injections: [string, Partial<SmtpMessage>][] = [
 for (const [what, more] of injections) {
   await t.test(`refused before anything is sent: ${what}`, async (t) => {
     const { server, smtp } = await begin(t)
-    t.match(await failed(smtp.send(message(more), transport)), { word: 'provider_error', code: /^(header|address)$/ })
+    has(t, await failed(smtp.send(message(more), transport)), { word: 'provider_error', code: /^(header|address)$/ })
     t.equal(server.connections(), 0)
   })
 }
@@ -377,6 +378,6 @@ await t.test('the log has where and how long, and nothing that was said', async 
   const log = memoryLog()
   const { smtp } = await begin(t, undefined, { log })
   await smtp.send(message({ subject: 'canary', text: 'canary', to: ['canary@example.com'] }), transport)
-  t.match(log.lines, [{ level: 'debug', message: 'mail server called', facts: { host: 'mail.acme.test', ms: Number } }])
-  t.notMatch(JSON.stringify(log.lines), /canary|password/)
+  has(t, log.lines, [{ level: 'debug', message: 'mail server called', facts: { host: 'mail.acme.test', ms: Number } }])
+  lacks(t, JSON.stringify(log.lines), /canary|password/)
 })

@@ -5,6 +5,7 @@ import { needsProvider, services } from '../../../core/services/index.ts'
 import type { DispatchRequest } from '../../../core/services/request.ts'
 import { chainBody, continuations } from '../../support/chains.ts'
 import { judgeChain, judgeRequest, readerFor, template } from '../pipeline/support.ts'
+import { has } from '../../support/matching.ts'
 
 const read = (path: readonly ServiceName[], more: Record<string, unknown> = {}): DispatchRequest => readerFor(path)(chainBody(path, template, more))
 const without = (body: Record<string, unknown>, field: string): Record<string, unknown> => Object.fromEntries(Object.entries(body).filter(([name]) => name !== field))
@@ -44,10 +45,10 @@ await t.test('the top serves the first step that needs a provider, every other h
     const [first, ...others] = path.filter(needsProvider)
     const own = Object.fromEntries(others.map((name) => [name, { ...continuations[name]?.[name] as object | undefined, providerName: `own-${name}`, settings: { label: name } }]))
     const chosen = new Map(read(path, { providerName: 'top', settings: { label: 'top' }, ...own }).steps.map((step) => [step.service, step]))
-    t.match(chosen.get(first ?? 'file'), { providerName: 'top', settings: { label: 'top' } }, path.join('/'))
+    has(t, chosen.get(first ?? 'file'), { providerName: 'top', settings: { label: 'top' } }, path.join('/'))
     t.equal(chosen.get(first ?? 'file')?.at('providerName'), '/providerName')
     for (const name of others) {
-      t.match(chosen.get(name), { providerName: `own-${name}`, settings: { label: name } }, path.join('/'))
+      has(t, chosen.get(name), { providerName: `own-${name}`, settings: { label: name } }, path.join('/'))
       t.equal(chosen.get(name)?.at('settings'), `/${name}/settings`)
     }
     const { providerName, settings } = read(path).steps.at(-1) ?? {}
@@ -61,7 +62,7 @@ await t.test('the first of them has no second place for its choice, and a servic
   t.strictSame(problems(['file', 'upload'], { upload: { settings: {} } }), ['/upload/settings unknown_field'])
   t.strictSame(problems(['file', 'sms'], { file: { providerName: 'acme' } }), ['/file/providerName unknown_field'])
   t.strictSame(problems(['invoicing', 'upload'], { upload: { providername: 'acme' } }), ['/upload/providername unknown_field'])
-  t.match(judgeChain(['invoicing', 'upload'], chainBody(['invoicing', 'upload'], template, { upload: { providername: 'acme' } })).details, [{ message: 'Unknown field "providername" (did you mean "providerName"?).' }])
+  has(t, judgeChain(['invoicing', 'upload'], chainBody(['invoicing', 'upload'], template, { upload: { providername: 'acme' } })).details, [{ message: 'Unknown field "providername" (did you mean "providerName"?).' }])
   t.strictSame(problems(['invoicing', 'upload'], { upload: { folder: 'x' } }), ['/upload/folder unknown_field'])
   t.strictSame(problems(['invoicing', 'upload'], { upload: {} }), [])
   t.end()
@@ -80,9 +81,9 @@ await t.test('lifted fields may stand at the top or inside, wherever the service
 await t.test('a chain that begins with a file may name its template, no other may', (t) => {
   const fileContent = { templateName: 'Sample', data: { number: 'F-1' } }
   const body = without(chainBody(['file', 'email'], template), 'template')
-  t.match(readerFor(['file', 'email'])({ ...body, fileContent }).steps, [{ template: { name: 'Sample', data: { number: 'F-1' }, path: '/fileContent/data' } }, { template: undefined }])
-  t.match(judgeChain(['file', 'email'], { ...body, fileContent, template }), { word: 'validation_error', problems: ['/fileContent contradiction'] })
-  t.match(judgeChain(['file', 'email'], body), { word: 'validation_error', problems: ['/template required'] })
+  has(t, readerFor(['file', 'email'])({ ...body, fileContent }).steps, [{ template: { name: 'Sample', data: { number: 'F-1' }, path: '/fileContent/data' } }, { template: undefined }])
+  has(t, judgeChain(['file', 'email'], { ...body, fileContent, template }), { word: 'validation_error', problems: ['/fileContent contradiction'] })
+  has(t, judgeChain(['file', 'email'], body), { word: 'validation_error', problems: ['/template required'] })
   t.strictSame(problems(['invoicing', 'email'], { fileContent }), ['/fileContent unknown_field'])
   t.end()
 })
@@ -93,9 +94,9 @@ await t.test('a later e-mail has a body or a template of its own, and not both',
     t.strictSame(problems(path, { email: fields }), ['/email/template required'])
     t.strictSame(problems(path, { email: { ...fields, body, template } }), ['/email/body contradiction'])
     t.strictSame(problems(path, { email: { ...fields, template: { id: 0 } } }), ['/email/template/data required', '/email/template/id too_small'])
-    t.match(read(path, { email: { ...fields, template: { id: 7, data: { a: 1 } } } }).steps.find(({ service }) => service === 'email'), { template: { id: 7, data: { a: 1 }, path: '/email/template/data' } })
+    has(t, read(path, { email: { ...fields, template: { id: 7, data: { a: 1 } } } }).steps.find(({ service }) => service === 'email'), { template: { id: 7, data: { a: 1 }, path: '/email/template/data' } })
   }
-  t.match(judgeChain(['file', 'email'], chainBody(['file', 'email'], template, { email: fields })).details, [{ message: 'The field "template" is required, or "email/body" in its place.' }])
+  has(t, judgeChain(['file', 'email'], chainBody(['file', 'email'], template, { email: fields })).details, [{ message: 'The field "template" is required, or "email/body" in its place.' }])
   t.end()
 })
 
@@ -118,9 +119,9 @@ const deferredOf = (deferred: unknown): string[] => problems(['esign', 'sms'], {
 await t.test('a deferred step is read with all that it needs in its own entry', (t) => {
   const email = { from: 'demo@example.com', to: 'ada@example.com', subject: 'Signed' }
   const { deferred: [upload, mail] } = read(['file', 'esign'], { deferred: [{ ...entry, providerName: 'disk', settings: { label: 'x' } }, { on: 'esign.declined', service: 'email', ...email, template }] })
-  t.match(upload, { service: 'upload', deferredOn: 'esign.completed', fields: {}, providerName: 'disk', settings: { label: 'x' } })
+  has(t, upload, { service: 'upload', deferredOn: 'esign.completed', fields: {}, providerName: 'disk', settings: { label: 'x' } })
   t.equal(upload?.at('providerName'), '/deferred/0/providerName')
-  t.match(mail, { service: 'email', deferredOn: 'esign.declined', template: { id: 1, path: '/deferred/1/template/data' } })
+  has(t, mail, { service: 'email', deferredOn: 'esign.declined', template: { id: 1, path: '/deferred/1/template/data' } })
   t.strictSame(mail?.fields, email)
   t.equal(mail?.at('from'), '/deferred/1/from')
   t.end()

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { esign } from '../../../core/services/esign.ts'
 import { judge, template, type World } from '../pipeline/support.ts'
+import { has } from '../../support/matching.ts'
 
 const ada = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }
 const grace = { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }
@@ -11,11 +12,11 @@ const problems = (esign: object, world?: World): string[] => judge('esign', { te
 const ordered = (...orders: (number | undefined)[]): object[] => orders.map((order, index) => ({ ...ada, email: `signer${index}@example.com`, ...(order === undefined ? {} : { order }) }))
 
 await t.test('signers may stand at the top or inside, and must not say two things', (t) => {
-  t.match(judge('esign', { template, signers: [ada] }).plan?.steps, [{ fields: { signers: [ada] } }])
-  t.match(judge('esign', { template, esign: { signers: [ada] } }).plan?.steps, [{ fields: { signers: [ada] } }])
+  has(t, judge('esign', { template, signers: [ada] }).plan?.steps, [{ fields: { signers: [ada] } }])
+  has(t, judge('esign', { template, esign: { signers: [ada] } }).plan?.steps, [{ fields: { signers: [ada] } }])
   t.same(judge('esign', { template, signers: [ada], esign: { signers: [{ lastName: 'Lovelace', firstName: 'Ada', email: 'ada@example.com' }] } }).problems, [], 'the order of the keys says nothing')
-  t.match(judge('esign', { template, signers: [ada], esign: { signers: [grace] } }), { word: 'validation_error', problems: ['/esign/signers contradiction'] })
-  t.match(judge('esign', { template }), { word: 'validation_error', problems: ['/signers required'] })
+  has(t, judge('esign', { template, signers: [ada], esign: { signers: [grace] } }), { word: 'validation_error', problems: ['/esign/signers contradiction'] })
+  has(t, judge('esign', { template }), { word: 'validation_error', problems: ['/signers required'] })
   t.end()
 })
 
@@ -64,7 +65,7 @@ await t.test('the address of a signer is one as in an e-mail; the provider gets 
   t.same(problems({ signers }), [])
   for (const email of ['Ada <ada@example.com>', '"a b"@example.com', 'ada@exa\u200fmple.com']) t.same(problems({ signers: [{ ...ada, email }] }), ['/esign/signers/0/email format'], email)
   t.same(problems({ signers: [...signers, { ...grace, email: 'ada@xn--bcher-kva.example' }] }), ['/esign/signers/1/email duplicate_signer'])
-  t.match(esign.request({ signers }, { document: { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf', contentType: 'application/pdf', size: 1, sha256: '0'.repeat(64) }, signatures: [], data: {}, metadata: {} }).esign.signers, [{ email: 'ada@xn--bcher-kva.example' }])
+  has(t, esign.request({ signers }, { document: { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf', contentType: 'application/pdf', size: 1, sha256: '0'.repeat(64) }, signatures: [], data: {}, metadata: {} }).esign.signers, [{ email: 'ada@xn--bcher-kva.example' }])
   t.end()
 })
 
@@ -102,7 +103,7 @@ await t.test('a signer\'s phone number is one that can exist, in the form of E.1
   t.same(world('0612345678').problems, ['/signers/1/phoneNumber pattern'])
   t.same(world('+33612').problems, ['/signers/1/phoneNumber pattern'])
   t.same(world('+336123456').problems, ['/signers/1/phoneNumber impossible_number'])
-  t.match(world('+33000000000').warnings, ['/signers/1/phoneNumber unassigned_number'])
+  has(t, world('+33000000000').warnings, ['/signers/1/phoneNumber unassigned_number'])
   t.end()
 })
 
@@ -126,7 +127,7 @@ await t.test('the provider is asked with every default in its place', (t) => {
     data: { number: 'C-1' },
     metadata: { orderId: '1' }
   })
-  t.match(esign.request({ signers: [ada], signatureType: 'ADVANCED', expiresInDays: 5, locale: 'fr' }, { document, pages: 1, signatures, data: {}, metadata: {} }).esign, { signatureType: 'ADVANCED', expiresInDays: 5, locale: 'fr' })
+  has(t, esign.request({ signers: [ada], signatureType: 'ADVANCED', expiresInDays: 5, locale: 'fr' }, { document, pages: 1, signatures, data: {}, metadata: {} }).esign, { signatureType: 'ADVANCED', expiresInDays: 5, locale: 'fr' })
   t.end()
 })
 

@@ -5,6 +5,7 @@ import { chains } from '../../../core/services/chains.ts'
 import { documentedChain, documentedRequest } from '../../../core/services/request-document.ts'
 import { createRequestReader } from '../../../core/services/request.ts'
 import { beginnings, chainBody } from '../../support/chains.ts'
+import { has } from '../../support/matching.ts'
 
 const template = { id: 1, data: {} }
 const email = { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Your document' }
@@ -76,6 +77,6 @@ await t.test('the body of longer chains is documented as wide as the widest', (t
     t.same(fits(body), { ok: true, value: body }, path.join('/'))
     t.ok(readBy(createRequestReader(path), body))
   }
-  for (const body of [{}, { template, fileContent: { templateName: 'Letter', data: {} } }, { template, email: { from: email.from } }, { template, unknown: 1 }]) t.match(fits(body), { ok: false })
+  for (const body of [{}, { template, fileContent: { templateName: 'Letter', data: {} } }, { template, email: { from: email.from } }, { template, unknown: 1 }]) has(t, fits(body), { ok: false })
   t.end()
 })

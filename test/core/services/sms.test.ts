@@ -1,6 +1,7 @@
 import t from 'tap'
 import { checkMessage, sms } from '../../../core/services/sms.ts'
 import { judge, template, type Judgement, type World } from '../pipeline/support.ts'
+import { contains, has } from '../../support/matching.ts'
 
 const judgeSms = (fields: object, world?: World): Judgement => judge('sms', { sms: { phoneNumber: '+33612345678', message: 'Hello', ...fields } }, world)
 const problems = (fields: object, world?: World): string[] => judgeSms(fields, world).problems
@@ -26,22 +27,22 @@ await t.test('the message wins over the text of a template', (t) => {
 
 await t.test('the number has the form of E.164', (t) => {
   for (const phoneNumber of ['0612345678', '+0612345678', '33612345678', '+33 6 12 34 56 78', '+1234567890123456', '+', '', '+33612345678\n', '+٣٣٦١٢٣٤٥٦٧٨']) {
-    t.match(judgeSms({ phoneNumber }), { word: 'validation_error', problems: ['/sms/phoneNumber pattern'] }, JSON.stringify(phoneNumber))
+    has(t, judgeSms({ phoneNumber }), { word: 'validation_error', problems: ['/sms/phoneNumber pattern'] }, JSON.stringify(phoneNumber))
   }
-  t.match(judge('sms', { sms: { message: 'Hello' } }), { word: 'validation_error', problems: ['/sms/phoneNumber required'] })
+  has(t, judge('sms', { sms: { message: 'Hello' } }), { word: 'validation_error', problems: ['/sms/phoneNumber required'] })
   t.end()
 })
 
 await t.test('a number that no country has is refused', (t) => {
   for (const phoneNumber of ['+3361234567', '+336123456789', '+9991234567890', '+1234567']) {
-    t.match(judgeSms({ phoneNumber }), { word: 'validation_failed', problems: ['/sms/phoneNumber impossible_number'] }, phoneNumber)
+    has(t, judgeSms({ phoneNumber }), { word: 'validation_failed', problems: ['/sms/phoneNumber impossible_number'] }, phoneNumber)
   }
   t.end()
 })
 
 await t.test('a number in no known range is a warning: numbering plans change', (t) => {
-  t.match(judgeSms({ phoneNumber: '+33000000000' }), { problems: [], warnings: ['/sms/phoneNumber unassigned_number'] })
-  for (const phoneNumber of ['+33612345678', '+447797712345', '+14165550123', '+15005550001', '+77011234567']) t.match(judgeSms({ phoneNumber }), { problems: [], warnings: [] }, phoneNumber)
+  has(t, judgeSms({ phoneNumber: '+33000000000' }), { problems: [], warnings: ['/sms/phoneNumber unassigned_number'] })
+  for (const phoneNumber of ['+33612345678', '+447797712345', '+14165550123', '+15005550001', '+77011234567']) has(t, judgeSms({ phoneNumber }), { problems: [], warnings: [] }, phoneNumber)
   t.end()
 })
 
@@ -58,13 +59,13 @@ await t.test('the number lies where the provider sends to', (t) => {
     ['+15551234567', []],
     ['+80012345678', ['/sms/phoneNumber not_supported_by_provider']]
   ] as const) t.same(problems({ phoneNumber }, { capabilities: { countries } }), found, phoneNumber)
-  t.match(judgeSms({ phoneNumber: '+80012345678' }, { capabilities: { countries } }).details[0]?.message, 'does not send to +800; it sends to FR, US, GB.')
+  contains(t, judgeSms({ phoneNumber: '+80012345678' }, { capabilities: { countries } }).details[0]?.message, 'does not send to +800; it sends to FR, US, GB.')
   t.end()
 })
 
 await t.test('more than 1530 characters are refused', (t) => {
   t.same(problems({ message: 'a'.repeat(1530) }), [])
-  t.match(judgeSms({ message: 'a'.repeat(1531) }), { word: 'validation_error', problems: ['/sms/message too_long'] })
+  has(t, judgeSms({ message: 'a'.repeat(1531) }), { word: 'validation_error', problems: ['/sms/message too_long'] })
   t.end()
 })
 

@@ -2,25 +2,26 @@ import t from 'tap'
 import { checkFileSize, upload } from '../../../core/services/upload.ts'
 import { readUploadFields } from '../../../core/services/upload-fields.ts'
 import { judgeRequest, type Judgement, type World } from '../pipeline/support.ts'
+import { has } from '../../support/matching.ts'
 
 const judgeFields = (fields: Record<string, string>, world?: World): Judgement => judgeRequest(() => readUploadFields(fields), world)
 const document = { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf', contentType: 'application/pdf', size: 5, sha256: '0'.repeat(64) }
 
 await t.test('a file needs no fields, and no template', (t) => {
-  t.match(judgeFields({}), { problems: [], plan: { request: { services: ['upload'], metadata: {}, steps: [{ settings: {} }] } } })
+  has(t, judgeFields({}), { problems: [], plan: { request: { services: ['upload'], metadata: {}, steps: [{ settings: {} }] } } })
   t.equal(judgeFields({}).plan?.steps[0]?.content, undefined)
   t.end()
 })
 
 await t.test('metadata and settings are JSON texts', (t) => {
   const { plan } = judgeFields({ metadata: '{"orderId":"A-1"}', settings: '{"label":"x"}', providerName: 'acme' })
-  t.match(plan?.request, { metadata: { orderId: 'A-1' }, steps: [{ settings: { label: 'x' }, providerName: 'acme' }] })
-  t.match(judgeFields({ settings: '{"labels":"x"}' }), { word: 'validation_failed', problems: ['/settings/labels unknown_field'] })
+  has(t, plan?.request, { metadata: { orderId: 'A-1' }, steps: [{ settings: { label: 'x' }, providerName: 'acme' }] })
+  has(t, judgeFields({ settings: '{"labels":"x"}' }), { word: 'validation_failed', problems: ['/settings/labels unknown_field'] })
   t.end()
 })
 
 await t.test('everything that is wrong with the fields is told together', (t) => {
-  t.match(judgeFields({ metadata: '{"orderId":', settings: '[]', providerName: 'ACME', callbackUrl: 'http://example.com', folder: 'x' }), {
+  has(t, judgeFields({ metadata: '{"orderId":', settings: '[]', providerName: 'ACME', callbackUrl: 'http://example.com', folder: 'x' }), {
     word: 'validation_error',
     problems: ['/metadata json', '/folder unknown_field', '/providerName pattern', '/settings type', '/callbackUrl format']
   })

@@ -7,6 +7,7 @@ import { findDispatch, listEvents } from '../../../core/store/dispatch-views.ts'
 import { IdempotencyKeyTaken, openDispatch, type NewDispatch } from '../../../core/store/dispatches.ts'
 import { detachDispatch, holdStep, postponeLook, resumeDispatch } from '../../../core/store/runs.ts'
 import { beginAttempt, settleStep, type Settlement } from '../../../core/store/steps.ts'
+import { has } from '../../support/matching.ts'
 import { seededDatabase } from '../../support/service.ts'
 
 const now = new Date('2026-03-14T09:30:00Z')
@@ -59,12 +60,12 @@ const conflict = { word: 'conflict' }
 
 await t.test('a dispatch is recorded with its price held, then called, then settled', async (t) => {
   const dispatch = await opened()
-  t.match(await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'running', finished_at: null, steps: [{ status: 'planned', held: 3, charged: 0 }] })
+  has(t, await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'running', finished_at: null, steps: [{ status: 'planned', held: 3, charged: 0 }] })
   t.strictSame(await credits(dispatch), { balance: 10, held: 3 })
   t.equal(await begin(dispatch), 1)
-  t.match(await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'running', steps: [{ status: 'calling', provider_version: '1.0.1' }] })
+  has(t, await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'running', steps: [{ status: 'calling', provider_version: '1.0.1' }] })
   await settle(dispatch, accepted, 'succeeded')
-  t.match(await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'succeeded', finished_at: now, steps: [{ status: 'accepted', held: 0, charged: 3, remote_id: 'remote-1', error: null }] })
+  has(t, await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'succeeded', finished_at: now, steps: [{ status: 'accepted', held: 0, charged: 3, remote_id: 'remote-1', error: null }] })
   t.strictSame(await credits(dispatch), { balance: 7, held: 0 })
 })
 
@@ -82,7 +83,7 @@ await t.test('of two runners one calls the provider', async (t) => {
   const dispatch = await opened()
   const both = await Promise.allSettled([begin(dispatch), begin(dispatch)])
   t.strictSame(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-  t.match(both.find(({ status }) => status === 'rejected'), { reason: conflict })
+  has(t, both.find(({ status }) => status === 'rejected'), { reason: conflict })
   const attempts = await database.owner.selectFrom('attempts').select('number').where('step_id', '=', dispatch.stepId).execute()
   t.equal(attempts.length, 1)
 })
@@ -92,7 +93,7 @@ await t.test('a step is settled once, and charged once, whoever tries', async (t
   await begin(dispatch)
   const all = await Promise.allSettled([settle(dispatch, accepted, 'succeeded'), settle(dispatch, accepted, 'succeeded'), settle(dispatch, failing('rejected'), 'failed')])
   t.equal(all.filter(({ status }) => status === 'fulfilled').length, 1)
-  for (const result of all) if (result.status === 'rejected') t.match(result.reason, conflict)
+  for (const result of all) if (result.status === 'rejected') has(t, result.reason, conflict)
   const ledger = await database.owner.selectFrom('ledger').selectAll().where('step_id', '=', dispatch.stepId).execute()
   t.strictSame(await credits(dispatch), { balance: 10 - 3 * ledger.length, held: 0 })
   const events = await listEvents(database, dispatch.companyId, dispatch.dispatchId, { limit: 10 })
@@ -104,7 +105,7 @@ await t.test('only a dispatch that failed is taken up again, by one runner, with
   await begin(doubtful)
   await settle(doubtful, failing('uncertain'), 'uncertain')
   t.equal(await resume(doubtful), false, 'one in doubt')
-  t.match(await begin(doubtful).catch((error: unknown) => error), conflict)
+  has(t, await begin(doubtful).catch((error: unknown) => error), conflict)
   const dispatch = await opened()
   t.equal(await resume(dispatch), false, 'one that runs')
   await begin(dispatch)
@@ -159,8 +160,8 @@ await t.test('a retry puts right no step that was done meanwhile, and takes up n
   await settle(dispatch, failing('rejected'), 'failed')
   const retried = (): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor, replacement: { stepId, fields: { documentType: 'QUOTE' }, requestSettings: {} }, beginning: leaseOf(runId) })
   await database.owner.updateTable('steps').set({ status: 'accepted' }).where('step_id', '=', stepId).execute()
-  t.match(await retried().catch((error: unknown) => error), conflict)
-  t.match(await findDispatch(database, companyId, dispatchId), { status: 'failed', steps: [{ fields: { documentType: 'INVOICE' } }] })
+  has(t, await retried().catch((error: unknown) => error), conflict)
+  has(t, await findDispatch(database, companyId, dispatchId), { status: 'failed', steps: [{ fields: { documentType: 'INVOICE' } }] })
   await database.owner.updateTable('steps').set({ status: 'rejected' }).where('step_id', '=', stepId).execute()
   await database.owner.updateTable('dispatches').set({ data: null }).where('dispatch_id', '=', dispatchId).execute()
   t.equal(await retried(), false)

@@ -13,6 +13,7 @@ import { chooseAccount } from '../../../core/store/embedded-account.ts'
 import { locateBinaries } from '../../../core/store/embedded-binaries.ts'
 import { isPostmaster, readPostmaster, stopServer } from '../../../core/store/embedded-postmaster.ts'
 import { findEmbedded, startEmbedded, StartError } from '../../../core/store/embedded.ts'
+import { contains, has, lacks } from '../../support/matching.ts'
 
 const isRoot = process.getuid?.() === 0
 const nobody = { uid: 65534, gid: 65534 }
@@ -80,7 +81,7 @@ void t.test('a second start finds the data of the first, on a durable, checksumm
   t.notOk(isPostmaster(first.pid, join(dir, 'data')), 'no process is left')
 
   const second = await startEmbedded({ dir, log: line => lines.push(line) })
-  t.match(second, { adopted: false })
+  has(t, second, { adopted: false })
   t.equal(lines.length, 1, 'nothing is created twice')
   t.same(await query(second.url, 'select answer from kept'), [{ answer: 42 }])
   await second.stop()
@@ -95,9 +96,9 @@ void t.test('only who knows the password comes in, and the service alone can rea
   const embedded = await startEmbedded({ dir })
   const file = statSync(join(dir, 'password'))
   t.same([file.mode & 0o777, file.uid], [0o600, process.getuid?.()])
-  t.match(embedded.url, /^postgres:\/\/dispatch:[0-9a-f]{64}@/)
-  t.match(await withoutPassword(embedded.url), refusedWithout)
-  t.match(await query(embedded.url.replace(/:[0-9a-f]+@/, ':0@'), 'select 1').catch((error: unknown) => error), refusedWithout)
+  contains(t, embedded.url, /^postgres:\/\/dispatch:[0-9a-f]{64}@/)
+  has(t, await withoutPassword(embedded.url), refusedWithout)
+  has(t, await query(embedded.url.replace(/:[0-9a-f]+@/, ':0@'), 'select 1').catch((error: unknown) => error), refusedWithout)
   t.same(await query(embedded.url, "select rolpassword like 'SCRAM-SHA-256$%' as sealed from pg_authid where rolname = 'dispatch'"), [{ sealed: true }])
   t.equal(await findEmbedded(dir), embedded.url, 'a command beside the service')
   await embedded.stop()
@@ -120,7 +121,7 @@ void t.test('a database of before there were passwords gets one, whether its ser
     const after = await startEmbedded({ dir })
     t.equal(after.adopted, left !== undefined)
     t.same(await query(after.url, 'select answer from kept'), [{ answer: 42 }])
-    t.match(await withoutPassword(after.url), refusedWithout)
+    has(t, await withoutPassword(after.url), refusedWithout)
     t.not(after.url, before.url, 'it is another one')
     await after.stop()
   }
@@ -156,7 +157,7 @@ void t.test('a server that a killed service left is adopted, not doubled', async
     const { process: owner, report } = await service(dir)
     await kill(owner, signal)
     const embedded = await startEmbedded({ dir })
-    t.match(embedded, { adopted: true, pid: report.pid, url: report.url }, `after ${signal} to the whole process group`)
+    has(t, embedded, { adopted: true, pid: report.pid, url: report.url }, `after ${signal} to the whole process group`)
     await embedded.stop()
     t.notOk(isPostmaster(embedded.pid, join(dir, 'data')), 'and stopped like an own one')
   }
@@ -187,7 +188,7 @@ void t.test('of services that start at once on an empty folder, one gets the dat
   const services = await Promise.all([service(dir), service(dir), service(dir)])
   const refused = services.filter(({ report }) => report.refused !== undefined)
   t.equal(refused.length, 2)
-  for (const { report } of refused) t.match(report.refused, /^Another instance of the service runs on .*: stop it first/)
+  for (const { report } of refused) contains(t, report.refused, /^Another instance of the service runs on .*: stop it first/)
   t.same(readdirSync(dir).filter(name => name.startsWith('initdb-')), [], 'nothing half-made is left')
   const owner = services.find(({ report }) => report.url !== undefined)
   t.same(await query(owner?.report.url ?? '', 'select 1 as one'), [{ one: 1 }], 'the server goes on for its owner')
@@ -237,7 +238,7 @@ void t.test('a copied folder gets a server of its own, though the pid file names
 void t.test('a data directory may lie deeper than a socket path is long', async t => {
   const dir = join(folder(t), 'x'.repeat(120))
   const embedded = await startEmbedded({ dir })
-  t.notMatch(embedded.socketDir, dir)
+  lacks(t, embedded.socketDir, dir)
   t.equal(statSync(embedded.socketDir).mode & 0o777, 0o700, 'the folder of the socket is private')
   t.same(await query(embedded.url, 'select 1 as one'), [{ one: 1 }])
   await embedded.stop()
@@ -286,7 +287,7 @@ void t.test('as root', { skip: isRoot ? false : 'needs root' }, async t => {
     chmodSync(dirname(closed), 0o700)
     withoutUnshare(t)
     const account = chooseAccount({ ...binaries, home: join(closed, 'native') }, [dir])
-    t.match(account, { binaries: { home: join(dir, `postgres-${binaries.version}`) }, prefix: [], ids: nobody })
+    has(t, account, { binaries: { home: join(dir, `postgres-${binaries.version}`) }, prefix: [], ids: nobody })
     t.equal(spawnSync(join(account.binaries.home, 'bin/postgres'), ['--version'], nobody).status, 0)
     t.same(chooseAccount({ ...binaries, home: join(closed, 'native') }, [dir]), account, 'once')
     t.end()
@@ -305,7 +306,7 @@ void t.test('as root', { skip: isRoot ? false : 'needs root' }, async t => {
     mkdirSync(dir)
     chownSync(dir, nobody.uid, nobody.gid)
     const { stdout } = spawnSync(process.execPath, [holder, dir], { ...nobody, input: '', encoding: 'utf8' })
-    t.match(Value.Parse(Report, JSON.parse(stdout)), { adopted: false })
+    has(t, Value.Parse(Report, JSON.parse(stdout)), { adopted: false })
     t.equal(readPostmaster(join(dir, 'data')), undefined)
     t.end()
   })
@@ -314,7 +315,7 @@ void t.test('as root', { skip: isRoot ? false : 'needs root' }, async t => {
     const dir = folder(t)
     mkdirSync(dir, { mode: 0o755 })
     const { stdout } = spawnSync(process.execPath, [holder, dir], { ...nobody, input: '', encoding: 'utf8' })
-    t.match(Value.Parse(Report, JSON.parse(stdout)).refused, /^The data directory .* cannot be written \(EACCES\)/)
+    contains(t, Value.Parse(Report, JSON.parse(stdout)).refused, /^The data directory .* cannot be written \(EACCES\)/)
     t.end()
   })
 })

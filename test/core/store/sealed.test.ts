@@ -3,6 +3,7 @@ import { checkMasterKeys, createKeyring, rewrapSecrets, sealedUnder, type Envelo
 import { sql } from 'kysely'
 import t from 'tap'
 import { dump } from '../../hostile/support.ts'
+import { contains, has } from '../../support/matching.ts'
 import { quickRenderer } from '../../plugins/support/parts.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
 import { invoiceRequest, seededDatabase, startService, type TestService } from '../../support/service.ts'
@@ -58,7 +59,7 @@ await t.test('a rotation that is killed leaves everything readable, and the next
   await t.rejects(checkMasterKeys(house.get('database'), next))
   await t.rejects(checkMasterKeys(house.get('database'), old))
   const service = await start({ ...base64(after), previousMasterKey: before.toString('base64') })
-  t.match(await dispatch(service), { status: 200 })
+  has(t, await dispatch(service), { status: 200 })
   t.equal(tokens.at(-1), 'token-1')
 })
 
@@ -66,8 +67,8 @@ await t.test('a service with both keys goes on reading and writing while secrets
   const service = await start({ ...base64(after), previousMasterKey: before.toString('base64') })
   const change = async (): Promise<void> => {
     for (let turn = 2; turn < 12; turn++) {
-      t.match(await put(service, `token-${turn}`), { status: 200 })
-      t.match(await dispatch(service), { status: 200 })
+      has(t, await put(service, `token-${turn}`), { status: 200 })
+      has(t, await dispatch(service), { status: 200 })
       t.equal(tokens.at(-1), `token-${turn}`)
     }
   }
@@ -80,11 +81,11 @@ await t.test('a service with both keys goes on reading and writing while secrets
 
 await t.test('afterwards the new key alone opens everything, and the one before nothing', async (t) => {
   const service = await start(base64(after))
-  t.match(await dispatch(service), { status: 200 })
+  has(t, await dispatch(service), { status: 200 })
   t.equal(tokens.at(-1), 'token-11')
   const { body: { data } } = await service.send('POST', '/auth', { body: { username: 'demo@example.com', password: 'demo-password' } }, null)
   t.equal((await fetch(`${service.url}/healthz`, { headers: { authorization: `Bearer ${String(data.token)}` } })).status, 200)
-  t.match(await service.house.get('callbackSigning').sign(2, { id: 'a', body: 'b' }), { 'webhook-signature': /^v1,/ })
+  has(t, await service.house.get('callbackSigning').sign(2, { id: 'a', body: 'b' }), { 'webhook-signature': /^v1,/ })
   const { rows } = await sql<{ parked: Envelope }>`select parked from inbound`.execute(owner)
   t.equal(rows.filter(({ parked }) => next.open(parked, 'webhook headers').toString() === '{}').length, 250)
   await t.rejects(start(base64(before)), { name: 'SealError' })
@@ -102,5 +103,5 @@ await t.test('what is being changed meanwhile is rewrapped as it becomes', async
     return { work }
   })
   await rewrapping.work
-  t.match(JSON.stringify((await row.executeTakeFirstOrThrow()).secrets), changed.sealed)
+  contains(t, JSON.stringify((await row.executeTakeFirstOrThrow()).secrets), changed.sealed)
 })

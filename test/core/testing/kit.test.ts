@@ -9,6 +9,7 @@ import type { SettingsForm } from '../../../core/host/form.ts'
 import { canariesOf, reveals, withCanaries } from '../../../core/testing/canary.ts'
 import { Type } from '../../../core/provider.ts'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
+import { contains, has } from '../../support/matching.ts'
 
 const formOf = (properties: Record<string, object>): SettingsForm => ({ ...Type.Object(properties as never), additionalProperties: false }) as unknown as SettingsForm
 
@@ -17,7 +18,7 @@ await t.test('a secret is replaced by another of the same shape, wherever it sta
   const settings = { key: 'sk_test_0123456789abcdef', server: 'vendor.test' }
   const canaries = canariesOf(form, settings, 1)
   const changed = withCanaries({ settings, list: ['a sk_test_0123456789abcdef b'] }, canaries)
-  t.match(changed.settings.key, /^sk_test_0123[0-9a-f]{12}$/)
+  contains(t, changed.settings.key, /^sk_test_0123[0-9a-f]{12}$/)
   t.not(changed.settings.key, settings.key)
   t.equal(changed.settings.server, 'vendor.test')
   t.equal(changed.list[0], `a ${changed.settings.key} b`)
@@ -48,8 +49,8 @@ await t.test('a connection to another machine is told and not made; afterwards t
   const before = connect()
   const folder = await provide(await directory(t), 'caller', { 'index.js': 'await fetch(\'https://elsewhere.test\').catch(() => undefined)\nexport default {}' })
   const report = await runConformance(folder)
-  t.match(formatReport(report), /✗ quiet: .*\n {4}✗ while it is loaded\n {8}It connects to "elsewhere.test"\./)
-  t.match(report.cases.find(({ rule }) => rule === 'manifest'), { status: 'failed', why: /Invalid manifest/ })
+  contains(t, formatReport(report), /✗ quiet: .*\n {4}✗ while it is loaded\n {8}It connects to "elsewhere.test"\./)
+  has(t, report.cases.find(({ rule }) => rule === 'manifest'), { status: 'failed', why: /Invalid manifest/ })
   t.strictSame(countOf(report), { passed: 0, failed: 2, skipped: 0 })
   t.strictSame(connect(), before)
   t.notOk(Object.hasOwn(process.stdout, 'write'))

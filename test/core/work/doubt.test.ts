@@ -14,6 +14,7 @@ import { forgetKeys } from '../../../core/store/retention.ts'
 import { takeRun } from '../../../core/store/runs.ts'
 import { sweepOnce } from '../../../core/work/dispatching.ts'
 import type { Queue } from '../../../core/work/queue.ts'
+import { has } from '../../support/matching.ts'
 import { clockAt, quickRenderer } from '../../plugins/support/parts.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
 import { chainBody } from '../../support/chains.ts'
@@ -79,8 +80,8 @@ await t.test('as long as a dispatch is in doubt its idempotency key keeps it fro
   t.equal(status, 504)
   clock.advance(3 * day)
   await forgetKeys(database, { before: clock.now(), limit: 100 })
-  t.match(await findIdempotencyKey(database, companyId, 'in doubt'), { dispatchId })
-  t.match(await send('POST', '/api/invoicing', sending), { status: 504, body: { error: 'outcome_unknown', dispatchId } })
+  has(t, await findIdempotencyKey(database, companyId, 'in doubt'), { dispatchId })
+  has(t, await send('POST', '/api/invoicing', sending), { status: 504, body: { error: 'outcome_unknown', dispatchId } })
   t.equal(vendor.taken.length, 1)
 
   t.equal((await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'rejected', reason: 'Lost.' } })).status, 200)
@@ -92,17 +93,17 @@ await t.test('a doubt that was cleared up counts nothing towards the next one of
   vendor.acts = ['drop']
   vendor.look = () => Promise.resolve({ found: 'absent' })
   const { body: { dispatchId } } = await invoice('draft-found')
-  t.match(await read(dispatchId), { status: 'uncertain' })
+  has(t, await read(dispatchId), { status: 'uncertain' })
   await database.owner.updateTable('provider_state').set({ key: 'elsewhere' }).where('provider_code', '=', 'draft-found:host').execute()
   for (const seconds of [10, 50, visibleAfter]) await after(seconds)
-  t.match(await read(dispatchId), { status: 'queued' }, 'it had reached no checkpoint: it is sent again')
+  has(t, await read(dispatchId), { status: 'queued' }, 'it had reached no checkpoint: it is sent again')
 
   vendor.acts = ['drop']
   clock.advance(10)
   await pipeline.take({ companyId, dispatchId })
-  t.match(await stepOf(dispatchId), { status: 'uncertain', uncertain_at: clock.now(), looks: 0 })
+  has(t, await stepOf(dispatchId), { status: 'uncertain', uncertain_at: clock.now(), looks: 0 })
   await after(10)
-  t.match(await read(dispatchId), { status: 'uncertain' }, 'what was accepted may not be visible yet')
+  has(t, await read(dispatchId), { status: 'uncertain' }, 'what was accepted may not be visible yet')
 })
 
 await t.test('a call that is repeated renews its doubt: that the vendor has nothing counts only so long after it has ended', async (t) => {
@@ -130,11 +131,11 @@ await t.test('a call that is repeated renews its doubt: that the vendor has noth
     t.equal((await attemptsOf(stepId)).length, 2)
     vendor.look = found('absent')
     await lookAfter(10)
-    t.match(await stepOf(dispatchId), { status: 'uncertain' }, act)
+    has(t, await stepOf(dispatchId), { status: 'uncertain' }, act)
     await lookAfter(counts - 10 - 1)
-    t.match(await stepOf(dispatchId), { status: 'uncertain', next_look_at: new Date(clock.now().getTime() + 1000) }, act)
+    has(t, await stepOf(dispatchId), { status: 'uncertain', next_look_at: new Date(clock.now().getTime() + 1000) }, act)
     await lookAfter(1)
-    t.match(await stepOf(dispatchId), { status: 'unavailable' }, act)
+    has(t, await stepOf(dispatchId), { status: 'unavailable' }, act)
   }
 })
 
@@ -144,9 +145,9 @@ await t.test('an e-mail whose event has come is sent again with what was signed'
   const { step_id: stepId } = await stepOf(dispatchId, 1)
   await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where('step_id', '=', stepId).execute()
   await after(0)
-  t.match(await read(dispatchId), { status: 'succeeded', steps: [{}, { status: 'uncertain' }] })
+  has(t, await read(dispatchId), { status: 'succeeded', steps: [{}, { status: 'uncertain' }] })
   await after(10)
-  t.match(await read(dispatchId), { status: 'succeeded', steps: [{}, { status: 'accepted' }] })
+  has(t, await read(dispatchId), { status: 'succeeded', steps: [{}, { status: 'accepted' }] })
   t.strictSame(mailed, Array(2).fill({ key: stepId, attached: ['signed.pdf'] }))
 })
 
@@ -154,7 +155,7 @@ await t.test('a person\'s word counts also when the data of the request are kept
   vendor.acts = ['lose']
   const { body: { dispatchId } } = await invoice('mute')
   await database.owner.updateTable('dispatches').set({ data: null }).where('dispatch_id', '=', dispatchId).execute()
-  t.match(await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'accepted', reason: 'It is in their list.' } }), { status: 200, body: { status: 'succeeded', creditsCharged: 1 } })
+  has(t, await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'accepted', reason: 'It is in their list.' } }), { status: 200, body: { status: 'succeeded', creditsCharged: 1 } })
 })
 
 await t.test('a client whose process has lost the dispatch is told that it goes on', async (t) => {
@@ -165,7 +166,7 @@ await t.test('a client whose process has lost the dispatch is told that it goes 
   clock.advance(16)
   await sweepOnce({ ...parts, leases: { ...parts.leases, held: () => [] } }, { send: () => Promise.resolve() } as Pick<Queue, 'send'> as Queue)
   vendor.release()
-  t.match(await answer, { status: 504, body: { error: 'timeout', dispatchId: String } })
+  has(t, await answer, { status: 504, body: { error: 'timeout', dispatchId: String } })
 })
 
 await t.test('a dispatch that cannot be recovered keeps no other from it', async (t) => {
@@ -179,10 +180,10 @@ await t.test('a dispatch that cannot be recovered keeps no other from it', async
   const [first, second] = [await lose(), await lose()]
   const notices: typeof parts.notices = { note: (queries, dispatch, type) => dispatch.dispatchId === first ? Promise.reject(new Error('No note.')) : parts.notices.note(queries, dispatch, type) }
   await after(16, { ...parts, notices })
-  t.match(await read(first), { status: 'running' })
-  t.match(await read(second), { status: 'uncertain' })
+  has(t, await read(first), { status: 'running' })
+  has(t, await read(second), { status: 'uncertain' })
   await after(5)
-  t.match(await read(first), { status: 'uncertain' })
+  has(t, await read(first), { status: 'uncertain' })
   t.strictSame(await callbacks(first), ['dispatch.uncertain'])
 })
 
@@ -193,11 +194,11 @@ await t.test('a process that ends waits for the dispatches that it took from the
   await vendor.hanging()
   let over = false
   const drained = pipeline.drain().then(() => { over = true })
-  t.match(await read(dispatchId), { status: 'running' })
+  has(t, await read(dispatchId), { status: 'running' })
   t.equal(over, false)
   vendor.release()
   await Promise.all([drained, taken])
-  t.match(await read(dispatchId), { status: 'succeeded' })
+  has(t, await read(dispatchId), { status: 'succeeded' })
 })
 
 await t.test('a file is removed where its dispatch was refused, and stays where it may have been recorded', async (t) => {
@@ -235,6 +236,6 @@ await t.test('what cannot be recorded is told as in doubt, even a refusal: anoth
       await setImmediate()
       mock.timers.tick(8_000)
     }
-    t.match(await settled, { word: 'outcome_unknown', dispatchId: run.dispatchId }, outcome)
+    has(t, await settled, { word: 'outcome_unknown', dispatchId: run.dispatchId }, outcome)
   }
 })

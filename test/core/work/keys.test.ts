@@ -1,5 +1,6 @@
 import t from 'tap'
 import { hookService, paths, until, vendorKey } from './support.ts'
+import { lacks } from '../../support/matching.ts'
 
 const clock = { time: Date.parse('2026-03-14T09:00:00.000Z') }
 const [first, second, stranger] = [vendorKey('scd_1'), vendorKey('scd_2'), vendorKey('scd_9')]
@@ -62,7 +63,7 @@ await t.test('while the keys cannot be read, events wait; what waits is sealed',
   const signature = third.sign(body)
   await post(paths.seal, body, { 'x-jws-signature': signature })
   const waiting = (await inbound()).find(({ parked }) => parked !== null)
-  t.notMatch(JSON.stringify(waiting?.parked), signature.slice(0, 40))
+  lacks(t, JSON.stringify(waiting?.parked), signature.slice(0, 40))
   await until('it is held', async () => (await inbound()).some(({ state }) => state === 'held'))
   clock.time += 61_000
   await service.house.get('queue').send('webhook', [{ data: { inboundId: waiting?.inbound_id ?? '' } }])
