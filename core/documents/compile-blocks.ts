@@ -23,7 +23,7 @@ export type CompiledBlock = (scope: Scope, out: ResolvedBlock[]) => void
 /** Compiles blocks in their order. */
 export function compileBlocks (blocks: readonly Block[], site: Site, setting: Setting): CompiledBlock {
   const inside = { ...site, depth: site.depth + 1 }
-  if (inside.depth > limits.depth) {
+  if (inside.depth > limits.depth && blocks.length > 0) {
     fault(site, `Blocks may stand inside each other ${limits.depth} levels deep at most.`)
     return () => undefined
   }

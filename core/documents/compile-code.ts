@@ -39,8 +39,9 @@ export function compileCode (source: Code, site: Site): (scope: Scope) => CodeBl
 
 function compileContent (source: Code, site: Site): { symbology: Symbology, content: CodeText } {
   const given = (['qr', 'code128', 'ean13', 'epc'] as const).filter((key) => source[key] !== undefined)
-  const [key = 'qr'] = given
+  const [key] = given
   if (given.length !== 1) fault(site, 'Expected one of "qr", "code128", "ean13" (an expression) or "epc" (true).')
+  if (key === undefined) return { symbology: 'qr', content: () => undefined }
   if (key === 'epc') return { symbology: 'qr', content: compilePayment(below(site, 'epc')) }
   return { symbology: key, content: compileValue(source[key] ?? '', below(site, key)) }
 }

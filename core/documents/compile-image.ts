@@ -24,15 +24,20 @@ export function readAssets (source: Readonly<Record<string, string>>, site: Site
 
 /** Compiles a picture: an asset of the template, or a data URI of the data; one that the data do not have is left out. */
 export function compileImage (source: Image, site: Site, assets: Assets): (scope: Scope) => ImageBlock | undefined {
-  const { asset, value, alt = '', align = 'start', width, height } = source
+  const { alt = '', align = 'start', width, height } = source
   const size = { ...(width === undefined ? {} : { width: points(width) }), ...(height === undefined ? {} : { height: points(height) }) }
-  if ((asset === undefined) === (value === undefined)) fault(site, 'Expected either "asset" (a name of "assets") or "value" (an expression that gives a data URI).')
-  const picture = value === undefined ? compileAsset(asset ?? '', below(site, 'asset'), assets) : compileValue(value, below(site, 'value'))
+  const picture = compilePicture(source, site, assets)
   const words = compileProse(alt, below(site, 'alt'))
   return (scope) => {
     const image = picture(scope)
     return image === undefined ? undefined : { kind: 'image', image, alt: plainText(words(scope)), align, ...size }
   }
+}
+
+function compilePicture ({ asset, value }: Image, site: Site, assets: Assets): (scope: Scope) => ImageData | undefined {
+  if ((asset === undefined) === (value === undefined)) fault(site, 'Expected either "asset" (a name of "assets") or "value" (an expression that gives a data URI).')
+  if (value !== undefined) return compileValue(value, below(site, 'value'))
+  return asset === undefined ? () => undefined : compileAsset(asset, below(site, 'asset'), assets)
 }
 
 function compileAsset (name: string, site: Site, assets: Assets): (scope: Scope) => ImageData | undefined {

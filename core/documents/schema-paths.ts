@@ -27,7 +27,8 @@ function follow (schema: Schema, path: readonly string[]): { nodes: Referent[] }
   for (const name of path) {
     const fields = items(nodes).map((node) => ({ known: fieldsOf(node.schema), root: node.root }))
     const next = fields.flatMap(({ known, root }) => known !== undefined && Object.hasOwn(known, name) ? nodesOf([known[name]], root) : [])
-    if (next.length === 0 && fields.every(({ known }) => known !== undefined)) return { unknown: name, known: fields.flatMap(({ known = {} }) => Object.keys(known)) }
+    const isKnown = fields.length === 0 || fields.some(({ known }) => known === undefined || Object.hasOwn(known, name))
+    if (!isKnown) return { unknown: name, known: fields.flatMap(({ known = {} }) => Object.keys(known)) }
     nodes = variants(next)
   }
   return { nodes }

@@ -54,7 +54,7 @@ for (const { code, service: name, request, sent } of newcomers) {
       t.ok(cases.length > 70)
     })
 
-    has(t, await dispatch({ providerName: code }), { status: 422, body: { error: 'configuration_missing', message: `no provider "${code}" installed` } })
+    has(t, await dispatch({ providerName: code }), { status: 422, body: { error: 'configuration_missing', message: `/providerName: There is no provider "${code}" installed.` } })
     cpSync(source, join(folders, code), { recursive: true })
     const reloaded = await service.send('POST', '/api/v1/providers/reload', {}, operator)
     has(t, reloaded.body.data.find((entry: { code: string }) => entry.code === code), { state: 'installed', services: { [name]: { verbs: Array } }, health: { state: 'ok' } })

@@ -53,7 +53,7 @@ await t.test('a recorded callback is delivered by the queue, signed with the sec
   const shown = await send('GET', '/api/v1/company/callback-secret')
   has(t, shown.body, { secrets: [{ expiresAt: null }, { createdAt: body.createdAt, expiresAt: again.previousUntil }] })
   for (const secret of [body.secret, again.secret] as string[]) t.notOk(JSON.stringify([shown.body, service.log]).includes(secret.slice(6)))
-  has(t, (await send('GET', '/api/v1/audit?action=callback-secret.rotated')).body.data, [{}, { author: { userId: 2, companyId: demo } }], 'who did it is in the audit log')
+  has(t, (await send('GET', '/api/v1/audit?action=callback-secret.rotated')).body.data, [{ action: 'callback-secret.rotated' }, { author: { userId: 2, companyId: demo } }], 'who did it is in the audit log')
 })
 
 await t.test('a failed one is tried again by itself', async (t) => {

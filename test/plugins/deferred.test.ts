@@ -106,7 +106,7 @@ await t.test('an e-mail whose text could not be made at first has it when it is 
   await becomes(dispatchId, 'unavailable')
   busy = false
   await tryAgain(dispatchId)
-  has(t, (await demo.outbox()).find(({ email }) => email?.subject === 'Templated'), { email: { html: '<p>Signed</p>', text: 'Signed' }, attachments: [{}] })
+  has(t, (await demo.outbox()).find(({ email }) => email?.subject === 'Templated'), { email: { html: '<p>Signed</p>', text: 'Signed' }, attachments: [{ contentType: 'application/pdf' }] })
 })
 
 await t.test('its permission is that of the moment when it is done', async (t) => {

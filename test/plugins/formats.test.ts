@@ -28,7 +28,7 @@ for (const [outputFormat, format, main] of [['DOCX', 'docx', 'word/document.xml'
   await t.test(`a ${outputFormat} is attached and archived as it is`, async (t) => {
     const email = { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Hello', body: 'See attached.' }
     const { status, body } = await service.send('POST', '/api/file/email/upload', { body: { template, file: { outputFormat }, email } })
-    has(t, { status, body }, { status: 200, body: { status: 'succeeded', steps: [{ generatedDocument: { filename: `Invoice-F-7.${format}`, contentType } }, {}, {}] } })
+    has(t, { status, body }, { status: 200, body: { status: 'succeeded', steps: [{ generatedDocument: { filename: `Invoice-F-7.${format}`, contentType } }, { status: 'accepted' }, { status: 'accepted' }] } })
     const { body: { data } } = await service.send('GET', '/api/v1/simulator/outbox')
     const sent = data.filter(({ attachments, document }: { attachments?: { contentType: string }[], document?: { contentType: string } }) => (attachments?.[0] ?? document)?.contentType === contentType)
     t.equal(sent.length, 2)

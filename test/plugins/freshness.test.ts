@@ -121,7 +121,7 @@ await t.test('a new version of a template is the next request\'s', async (t) => 
   has(t, (await there.send('GET', '/api/v1/templates/2')).body, { version: 2 })
   const { status, body } = await there.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { documentType: 'QUOTE', template: { id: 2, data: sample } }) })
   t.equal(status, 422)
-  has(t, body.details, [{ path: '/template/data/never', code: 'required' }])
+  has(t, body.details, [{ path: '/template/data/never', code: 'required' }, { path: '/documentType', code: 'not_supported_by_provider' }])
 })
 
 await t.test('what is done about a user in one process holds for the next request of the other', async (t) => {

@@ -32,7 +32,7 @@ await t.test('the list shows what a provider can do, its forms and its health', 
     code: 'simulator',
     name: 'Simulator',
     version: /^\d+\.\d+\.\d+$/,
-    services: { invoicing: { capabilities: { documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] }, idempotency: { kind: 'lookup', visibleAfter: 0 }, verbs: ['dispatch', 'lookup'] } },
+    services: { invoicing: { capabilities: { documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] }, idempotency: { kind: 'lookup', visibleAfter: 0 }, verbs: ['dispatch', 'lookup', 'status'] } },
     settings: { type: 'object', properties: { slowSeconds: { type: 'number', title: String } }, additionalProperties: false },
     requestSettings: { type: 'object', properties: { includePaymentCollectionLink: { type: 'boolean' } }, additionalProperties: false },
     health: { state: 'ok' }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { contains, has } from '../support/matching.ts'
+import { contains, has, matches } from '../support/matching.ts'
 import { startService, invoiceRequest, type Answer } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
@@ -59,9 +59,8 @@ await t.test('an error has word, message and request id; validation says besides
   for (const [path, more] of [['/api/invoicing', {}], ['/api/invoicing/validate', { result: 'error' }]] as const) {
     const { status, body, headers } = await service.send('POST', path, { body: { template: { id: 1 } } })
     t.equal(status, 400)
-    has(t, body, { error: 'validation_error', message: String, requestId: headers.get('x-request-id'), details: [{ path: String, code: String, message: String }] })
-    t.same(Object.keys(body).sort(), ['details', 'error', 'message', 'requestId', ...Object.keys(more)].sort())
-    has(t, body, more)
+    const detail = { path: String, code: String, message: String }
+    matches(t, body, { error: 'validation_error', message: String, requestId: headers.get('x-request-id'), details: [detail, detail], ...more })
   }
 })
 

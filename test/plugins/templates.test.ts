@@ -12,14 +12,13 @@ const ids = ({ body }: Answer): number[] => body.data.map(({ id }: { id: number 
 await t.test('the shared templates are listed: invoice, quote and credit note', async (t) => {
   const { status, body } = await get('/api/v1/templates')
   t.equal(status, 200)
-  has(t, body, {
-    data: [
-      { id: 1, name: 'Invoice', documentType: 'INVOICE' },
-      { id: 2, name: 'Quote', documentType: 'QUOTE' },
-      { id: 3, name: 'Credit note', documentType: 'CREDIT' }
-    ],
-    nextCursor: null
-  })
+  has(t, body.data.slice(0, 3), [
+    { id: 1, name: 'Invoice', documentType: 'INVOICE' },
+    { id: 2, name: 'Quote', documentType: 'QUOTE' },
+    { id: 3, name: 'Credit note', documentType: 'CREDIT' }
+  ])
+  t.equal(body.data.length, 13)
+  t.equal(body.nextCursor, null)
 })
 
 await t.test('a template is read with the schema of its data and a sample', async (t) => {

@@ -117,7 +117,7 @@ await t.test('what is deferred is a test when its event comes', async (t) => {
   }))
   await service.send('POST', '/api/v1/simulator/events', { body: { dispatchId: body.dispatchId, status: 'completed' } }, company.admin)
   await until('it is done', async () => (await read(body.dispatchId)).steps.every((step: any) => step.status === 'accepted'))
-  has(t, (await read(body.dispatchId)).steps, [{}, { providerName: 'simulator', sandbox: true }, { providerName: 'texts', sandbox: true }])
+  has(t, (await read(body.dispatchId)).steps, [{ sandbox: true }, { providerName: 'simulator', sandbox: true }, { providerName: 'texts', sandbox: true }])
   has(t, calls, [{ code: 'texts', sandbox: true }])
   t.equal(await balance(), before)
 })

@@ -66,8 +66,8 @@ await t.test('a route on its way out says so in every answer, and in the documen
   t.notOk('x-deprecation-warning' in (await server.inject({ url: '/api/v1/others' })).headers)
   const document = (await server.inject({ url: '/openapi.json' })).json<Document>()
   const { paths } = document
-  has(t, paths['/api/v1/things'].get, { deprecated: true, description: `Lists things.\n\n${warning}`, responses: { 200: { headers: { 'X-Deprecation-Warning': {} } } } })
-  has(t, resolved(document, paths['/api/v1/things'].get.responses['401']), { headers: { 'X-Deprecation-Warning': {} } })
+  has(t, paths['/api/v1/things'].get, { deprecated: true, description: `Lists things.\n\n${warning}`, responses: { 200: { headers: { 'X-Deprecation-Warning': { $ref: '#/components/headers/X-Deprecation-Warning' } } } } })
+  has(t, resolved(document, paths['/api/v1/things'].get.responses['401']), { headers: { 'X-Deprecation-Warning': { $ref: '#/components/headers/X-Deprecation-Warning' } } })
   t.notOk('deprecated' in paths['/api/v1/others'].get)
 })
 

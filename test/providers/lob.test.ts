@@ -287,7 +287,7 @@ await t.test('its settings are a form; its README names every one of them', asyn
     contains(t, readme, `\`${name}\``)
   }
   t.same(checkSettings(form, settings), [])
-  for (const apiKey of ['', 'test_', 'sk_live_1', 'live-1']) has(t, checkSettings(form, { ...settings, apiKey }), [{ path: '/apiKey' }], apiKey)
+  for (const apiKey of ['', 'test_', 'sk_live_1', 'live-1']) t.same([...new Set(checkSettings(form, { ...settings, apiKey }).map(({ path }) => path))], ['/apiKey'], apiKey)
 })
 
 await describesAll(t, 'lob')

@@ -269,7 +269,7 @@ await t.test('what is due is asked for, and why; tax is due on the whole', async
   }
   const named = await stripe(t, due(200000))
   await named.dispatch('invoicing', request('INVOICE', { data: { amountDue: 2000 } }), { settings: { ...settings, prepaidText: 'Anzahlung' } })
-  has(t, itemsOf(named), [['Anzahlung (2858.40 EUR)']])
+  has(t, itemsOf(named), [['Anzahlung (2858.40 EUR)', '-85840', undefined]])
 })
 
 await t.test('a customer\'s balance at Stripe changes no sum unseen', async (t) => {
@@ -546,7 +546,7 @@ await t.test('its settings are a form; its README names every one of them', asyn
     contains(t, readme, `\`${name}\``)
   }
   t.same(checkSettings(form, settings), [])
-  for (const secretKey of ['', 'pk_live_1', 'sk_1', 'sk_live_']) has(t, checkSettings(form, { ...settings, secretKey }), [{ path: '/secretKey' }], secretKey)
+  for (const secretKey of ['', 'pk_live_1', 'sk_1', 'sk_live_']) t.same([...new Set(checkSettings(form, { ...settings, secretKey }).map(({ path }) => path))], ['/secretKey'], secretKey)
 })
 
 await describesAll(t, 'stripe', { hosts: ['files.stripe.com'], links: ['pay.stripe.com'] })

@@ -269,5 +269,5 @@ await t.test('its settings are a form; its README names every one of them', asyn
     contains(t, readme, `\`${name}\``)
   }
   t.same(checkSettings(form, settings), [])
-  for (const apiKey of ['', 'a key']) has(t, checkSettings(form, { apiKey }), [{ path: '/apiKey' }], apiKey)
+  for (const apiKey of ['', 'a key']) t.same([...new Set(checkSettings(form, { apiKey }).map(({ path }) => path))], ['/apiKey'], apiKey)
 })

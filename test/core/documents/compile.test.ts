@@ -83,8 +83,8 @@ void t.test('conditions choose blocks, columns, entries and totals', (t) => {
     { keyValues: { entries: [{ label: 'k', value: 'yes', if: 'yes' }] } },
     { table: { each: 'list', as: 'x', columns: [{ header: 'a', text: 'a' }, { header: 'b', text: 'b', if: 'yes' }], totals: [{ label: 't', text: 't', if: 'yes' }] } }
   ], { yes, blankText: '', blankList: [], list: [1, 2] })
-  has(t, body(true), [{ runs: [{ text: 'then' }] }, { runs: [{ text: 'both' }] }, { kind: 'keyValues' }, { columns: { length: 2 }, totals: { length: 1 } }])
-  has(t, body(false), [{ runs: [{ text: 'else' }] }, { columns: { length: 1 }, totals: { length: 0 } }])
+  has(t, body(true), [{ runs: [{ text: 'then' }] }, { runs: [{ text: 'both' }] }, { kind: 'keyValues' }, { columns: [Object, Object], totals: [Object] }])
+  has(t, body(false), [{ runs: [{ text: 'else' }] }, { columns: [Object], totals: [] }])
   t.end()
 })
 

@@ -149,7 +149,7 @@ await t.test('what takes over the signed document needs a provider that hands it
   has(t, judgeDeferred(waits({ service: 'upload' }), waits(email), waits({ ...sms, message: linkToken }), waits({ ...email, attachGenerated: false, body: linkToken })), {
     word: 'validation_failed',
     problems: [0, 1, 2, 3].map((index) => `/deferred/${index}/on no_signed_document`),
-    details: [{ message: '"upload" takes over the signed document on esign.completed, and the provider "acme" hands out none: choose another provider for "esign", or an event on which the document is taken as it was sent, such as esign.signed.' }]
+    details: ['upload', 'email', 'sms', 'email'].map((service) => ({ message: `"${service}" takes over the signed document on esign.completed, and the provider "acme" hands out none: choose another provider for "esign", or an event on which the document is taken as it was sent, such as esign.signed.` }))
   })
   t.strictSame(judgeDeferred(waits({ ...email, attachGenerated: false }), waits({ ...sms, message: 'Signed.' }), waits({ service: 'upload' }, 'esign.signed'), waits(email, 'esign.declined')).problems, [])
   t.end()

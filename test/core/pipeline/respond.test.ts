@@ -79,7 +79,7 @@ await t.test('a chain of which something was done is no error to send again: its
     word: 'partially_dispatched',
     message: 'A part of the dispatch is done ("invoicing"). The step "sms" is not: The answer was lost. Do not send the request again: what became of that step is being found out; then the rest is done by itself, or by a POST to "retryUrl".',
     status: 'uncertain',
-    steps: [{}, { error: { error: 'outcome_unknown' } }]
+    steps: [{ service: 'invoicing', status: 'accepted' }, { error: { error: 'outcome_unknown' } }]
   })
   t.end()
 })

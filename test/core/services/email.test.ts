@@ -126,7 +126,11 @@ await t.test('headers of the client\'s own are those that a mail may have, on on
   for (const name of ['From', 'to', 'Bcc', 'Subject', 'Date', 'Message-ID', 'Content-Type', 'MIME-Version', 'DKIM-Signature', 'Received', 'Return-Path', 'X-Dispatch-Reference', 'x-dispatch-reference', 'X-', 'X-A B', 'X-A:', 'X-A\r\nBcc', '']) {
     has(t, judgeMail({ headers: { [name]: 'x' } }), { word: 'validation_error', problems: [/ key_/] }, encodeURI(name))
   }
-  for (const value of ['a\r\nBcc: evil@example.com', 'a\nb', 'a\rb', 'a\0', 'a\u2028b', '', 'a'.repeat(901)]) has(t, judgeMail({ headers: { 'X-A': value } }), { word: 'validation_error', problems: [/^\/email\/headers\/X-A /] }, encodeURI(value.slice(0, 20)))
+  for (const value of ['a\r\nBcc: evil@example.com', 'a\nb', 'a\rb', 'a\0', 'a\u2028b', '', 'a'.repeat(901)]) {
+    const { word, problems } = judgeMail({ headers: { 'X-A': value } })
+    t.equal(word, 'validation_error', encodeURI(value.slice(0, 20)))
+    t.same([...new Set(problems.map((problem) => problem.split(' ')[0]))], ['/email/headers/X-A'], encodeURI(value.slice(0, 20)))
+  }
   t.same(problems({ headers: { 'X-A': '1', 'x-a': '2' } }), ['/email/headers/x-a duplicate'])
   t.same(problems({ headers: { References: '<é@example.com>' } }), ['/email/headers/References not_ascii'])
   t.same(problems({ headers: { 'List-Unsubscribe': 'https://example.com/u' } }), ['/email/headers/List-Unsubscribe not_addresses'])

@@ -68,6 +68,7 @@ await t.test('where there are no postal codes none is asked for, and one that is
     has(t, judge('postal', { template, postal: { recipient: { ...without('postalCode'), country } } }), { problems: [], warnings: [] }, country)
     has(t, judgeTo({ country }), { problems: [], warnings: ['/postal/recipient/postalCode no_postal_codes'] }, country)
   }
+  t.same(judgeTo({}).warnings, [], 'where there are some, they are no warning')
   t.same(withoutPostalCodes.filter((country) => judgeTo({ country }).problems.length > 0), [], 'every one of them is a country')
   t.same(withoutPostalCodes, [...new Set(withoutPostalCodes)].sort())
   t.end()
