@@ -1,8 +1,8 @@
 import { platform } from './accounts/companies.ts'
 import { hashPassword } from './access/passwords.ts'
 import { providedNames } from './services/index.ts'
-import { createFirstCompanies } from './store/accounts.ts'
-import type { Database } from './store/database.ts'
+import { createFirstCompanies } from './store/tenants/accounts.ts'
+import type { Database } from './store/db/database.ts'
 
 /** The accounts of a development installation. Their passwords are public. */
 export const demo = {

@@ -2,23 +2,15 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import {
-  checkMasterKeys, createAccounts, createApiKeys, createAsk, createAuthentication, createAuthoring, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations,
-  createConfiguring, createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks,
-  createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createReleaseQueue, createRenderer, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, createWorkshop, demo,
-  leaseTimes, linkOf, measureSkew, migrate, openDatabase, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, reasonsOf, receiveFile, startRecording, startWorker, untilReachable, withoutProvider,
-  type Accounts, type Addresses, type ApiKeys, type Authentication, type Authoring, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring,
-  type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type LeaseTimes, type Links, type Log, type Network,
-  type Notices, type OutcomeSpool, type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type ReleaseQueue, type Renderer, type SigningKeys, type Spool, type Storing, type Templates, type TimeLimits, type Tokens, type Users, type Verifying, type Worker,
-  type Workshop
-} from '@dispatch/core'
+import { checkMasterKeys, createAccounts, createApiKeys, createAsk, createAuthentication, createAuthoring, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks, createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createReleaseQueue, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, demo, leaseTimes, linkOf, measureSkew, migrate, openDatabase, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, reasonsOf, receiveFile, startRecording, startWorker, untilReachable, withoutProvider, type Accounts, type Addresses, type ApiKeys, type Authentication, type Authoring, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type LeaseTimes, type Links, type Log, type Network, type Notices, type OutcomeSpool, type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type ReleaseQueue, type SigningKeys, type Spool, type Storing, type Templates, type TimeLimits, type Tokens, type Users, type Verifying, type Worker } from '@dispatch/core'
+import { createRenderer, createWorkshop, type Renderer, type Workshop } from '@dispatch/documents'
 import { container, instanceCachingFactory } from 'tsyringe'
-import { ConfigError, type Config } from './config.ts'
-import { fairness, type Fairness } from './fairness.ts'
-import { openKeyring } from './master-keys.ts'
-import type { Limiters } from './rate-limits.ts'
-import { createSimulatedVendor, type SimulatedVendor } from './simulated-vendor.ts'
-import { transportLimits, type TransportLimits } from './transport-limits.ts'
+import { ConfigError, type Config } from './config/config.ts'
+import { fairness, type Fairness } from './hooks/admission-control.ts'
+import { openKeyring } from './config/master-keys.ts'
+import type { Limiters } from './hooks/rate-limits.ts'
+import { createSimulatedVendor, type SimulatedVendor } from './routes/simulated-vendor.ts'
+import { transportLimits, type TransportLimits } from './server/transport-limits.ts'
 
 /** Every part of the service, by the name under which the container has it. */
 export type Parts = {

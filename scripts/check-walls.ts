@@ -1,6 +1,9 @@
 /**
  * Checks who imports whom, in the tree given as argument or the current one. Type imports count: they tie files together too.
  * Prints each breach as `file:line imports X: rule` and ends with exit code 1.
+ *
+ * What a folder of the core or of the plugins may import stands in the tables of `core/README.md` and `plugins/README.md`; a page
+ * that allows what nothing uses is wrong too.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -9,40 +12,45 @@ import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import ts from 'typescript'
 
-/** Between folders; inside its own folder (a provider's is its package) a file may import any other. */
+/** Between parts of the tree; inside its own part (a package, a provider's folder) a file may import any other. */
 const walls = [
-  { of: /^core\//, refuses: /^(plugins|providers|scripts|test)\//, rule: 'core knows neither plugins nor providers' },
-  { of: /^core\//, refuses: /^@dispatch\//, rule: 'core imports its own files by path' },
+  { of: /^core\/(?!packages\/)/, refuses: /^(plugins|providers|scripts|test)\/|^@dispatch\/(core|conformance)(\/|$)/, rule: 'core knows neither plugins nor providers, nor the kit' },
+  { of: /^core\/packages\/(?!conformance\/)/, refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/core(\/|$)/, rule: 'packages know other packages by their names alone' },
+  { of: /^core\/packages\/conformance\//, refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/core(?!\/host$)/, rule: 'the kit knows @dispatch/core/host and packages' },
+  { of: /^core\/(?!packages\/)|^plugins\//, refuses: /^core\/packages\//, rule: 'packages are reached by their names' },
   { of: /^plugins\//, refuses: /^core\//, rule: 'plugins reach the core through its exports, @dispatch/core' },
-  { of: /^plugins\//, refuses: /^(providers|scripts|test)\//, rule: 'plugins know the core alone' },
+  { of: /^plugins\//, refuses: /^(providers|scripts|test)\/|^@dispatch\/conformance$/, rule: 'plugins know the core and its packages alone' },
   // Pure computation only: the host owns the network, the files and the processes.
   { of: /^providers\//, refuses: /^(?!@dispatch\/core\/provider$|node:(buffer|crypto|querystring|string_decoder|url|util)$)/, rule: 'providers import @dispatch/core/provider alone' }
 ]
 
 /** A package (or a scope) and the only files that may import it. */
 const homes: Record<string, RegExp> = {
-  pdfkit: /^core\/documents\/pdf\.ts$/,
-  piscina: /^core\/documents\//,
+  pdfkit: /^core\/packages\/documents\/render\/pdf\.ts$/,
+  piscina: /^core\/packages\/documents\//,
   kysely: /^core\/store\//,
-  pg: /^core\/store\//,
-  'rate-limiter-flexible': /^core\/store\/limits\.ts$/,
-  undici: /^core\/host\/http\.ts$/,
-  nodemailer: /^core\/host\/smtp-mailer\.ts$/,
+  pg: /^core\/(store|packages\/embedded-postgres)\//,
+  'rate-limiter-flexible': /^core\/store\/tenants\/rate-limiter\.ts$/,
+  undici: /^core\/host\/http\/transport\.ts$/,
+  nodemailer: /^core\/host\/smtp\/mailer\.ts$/,
   jose: /^core\/(access|host)\//,
+  'smtp-server': /^core\/packages\/conformance\//,
+  selfsigned: /^core\/packages\/conformance\//,
   fastify: /^plugins\//,
   'fastify-plugin': /^plugins\//,
   '@fastify': /^plugins\//,
-  'pg-boss': /^core\/work\/queue\.ts$/,
+  'pg-boss': /^core\/work\/queue\/queue\.ts$/,
   tsyringe: /^plugins\/container\.ts$/,
   'reflect-metadata': /^plugins\/container\.ts$/
 }
 
 const folders = '{core,plugins,providers,scripts}/**/*.{ts,mts,js,mjs}'
-/** Benchmarks measure the libraries themselves. */
-const outside = /(^|\/)node_modules\/|^scripts\/bench\//
+/** Benchmarks measure the libraries themselves; tests reach into what they try. */
+const outside = /(^|\/)node_modules\/|^scripts\/bench\/|^core\/packages\/[^/]+\/test\//
 
 /** `target` is a path from the root for a file of the tree, else the name that was imported (`node:` before a builtin). */
 type Import = { file: string, line: number, name: string, target: string }
+type Breach = [Import, string]
 
 function importsOf (root: string, file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8')
@@ -56,25 +64,26 @@ function targetOf (file: string, name: string): string {
 }
 
 function rulesBroken ({ file, target }: Import): string[] {
-  const crossed = folderOf(file) === folderOf(target) ? [] : walls.filter(wall => wall.of.test(file) && wall.refuses.test(target))
+  const crossed = partOf(file) === partOf(target) ? [] : walls.filter(wall => wall.of.test(file) && wall.refuses.test(target))
   const astray = Object.entries(homes).filter(([name, home]) => (target === name || target.startsWith(`${name}/`)) && !home.test(file))
   return [...crossed.map(({ rule }) => rule), ...astray.map(([name, home]) => `${name} belongs to ${home.source.replaceAll(/[\\^$]/g, '')}`)]
 }
 
-function folderOf (path: string): string | undefined {
-  return /^(core|plugins|scripts|providers\/[^/]+)\//.exec(path)?.[1]
+/** A part has walls around it. */
+function partOf (path: string): string | undefined {
+  return /^(core\/packages\/[^/]+|core|plugins|scripts|providers\/[^/]+)\//.exec(path)?.[1]
 }
 
-/** The imports that close a circle, each with the way round. */
-function circles (imports: Import[], exported: Record<string, string>): [Import, string][] {
+/** The imports that close a circle of files, each with the way round. */
+function circles (imports: Import[], exported: Record<string, string>): Breach[] {
   const importsByFile = Map.groupBy(imports, ({ file }) => file)
   const done = new Set<string>()
-  const found: [Import, string][] = []
+  const found: Breach[] = []
   const visit = (file: string, path: string[]) => {
     for (const made of importsByFile.get(file) ?? []) {
       const next = exported[made.target] ?? made.target
       const way = [...path, file]
-      if (way.includes(next)) found.push([made, [...way.slice(way.indexOf(next)), next].join(' → ')])
+      if (way.includes(next)) found.push([made, `no circles (${[...way.slice(way.indexOf(next)), next].join(' → ')})`])
       else if (!done.has(next)) visit(next, way)
     }
     done.add(file)
@@ -83,32 +92,85 @@ function circles (imports: Import[], exported: Record<string, string>): [Import,
   return found
 }
 
-/** What the core exports: the name to import, and the file behind it. */
+/** What the workspaces export: the name to import, and the file behind it. */
 function exportsOf (root: string): Record<string, string> {
-  const path = join(root, 'core/package.json')
-  if (!existsSync(path)) return {}
-  const { exports } = Value.Parse(Type.Object({ exports: Type.Record(Type.String(), Type.String()) }), JSON.parse(readFileSync(path, 'utf8')))
-  return Object.fromEntries(Object.entries(exports).map(([name, file]) => [join('@dispatch/core', name), join('core', file)]))
+  const manifests = globSync('core/{package.json,packages/*/package.json}', { cwd: root })
+  return Object.fromEntries(manifests.flatMap(path => {
+    const { name = '@dispatch/core', exports } = Value.Parse(Manifest, JSON.parse(readFileSync(join(root, path), 'utf8')))
+    return Object.entries(exports).map(([way, file]) => [join(name, way), join(dirname(path), file)])
+  }))
+}
+const Manifest = Type.Object({ name: Type.Optional(Type.String()), exports: Type.Record(Type.String(), Type.String()) })
+
+/** A page with a table of folders: each row names one, then the folders and packages that it may import. */
+type Page = { path: string, text: string, allowed: Map<string, Set<string>> }
+
+function readPage (root: string, path: string): Page | undefined {
+  if (!existsSync(join(root, path))) return undefined
+  const text = readFileSync(join(root, path), 'utf8')
+  const rows = [...text.matchAll(/^\| `((?:core|plugins)\/[^`]+)` \|[^|]*\|([^|]*)\|$/gm)]
+  return { path, text, allowed: new Map(rows.map(([, folder = '', list = '']) => [folder, new Set([...list.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))])) }
 }
 
-/** What the page of the core, where there is one, does not name: a rule, an imported package that has a home, one of the core's folders. */
-function unnamed (root: string, imports: Import[]): string[] {
-  const path = join(root, 'core/README.md')
-  if (!existsSync(path)) return []
-  const page = readFileSync(path, 'utf8')
+/** A folder that a page speaks of; undefined for the files above them, which put the folders together. */
+function folderOf (path: string, exported: Record<string, string>): string | undefined {
+  return /^(core\/packages\/[^/]+|(?:core|plugins)\/[^/]+)\//.exec(exported[path] ?? path)?.[1]
+}
+
+/** Between folders: what the page does not allow, what it allows in vain, and circles. */
+function foldersBroken (imports: Import[], page: Page, exported: Record<string, string>): string[] {
+  const used = new Map<string, Map<string, Import>>()
+  for (const made of imports) {
+    const [from, to] = [folderOf(made.file, exported), folderOf(made.target, exported)]
+    if (from === undefined || to === undefined || from === to || !page.allowed.has(from)) continue
+    const targets = used.get(from) ?? new Map<string, Import>()
+    used.set(from, targets.set(to, targets.get(to) ?? made))
+  }
+  const shown = (name: string): string => name.replace(/^core\/packages\//, '@dispatch/')
+  return [...page.allowed].flatMap(([folder, allowed]) => {
+    const targets = used.get(folder) ?? new Map<string, Import>()
+    const refused = [...targets].filter(([to]) => !allowed.has(shown(to))).map(([to, { file, line, name }]) => `${file}:${line} imports ${name}: ${page.path} does not let ${shown(folder)} know ${shown(to)}`)
+    const vain = [...allowed].filter(name => ![...targets.keys()].some(to => shown(to) === name)).map(name => `${page.path} lets ${shown(folder)} know ${name}, which it does not use`)
+    return [...refused, ...vain]
+  })
+}
+
+/** A way from a folder back to itself along what the pages allow. */
+function foldersRound (pages: Page[]): string[] {
+  const allowed = new Map(pages.flatMap(page => [...page.allowed]).map(([folder, to]) => [folder.replace(/^core\/packages\//, '@dispatch/'), to]))
+  const done = new Set<string>()
+  const visit = (folder: string, path: string[]): string[] => {
+    if (path.includes(folder)) return [`folders in a circle: ${[...path.slice(path.indexOf(folder)), folder].join(' → ')}`]
+    if (done.has(folder)) return []
+    const found = [...allowed.get(folder) ?? []].flatMap(to => visit(to, [...path, folder]))
+    done.add(folder)
+    return found
+  }
+  return [...allowed.keys()].flatMap(folder => visit(folder, []))
+}
+
+/** What the pages do not name: a rule, an imported package that has a home, a folder. */
+function unnamed (root: string, imports: Import[], pages: Page[]): string[] {
+  const [core] = pages
+  if (core === undefined) return []
   const packages = Object.keys(homes).filter(name => imports.some(({ target }) => target === name || target.startsWith(`${name}/`)))
-  const parts = globSync('core/*/', { cwd: root, exclude: ['**/node_modules'] }).map(folder => `\`${folder.replace(/\/$/, '')}\``)
-  return [...walls.map(({ rule }) => rule), ...packages.map(name => `\`${name}\``), ...parts].filter(words => !page.includes(words))
+  const said = [...walls.map(({ rule }) => rule), ...packages.map(name => `\`${name}\``)].filter(words => !core.text.includes(words))
+  const parts = globSync('{core/*/,core/packages/*/,plugins/*/}', { cwd: root, exclude: ['**/node_modules'] }).map(folder => folder.replace(/\/$/, '')).filter(folder => folder !== 'core/packages')
+  return [...said, ...parts.filter(folder => !pages.some(page => page.allowed.has(folder))).map(folder => `\`${folder}\``)]
 }
 
 const root = process.argv[2] ?? '.'
 const files = globSync(folders, { cwd: root, exclude: ['**/node_modules'] }).filter(file => !outside.test(file)).sort()
 const imports = files.flatMap(file => importsOf(root, file))
-const broken = imports.flatMap(made => rulesBroken(made).map((rule): [Import, string] => [made, rule]))
-const round = circles(imports, exportsOf(root)).map(([made, way]): [Import, string] => [made, `no circles (${way})`])
-const breaches = [...broken, ...round]
-for (const [{ file, line, name }, rule] of breaches) console.error(`${file}:${line} imports ${name}: ${rule}`)
-const missing = unnamed(root, imports)
-for (const words of missing) console.error(`core/README.md does not name ${words}`)
-if (breaches.length + missing.length > 0) process.exitCode = 1
+const exported = exportsOf(root)
+const pages = ['core/README.md', 'plugins/README.md'].flatMap(path => readPage(root, path) ?? [])
+const breaches = [...imports.flatMap(made => rulesBroken(made).map((rule): Breach => [made, rule])), ...circles(imports, exported)]
+const faults = [
+  ...breaches.map(([{ file, line, name }, rule]) => `${file}:${line} imports ${name}: ${rule}`),
+  ...pages.flatMap(page => foldersBroken(imports, page, exported)),
+  ...foldersRound(pages),
+  ...unnamed(root, imports, pages).map(words => `no page names ${words}`)
+]
+for (const fault of faults) console.error(fault)
+if (faults.length > 0) process.exitCode = 1
 else console.log(`${files.length} files keep the walls`)

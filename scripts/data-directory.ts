@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
-import { ConfigError } from '../plugins/config.ts'
+import { ConfigError } from '../plugins/config/config.ts'
 
 /**
  * Makes the data directory. Others may pass through it, because the embedded database of a root service runs as another user;

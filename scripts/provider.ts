@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { countOf, formatReport, rules, runConformance, type Rule } from '@dispatch/core/testing'
+import { countOf, formatReport, rules, runConformance, type Rule } from '@dispatch/conformance'
 import { scaffold } from './provider/scaffold.ts'
 
 const usage = `npm run provider -- new <code> --service <service> [--in <directory>]

@@ -71,7 +71,7 @@ async function runOnServer (files: string[]): Promise<Outcome> {
 
 assertNode()
 const given = process.argv.slice(2)
-const { exitCode, passed, failed, skipped } = await runOnServer(given.length > 0 ? given : globSync('test/**/*.test.ts').sort())
+const { exitCode, passed, failed, skipped } = await runOnServer(given.length > 0 ? given : globSync('{test,core/packages/*/test}/**/*.test.ts').sort())
   .catch((error: unknown) => {
     console.error(error)
     return outcomeOf({ summary: '', failedFiles: 0 }, 1)

@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runConformance } from '@dispatch/core/testing'
+import { runConformance } from '@dispatch/conformance'
 import t from 'tap'
 
 const providers = fileURLToPath(new URL('../providers', import.meta.url))

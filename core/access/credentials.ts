@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { normaliseEmail, type Account, type Accounts } from './account.ts'
-import type { Guesses } from './guesses.ts'
+import type { Guesses } from './brute-force-guard.ts'
 import { clientOf } from './networks.ts'
 import { passwordMatches, unusableHash } from './passwords.ts'
-import { createPasswordTurns } from './turns.ts'
+import { createPasswordTurns } from './password-semaphore.ts'
 
 /** Tells whose e-mail and password these are. */
 export type Credentials = {

@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
-import { createPasswordTurns } from './turns.ts'
+import { createPasswordTurns } from './password-semaphore.ts'
 
 /** Argon2id with 19 MiB, two passes, one lane: the OWASP Password Storage Cheat Sheet's minimum, about 5 ms. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }

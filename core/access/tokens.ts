@@ -3,7 +3,7 @@ import { errors, jwtVerify, SignJWT, type JWTHeaderParameters } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { Type, type Static } from 'typebox'
 import { DispatchError } from '../contract/errors.ts'
-import { compile } from '../contract/schema.ts'
+import { compile } from '@dispatch/common'
 import type { Account } from './account.ts'
 import type { SigningKeys } from './signing-keys.ts'
 

@@ -3,9 +3,9 @@ import { requireGoodPassword } from '../access/password-rules.ts'
 import { hashPassword } from '../access/passwords.ts'
 import type { CompanyChanges, CompanyView, NewCompanyBody } from '../contract/accounts.ts'
 import { DispatchError } from '../contract/errors.ts'
-import type { Author } from '../store/audit.ts'
-import { addCompany, addCredits, findCompany, listAllCompanies, updateCompany, type CompanyRow, type CreditChange, type Credited } from '../store/companies.ts'
-import type { Database } from '../store/database.ts'
+import type { Author } from '../store/tenants/audit.ts'
+import { addCompany, addCredits, findCompany, listAllCompanies, updateCompany, type CompanyRow, type CreditChange, type Credited } from '../store/tenants/companies.ts'
+import type { Database } from '../store/db/database.ts'
 import { networksOf, refuseLockOut } from './settings.ts'
 
 /** The company of the operators: the first one of every installation. */

@@ -3,9 +3,9 @@ import { requireGoodPassword } from '../access/password-rules.ts'
 import { hashPassword } from '../access/passwords.ts'
 import { NewPasswordAccount } from '../contract/accounts.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
-import { compile } from '../contract/schema.ts'
-import { addOperator } from '../store/companies.ts'
-import type { Database } from '../store/database.ts'
+import { compile } from '@dispatch/common'
+import { addOperator } from '../store/tenants/companies.ts'
+import type { Database } from '../store/db/database.ts'
 import { platform } from './companies.ts'
 
 const check = compile(NewPasswordAccount)

@@ -5,9 +5,9 @@ import { hashPassword } from '../access/passwords.ts'
 import { coversServices, rolesUpTo } from '../access/permissions.ts'
 import type { NewUserBody, UserChanges, UserView } from '../contract/accounts.ts'
 import { DispatchError } from '../contract/errors.ts'
-import type { Author } from '../store/audit.ts'
-import type { Database } from '../store/database.ts'
-import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/users.ts'
+import type { Author } from '../store/tenants/audit.ts'
+import type { Database } from '../store/db/database.ts'
+import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/tenants/users.ts'
 
 /** Who does something about users, and from where. */
 export type By = { actor: Actor, author: Author }

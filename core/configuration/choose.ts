@@ -1,12 +1,11 @@
 import type { Actor } from '../access/account.ts'
-import type { Problem } from '../contract/json.ts'
-import { didYouMean } from '../contract/problems.ts'
+import { didYouMean, type Problem } from '@dispatch/common'
 import type { ServiceName } from '../contract/service-names.ts'
 import type { ChosenBy } from '../contract/states.ts'
 import { isSince, type Version } from '../contract/versions.ts'
 import type { Host } from '../host/host.ts'
-import type { Installed } from '../host/load.ts'
-import type { CompanyConfiguration, StoredConfiguration } from '../store/configurations.ts'
+import type { Installed } from '../host/load/load.ts'
+import type { CompanyConfiguration, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /** What a choice is made from, in a version of the API. `problemsOf` says what is wrong with a stored configuration, today; `disk`: whether the operator gives providers one. */
 export type Chooser = {

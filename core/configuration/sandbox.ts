@@ -1,6 +1,6 @@
 import type { ConfiguredBy } from '../contract/states.ts'
-import type { Installed } from '../host/load.ts'
-import type { CompanyConfiguration, StoredConfiguration } from '../store/configurations.ts'
+import type { Installed } from '../host/load/load.ts'
+import type { CompanyConfiguration, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /** Whether a configuration of a provider can reach a test environment of its vendor. */
 export function reachesSandbox ({ manifest: { sandbox } }: Pick<Installed, 'manifest'>, { settings: { plain, secrets }, sandbox: marked }: StoredConfiguration): boolean {

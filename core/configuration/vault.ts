@@ -1,9 +1,9 @@
 import type { Keyring } from '../access/keyring.ts'
-import type { JsonObject, Problem } from '../contract/json.ts'
-import type { Installed } from '../host/load.ts'
-import { sandboxFaults } from '../host/sandbox.ts'
-import { checkSettings, openSettings, type Vault } from '../host/settings.ts'
-import type { Owner, StoredConfiguration } from '../store/configurations.ts'
+import type { JsonObject, Problem } from '@dispatch/common'
+import type { Installed } from '../host/load/load.ts'
+import { sandboxFaults } from '../host/manifest/sandbox.ts'
+import { checkSettings, openSettings, type Vault } from '../host/settings/settings.ts'
+import type { Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /** The vault of an owner's configuration of a provider: nobody else's secrets open in it. */
 export function vaultOf (keyring: Keyring, { companyId, userId }: Owner, providerCode: string): Vault {

@@ -1,5 +1,5 @@
 import { Type, type Static, type TString, type TStringOptions } from 'typebox'
-import type { Json, JsonObject } from './json.ts'
+import type { Json, JsonObject } from '@dispatch/common'
 
 /** Any JSON value, checked by its own rules elsewhere. */
 export const AnyJson = Type.Unsafe<Json>({})

@@ -1,4 +1,4 @@
-import type { Problem } from './json.ts'
+import type { Problem } from '@dispatch/common'
 
 /**
  * The one table of errors: word → HTTP status, when it is answered, and in how many seconds another try is worth it where

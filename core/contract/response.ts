@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { AnyJson, AnyJsonObject, DocumentHandle, Metadata, ProblemSchema, ProviderCode, Timestamp, Uuid } from './common.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from '@dispatch/common'
 import { deliveryStatuses } from './delivery.ts'
 import { errorTable, type ErrorWord } from './errors.ts'
 import { recipientLists, type RecipientReport } from './recipients.ts'

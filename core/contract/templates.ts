@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { AnyJsonObject, Line, ProblemSchema, Timestamp } from './common.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from '@dispatch/common'
 
 const closed = { additionalProperties: false } as const
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])

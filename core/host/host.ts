@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
-import { discover, type Entry } from './discover.ts'
-import type { Installed } from './load.ts'
-import type { Log } from './log.ts'
+import { discover, type Entry } from './load/discover.ts'
+import type { Installed } from './load/load.ts'
+import type { Log } from './call/log.ts'
 
 /** The providers of this process. */
 export type Host = {

@@ -1,6 +1,6 @@
 import validator from 'validator'
-import type { Json, Problem } from '../contract/json.ts'
-import { countries } from '../einvoice/codes.ts'
+import type { Json, Problem } from '@dispatch/common'
+import { countries } from '@dispatch/einvoice'
 
 /** Whose post needs no code (Universal Postal Union, "Addressing solutions", as of 2025). A code given there is printed as it is. */
 export const withoutPostalCodes: readonly string[] = [

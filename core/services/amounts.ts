@@ -1,6 +1,5 @@
 import type { Decimal } from 'decimal.js'
-import type { Json, JsonObject } from '../contract/json.ts'
-import { decimalOf, Money } from '../contract/money.ts'
+import { Money, decimalOf, type Json, type JsonObject } from '@dispatch/common'
 import { at } from './data.ts'
 
 const zero = new Money(0)

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../contract/json.ts'
+import type { Json, JsonObject } from '@dispatch/common'
 
 /** The value at a JSON pointer, or undefined where there is none. Only own fields are followed. */
 export function at (data: Json, pointer: string): Json | undefined {

@@ -1,10 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { LanguageCode, Line, type DocumentHandle } from '../contract/common.ts'
-import type { JsonObject, Problem } from '../contract/json.ts'
-import { asciiDomain, comparable } from '../contract/mailbox.ts'
+import { asciiDomain, comparable, type JsonObject, type Problem } from '@dispatch/common'
 import { textAt } from './data.ts'
 import { checkMost, checkSupported } from './limits.ts'
-import type { SignaturePlace } from './made.ts'
+import type { SignaturePlace } from './content.ts'
 import { checkPhoneNumber, PhoneNumber } from './phone.ts'
 import type { Findings, ProvidedService, Subject } from './service.ts'
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { FileFormat } from '../documents/file-formats.ts'
+import type { FileFormat } from '@dispatch/documents'
 import { textAt } from './data.ts'
 import type { Service } from './service.ts'
 

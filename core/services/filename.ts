@@ -1,4 +1,4 @@
-import { fileFormats } from '../documents/file-formats.ts'
+import { fileFormats } from '@dispatch/documents'
 
 /** Characters without the extension: with it, a name stays below the 255 bytes of most file systems. */
 const longest = 60

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject } from '@dispatch/common'
 import { serviceNames, type ServiceName } from '../contract/service-names.ts'
-import type { FileFormat } from '../documents/file-formats.ts'
+import type { FileFormat } from '@dispatch/documents'
 import { attaches, email } from './email.ts'
 import { esign } from './esign.ts'
 import { file } from './file.ts'

@@ -1,4 +1,4 @@
-import type { Problem } from '../contract/json.ts'
+import type { Problem } from '@dispatch/common'
 
 /** What a provider does not do: a problem at the path, unless the value is among those that it declares. Without a list it takes any. */
 export function checkSupported (provider: { code: string }, path: string, value: string | undefined, supported: readonly string[] | undefined): Problem[] {

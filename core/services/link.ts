@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject } from '@dispatch/common'
 import type { Findings } from './service.ts'
 
 /** What a client writes into a text where the link to the document of the chain shall stand. */

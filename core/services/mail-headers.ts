@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Line } from '../contract/common.ts'
-import { pointer, type Problem } from '../contract/json.ts'
-import { isAscii } from '../contract/mailbox.ts'
+import { isAscii, pointer, type Problem } from '@dispatch/common'
 
 /** What a mail may say besides, as it is written in lower case: of mailing lists (RFC 2369, 2919, 8058), automatic ones (RFC 3834), conversations (RFC 5322). */
 const named = [

@@ -1,4 +1,4 @@
-import { comparable } from '../contract/mailbox.ts'
+import { comparable } from '@dispatch/common'
 
 const kinds = ['to', 'cc', 'bcc'] as const
 type Kind = typeof kinds[number]

@@ -1,5 +1,5 @@
 import { Type, type TObject, type TProperties } from 'typebox'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../contract/service-names.ts'
 import { chainBeginners, chainFollowers } from './chains.ts'
 import { needsProvider, services } from './index.ts'

@@ -1,7 +1,7 @@
 import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
 import { deliveryStatusesOf, isEventService } from '../contract/delivery.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject } from '@dispatch/common'
 import { serviceNames, type ServiceName } from '../contract/service-names.ts'
 import { chainFollowers } from './chains.ts'
 import { needsProvider, services } from './index.ts'

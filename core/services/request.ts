@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { refusal } from '../contract/errors.ts'
-import type { Json, JsonObject, Problem } from '../contract/json.ts'
-import { compile, guarded, type Check } from '../contract/schema.ts'
+import { compile, guarded, type Check, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import type { ServiceName } from '../contract/service-names.ts'
 import { services } from './index.ts'
-import { isGiven, isObject, placesOf, pointerTo, takesTemplate, valueOf, type Place } from './places.ts'
-import { createPlacing } from './placing.ts'
+import { isGiven, isObject, placesOf, pointerTo, takesTemplate, valueOf, type Place } from './step-locations.ts'
+import { createPlacing } from './misplaced-fields.ts'
 import { requestSchema } from './request-schema.ts'
 
 /** A dispatch request whose shape is right, with every field in its one place. */

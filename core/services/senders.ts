@@ -1,6 +1,5 @@
 import { domainToASCII } from 'node:url'
-import type { Json, Problem } from '../contract/json.ts'
-import { comparable } from '../contract/mailbox.ts'
+import { comparable, type Json, type Problem } from '@dispatch/common'
 
 /**
  * Whether the setting `allowedSenders` of an e-mail configuration (addresses, and `@domain` for a whole domain) allows an

@@ -1,8 +1,7 @@
 import type { TObject } from 'typebox'
-import type { JsonObject, Problem } from '../contract/json.ts'
-import type { FileFormat } from '../documents/file-formats.ts'
-import type { Page, Paper } from '../documents/paper.ts'
-import type { ContentKind, Made } from './made.ts'
+import type { JsonObject, Problem } from '@dispatch/common'
+import type { FileFormat, Page, Paper } from '@dispatch/documents'
+import type { ContentKind, Made } from './content.ts'
 
 /**
  * One dispatch service, declared as data: the routes, the request schema, the provider's vocabulary, the prices and the

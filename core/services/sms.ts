@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { CountryCode } from '../contract/common.ts'
-import type { Problem } from '../contract/json.ts'
+import type { Problem } from '@dispatch/common'
 import { checkMost, checkOffered } from './limits.ts'
 import { checkLink, withLink } from './link.ts'
 import { checkPhoneNumber, PhoneNumber } from './phone.ts'
-import { segmentsOf } from './segments.ts'
+import { segmentsOf } from './sms-segments.ts'
 import type { Findings, ProvidedService, ProviderFacts, Subject } from './service.ts'
 
 /** The longest text, in characters: ten segments of 153. */

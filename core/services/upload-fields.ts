@@ -1,4 +1,4 @@
-import type { Problem } from '../contract/json.ts'
+import type { Problem } from '@dispatch/common'
 import { createRequestReader, type DispatchRequest } from './request.ts'
 
 /** The fields of a multipart request that carry JSON. */

@@ -1,9 +1,9 @@
 import { refusal } from '../contract/errors.ts'
 import type { AssetBody } from '../contract/templates.ts'
-import type { Workshop } from '../documents/workshop.ts'
-import { addAsset, type AssetFacts } from '../store/assets.ts'
-import type { Database } from '../store/database.ts'
-import type { ChangeBy } from '../store/template-changes.ts'
+import type { Workshop } from '@dispatch/documents'
+import { addAsset, type AssetFacts } from '../store/templates/assets.ts'
+import type { Database } from '../store/db/database.ts'
+import type { ChangeBy } from '../store/templates/template-changes.ts'
 
 /** Bytes of a picture as it is kept: it goes into each version that shows it, and into each document. */
 const largest = 512 * 1024

@@ -1,8 +1,5 @@
 import type { PreviewFormat } from '../contract/templates.ts'
-import { fileFormats, type FileFormat } from '../documents/file-formats.ts'
-import type { Html } from '../documents/html.ts'
-import type { Format, Rendered, RenderJob } from '../documents/job.ts'
-import type { TemplateSource } from '../documents/model.ts'
+import { fileFormats, type FileFormat, type Format, type Html, type RenderJob, type Rendered, type TemplateSource } from '@dispatch/documents'
 import { cleanFilename } from '../services/filename.ts'
 import { services } from '../services/index.ts'
 

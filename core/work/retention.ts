@@ -1,10 +1,10 @@
 import pLimit from 'p-limit'
-import type { Log } from '../host/log.ts'
-import type { Database } from '../store/database.ts'
-import { draftEnding, type Files } from '../store/files.ts'
-import { clientsKnownFor } from '../store/known-clients.ts'
-import { forgetBodies, forgetClients, forgetInbound, forgetKeys, forgetRequests, listCompanies, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/retention.ts'
-import type { Queue } from './queue.ts'
+import type { Log } from '../host/call/log.ts'
+import type { Database } from '../store/db/database.ts'
+import { draftEnding, type Files } from '../store/db/files.ts'
+import { clientsKnownFor } from '../store/tenants/known-clients.ts'
+import { forgetBodies, forgetClients, forgetInbound, forgetKeys, forgetRequests, listCompanies, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/db/retention.ts'
+import type { Queue } from './queue/queue.ts'
 
 /** `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept. `batch`: how many rows of a kind one job takes. */
 export type RetentionOptions = { database: Database, queue: Pick<Queue, 'send'>, files: Pick<Files, 'remove' | 'list'>, retentionDays: number, log: Log, batch?: number }

@@ -1,10 +1,10 @@
-import type { Log } from '../host/log.ts'
-import { callbackLimits, type Callbacks } from './callbacks.ts'
-import { startDispatching } from './dispatching.ts'
-import { createInboundHandler } from './inbound.ts'
-import { createPolling, createSweep } from './poll.ts'
+import type { Log } from '../host/call/log.ts'
+import { callbackLimits, type Callbacks } from './outbox/callbacks.ts'
+import { startDispatching } from './queue/dispatch-worker.ts'
+import { createInboundHandler } from './inbox/inbound.ts'
+import { createPolling, createSweep } from './status/poll.ts'
 import { createRetention, type RetentionOptions } from './retention.ts'
-import type { Storing } from './storing.ts'
+import type { Storing } from './inbox/inbox.ts'
 
 /** The work of this process beside its requests. */
 export type Worker = {

@@ -3,7 +3,7 @@
  * the threads that make documents alone.
  */
 import { fileURLToPath } from 'node:url'
-import { createRenderer, readTemplateFolder, type Renderer } from '@dispatch/core'
+import { createRenderer, readTemplateFolder, type Renderer } from '@dispatch/documents'
 import { startChild, type Child } from './support/child.ts'
 import { withDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'

@@ -4,12 +4,12 @@
  */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '../../core/contract/json.ts'
-import { compileTemplate } from '../../core/documents/compile.ts'
-import { readTemplateFolder } from '../../core/documents/folder.ts'
-import { render } from '../../core/documents/render.ts'
-import { checkEInvoice } from '../../core/einvoice/check.ts'
-import { eInvoiceOf } from '../../core/einvoice/write.ts'
+import type { JsonObject } from '../../core/packages/common/json.ts'
+import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
+import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
+import { render } from '../../core/packages/documents/render/render.ts'
+import { checkEInvoice } from '../../core/packages/einvoice/rules/check.ts'
+import { eInvoiceOf } from '../../core/packages/einvoice/write/write.ts'
 import { effort } from './support/effort.ts'
 import { printTable } from './support/table.ts'
 

@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createAuthority } from '@dispatch/core/testing'
+import { createAuthority } from '@dispatch/conformance'
 import { Agent, request } from 'undici'
 import { startChild, type Child } from './support/child.ts'
 import { withDatabase } from './support/database.ts'

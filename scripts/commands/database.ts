@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { findEmbedded, migrate, openDatabase, startEmbedded, type Database } from '@dispatch/core'
-import type { Config } from '../../plugins/config.ts'
+import { findEmbedded, startEmbedded } from '@dispatch/embedded-postgres'
+import { migrate, openDatabase, type Database } from '@dispatch/core'
+import type { Config } from '../../plugins/config/config.ts'
 
 /**
  * Works with the service's database, up to date, whether the service runs or not: the server of DATABASE_URL, or the embedded one,

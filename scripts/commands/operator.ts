@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { createOperator, seedDemo } from '@dispatch/core'
-import { readConfig } from '../../plugins/config.ts'
+import { readConfig } from '../../plugins/config/config.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 import { readPassword } from './password.ts'

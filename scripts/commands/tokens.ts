@@ -1,6 +1,6 @@
 import { createKeyStore, rotateSigningKey } from '@dispatch/core'
-import { readConfig } from '../../plugins/config.ts'
-import { openKeyring } from '../../plugins/master-keys.ts'
+import { readConfig } from '../../plugins/config/config.ts'
+import { openKeyring } from '../../plugins/config/master-keys.ts'
 import { openDataDirectory } from '../data-directory.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { compile, isServiceName, needsProvider, ProviderCode, providedNames, type ProvidedName } from '@dispatch/core'
+import { compile } from '@dispatch/common'
+import { isServiceName, needsProvider, ProviderCode, providedNames, type ProvidedName } from '@dispatch/core'
 import core from '../../core/package.json' with { type: 'json' }
 import { outlines } from './outlines.ts'
 

@@ -1,7 +1,4 @@
-import { compileTemplate } from '../../core/documents/compile.ts'
-import { RenderError, TemplateError } from '../../core/documents/errors.ts'
-import { readTemplateFolder } from '../../core/documents/folder.ts'
-import { unread } from '../../core/documents/uses.ts'
+import { RenderError, TemplateError, compileTemplate, readTemplateFolder, unread } from '@dispatch/documents'
 import { samplesIn } from './samples.ts'
 
 /** What there is to say about a template, a sentence each: faults keep it from being used, warnings do not. */

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readTemplateFolder } from '../../core/documents/folder.ts'
+import { readTemplateFolder } from '@dispatch/documents'
 import { samplesIn } from './samples.ts'
 
 /** Writes every sample of a template's folder in every format into a directory; resolves to the names of the files. Throws a TemplateError or a RenderError. */

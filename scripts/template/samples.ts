@@ -1,6 +1,4 @@
-import { compileTemplate, type CompiledTemplate } from '../../core/documents/compile.ts'
-import type { TemplateFolder } from '../../core/documents/folder.ts'
-import { render } from '../../core/documents/render.ts'
+import { compileTemplate, render, type CompiledTemplate, type TemplateFolder } from '@dispatch/documents'
 import { standalone } from '../../core/templates/preview.ts'
 
 /** A file by its name. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startEmbedded } from '@dispatch/core'
+import { startEmbedded } from '@dispatch/embedded-postgres'
 import pg from 'pg'
 import { databaseProxy } from '../support/silent-proxy.ts'
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { leaseTimes } from '@dispatch/core'
 import t from 'tap'
-import { requestLimits } from '../../core/store/connections.ts'
-import { usualTimeLimit } from '../../core/host/invoke.ts'
-import { nextLook, retryAfter } from '../../core/pipeline/patience.ts'
-import { pauses, triedFor } from '../../core/pipeline/settle.ts'
+import { requestLimits } from '../../core/store/db/connections.ts'
+import { usualTimeLimit } from '../../core/host/call/invoke.ts'
+import { nextLook, retryAfter } from '../../core/pipeline/run/retry-policy.ts'
+import { pauses, triedFor } from '../../core/pipeline/run/settle.ts'
 
 const page = readFileSync(new URL('../../core/README.md', import.meta.url), 'utf8')
 const [, section = ''] = /## Never lost, never twice\n([\s\S]*?)\n## /.exec(page) ?? []

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { wordsOf } from '../core/documents/support.ts'
+import { wordsOf } from '../../core/packages/documents/test/support.ts'
 import { contains, has } from '../support/matching.ts'
 import { startService } from '../support/service.ts'
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { cpSync, existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { runConformance, type Received } from '@dispatch/core/testing'
+import { runConformance, type Received } from '@dispatch/conformance'
 import t from 'tap'
 import { directory } from '../fixtures/providers/folders.ts'
 import { has } from '../support/matching.ts'

@@ -1,4 +1,5 @@
-import { chains, listProviderState, type Check } from '@dispatch/core'
+import { chains, listProviderState } from '@dispatch/core'
+import type { Check } from '@dispatch/common'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'

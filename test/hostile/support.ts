@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compile, ErrorBody, errorTable, type ErrorWord } from '@dispatch/core'
+import { compile } from '@dispatch/common'
+import { ErrorBody, errorTable, type ErrorWord } from '@dispatch/core'
 import fastify, { type RouteOptions } from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import type { Test } from 'tap'

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createWorkshop } from '../../core/documents/workshop.ts'
+import { createWorkshop } from '../../core/packages/documents/threads/template-workers.ts'
 import { contains, has, lacks, type Pattern } from '../support/matching.ts'
 import { letter, letterYaml } from '../plugins/support/templates.ts'
 import { startService, type Answer, type Login } from '../support/service.ts'

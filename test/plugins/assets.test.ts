@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { listAudit } from '@dispatch/core'
 import t from 'tap'
-import { encodePng } from '../../core/documents/image/png-write.ts'
+import { encodePng } from '../../core/packages/documents/image/png-write.ts'
 import { contains, has, type Pattern } from '../support/matching.ts'
 import { startService, type Answer, type Login } from '../support/service.ts'
 import { letter, letterYaml } from './support/templates.ts'

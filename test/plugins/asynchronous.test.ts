@@ -1,7 +1,7 @@
 import { addJobs, createJobs, openQueue, type Queue } from '@dispatch/core'
 import t from 'tap'
 import { compose } from '../../plugins/container.ts'
-import { createLogger } from '../../plugins/logging.ts'
+import { createLogger } from '../../plugins/hooks/logging.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'

@@ -1,8 +1,8 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { DispatchError, type Account } from '@dispatch/core'
-import { authenticationPlugin } from '../../plugins/authentication.ts'
-import { authRoutes } from '../../plugins/login.ts'
+import { authenticationPlugin } from '../../plugins/hooks/authentication.ts'
+import { authRoutes } from '../../plugins/routes/login.ts'
 import { accountWith, basic, createAccess } from '../core/access/fixtures/access.ts'
 import { has } from '../support/matching.ts'
 

@@ -1,7 +1,7 @@
 import { findDispatch, listAudit } from '@dispatch/core'
 import t from 'tap'
 import { parse } from 'yaml'
-import { wordsOf } from '../core/documents/support.ts'
+import { wordsOf } from '../../core/packages/documents/test/support.ts'
 import { contains, has, type Pattern } from '../support/matching.ts'
 import { startService, type Answer, type Login } from '../support/service.ts'
 import { invoiceYaml, letter, letterYaml } from './support/templates.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readConfig } from '../../plugins/config.ts'
+import { readConfig } from '../../plugins/config/config.ts'
 import { has } from '../support/matching.ts'
 import { startService } from '../support/service.ts'
 

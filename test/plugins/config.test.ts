@@ -1,7 +1,7 @@
 import { delimiter, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { ConfigError, readConfig } from '../../plugins/config.ts'
+import { ConfigError, readConfig } from '../../plugins/config/config.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

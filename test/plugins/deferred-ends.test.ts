@@ -1,6 +1,6 @@
 import t from 'tap'
 import { deferredStates } from '../../core/contract/states.ts'
-import { actOn } from '../../core/pipeline/deferred.ts'
+import { actOn } from '../../core/pipeline/run/deferred.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { createAuthority } from '../../core/testing/certificates.ts'
-import { drainingPlugin } from '../../plugins/draining.ts'
+import { createAuthority } from '../../core/packages/conformance/vendor/certificates.ts'
+import { drainingPlugin } from '../../plugins/server/draining.ts'
 import { contains } from '../support/matching.ts'
 
 const patience = 100

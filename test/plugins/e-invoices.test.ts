@@ -4,7 +4,7 @@ import { contains, has } from '../support/matching.ts'
 import { readingOf } from '../support/reading.ts'
 import { chainBody } from '../support/chains.ts'
 import { startService, type Answer } from '../support/service.ts'
-import { readXml } from '../core/einvoice/xml.ts'
+import { readXml } from '../../core/packages/einvoice/test/xml.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
 const given: any[] = []

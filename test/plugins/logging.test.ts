@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { createLogger, logOutput } from '../../plugins/logging.ts'
+import { createLogger, logOutput } from '../../plugins/hooks/logging.ts'
 import { contains } from '../support/matching.ts'
 
 await t.test('a warning that comes over and over is counted after the first ones; errors are all written', async (t) => {

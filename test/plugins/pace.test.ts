@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPace } from '../../plugins/pace.ts'
+import { createPace } from '../../plugins/hooks/throttle.ts'
 
 void t.test('a few come at once, those after them at an even pace', (t) => {
   const clock = { time: 1000 }

@@ -1,6 +1,6 @@
 import { makeKey } from '@dispatch/core'
 import t, { type Test } from 'tap'
-import type { Config } from '../../plugins/config.ts'
+import type { Config } from '../../plugins/config/config.ts'
 import { contains, has } from '../support/matching.ts'
 import { admin, invoiceRequest, seededDatabase, startService, type Answer, type Login, type TestService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'

@@ -1,6 +1,6 @@
 import { createBreakers } from '@dispatch/core'
 import t from 'tap'
-import { createVendor, vendorNetwork } from '../../core/testing/vendor.ts'
+import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { stageVendor } from '../core/work/staged-vendor.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import { readConfig } from '../../plugins/config.ts'
+import { readConfig } from '../../plugins/config/config.ts'
 import { contains, has } from '../support/matching.ts'
 import { shippedProviders } from '../support/service.ts'
 import { basic, hmac, hookService, jws, jwksUrl, paths, serverAuth, until, vendorKey } from '../core/work/support.ts'

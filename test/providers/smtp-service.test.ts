@@ -1,6 +1,6 @@
 import type { SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
-import { createNetwork } from '../../core/host/network.ts'
+import { createNetwork } from '../../core/host/http/network.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../plugins/support/parts.ts'
 import { startService, type Answer } from '../support/service.ts'

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import t, { Test, type TestOpts } from 'tap'
-import { pointer } from '../../core/contract/json.ts'
+import { pointer } from '../../core/packages/common/json.ts'
 import { contains, has, lacks, matches, type Pattern } from './matching.ts'
 
 /** What a test that makes one comparison prints: null where it passes, else the sentence of its failure. */

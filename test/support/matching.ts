@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import type { Test } from 'tap'
-import { pointer } from '../../core/contract/json.ts'
+import { pointer } from '../../core/packages/common/json.ts'
 
 /**
  * What a value must be. A regular expression stands for a text in which it is found, an arrow function for a value of which it

@@ -1,4 +1,4 @@
-import { checkWith, createAjv, type Check } from '@dispatch/core'
+import { checkWith, createAjv, type Check } from '@dispatch/common'
 
 /** The OpenAPI document of the service, as a client reads it. */
 export type Document = Readonly<Record<string, any>>

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { startEmbedded } from '../../core/store/embedded.ts'
+import { startEmbedded } from '../../core/packages/embedded-postgres/embedded.ts'
 
 /** A PostgreSQL server for tests; every database made on it carries the run's name. */
 export type TestServer = { url: string, run: string, close (): Promise<void> }

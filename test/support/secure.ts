@@ -3,9 +3,9 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect, TLSSocket, type ConnectionOptions } from 'node:tls'
-import { createAuthority, type Authority, type Certificate } from '../../core/testing/certificates.ts'
+import { createAuthority, type Authority, type Certificate } from '../../core/packages/conformance/vendor/certificates.ts'
 import type { Test } from 'tap'
-import type { Config } from '../../plugins/config.ts'
+import type { Config } from '../../plugins/config/config.ts'
 
 /** The files of a certificate in a temporary folder, as an operator has them. */
 export type CertificateFiles = { authority: Authority, config: Pick<Config, 'tls'>, write: (certificate: Partial<Certificate>) => void }

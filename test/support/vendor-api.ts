@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { JsonObject } from '../../core/contract/json.ts'
-import type { Received } from '../../core/testing/requests.ts'
+import type { JsonObject } from '../../core/packages/common/json.ts'
+import type { Received } from '../../core/packages/conformance/vendor/requests.ts'
 import { leftOut } from './vendor-apis.ts'
 
 /** A vendor's own description of its API (OpenAPI 3.1); `problems` says what in a request does not fit it. */

@@ -1,10 +1,10 @@
 import type { Test } from 'tap'
-import { createHttp, type HttpOptions } from '../../core/host/http-client.ts'
-import type { Http } from '../../core/host/http-call.ts'
-import type { Log } from '../../core/host/log.ts'
-import type { Network, NetworkOptions } from '../../core/host/network.ts'
-import { createProgress } from '../../core/host/outcome.ts'
-import { createVendor, vendorNetwork, type Vendor } from '../../core/testing/vendor.ts'
+import { createHttp, type HttpOptions } from '../../core/host/http/client.ts'
+import type { Http } from '../../core/host/http/call.ts'
+import type { Log } from '../../core/host/call/log.ts'
+import type { Network, NetworkOptions } from '../../core/host/http/network.ts'
+import { createProgress } from '../../core/host/call/request-outcome.ts'
+import { createVendor, vendorNetwork, type Vendor } from '../../core/packages/conformance/vendor/vendor.ts'
 import { memoryLog, outside } from '../fixtures/providers/call.ts'
 
 /** A vendor and a network that leads to it, both gone when the test ends. */

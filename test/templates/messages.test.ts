@@ -1,8 +1,8 @@
 import t from 'tap'
-import { compileJsonSchema } from '../../core/contract/schema.ts'
-import { unread } from '../../core/documents/uses.ts'
-import { elementsOf } from '../core/documents/html-support.ts'
-import { made, pagesOf, type Text } from '../core/documents/support.ts'
+import { compileJsonSchema } from '../../core/packages/common/schema.ts'
+import { unread } from '../../core/packages/documents/source/field-usage.ts'
+import { elementsOf } from '../../core/packages/documents/test/html-support.ts'
+import { made, pagesOf, type Text } from '../../core/packages/documents/test/support.ts'
 import { shipped, without } from './shipped.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 

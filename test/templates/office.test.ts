@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import t from 'tap'
-import { compileTemplate } from '../../core/documents/compile.ts'
-import type { Cell, ResolvedBlock, ResolvedDocument } from '../../core/documents/document.ts'
-import { readTemplateFolder } from '../../core/documents/folder.ts'
-import { formatCell } from '../../core/documents/format.ts'
-import { made, wordsOf } from '../core/documents/support.ts'
-import { cellsIn, partsOf } from '../core/documents/office-support.ts'
+import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
+import type { Cell, ResolvedBlock, ResolvedDocument } from '../../core/packages/documents/model/document.ts'
+import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
+import { formatCell } from '../../core/packages/documents/compile/format.ts'
+import { made, wordsOf } from '../../core/packages/documents/test/support.ts'
+import { cellsIn, partsOf } from '../../core/packages/documents/test/office-support.ts'
 
 const root = new URL('../../templates/', import.meta.url)
 const names = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { parse } from 'yaml'
-import { compileTemplate } from '../../core/documents/compile.ts'
-import { isRecord } from '../../core/documents/records.ts'
-import { readSource } from '../../core/documents/source.ts'
-import { made, wordsOf } from '../core/documents/support.ts'
+import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
+import { isRecord } from '../../core/packages/documents/model/records.ts'
+import { readSource } from '../../core/packages/documents/source/source.ts'
+import { made, wordsOf } from '../../core/packages/documents/test/support.ts'
 import { contains } from '../support/matching.ts'
 
 const readme = await readFile(new URL('../../templates/README.md', import.meta.url), 'utf8')

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { unread } from '../../core/documents/uses.ts'
-import { elementsOf } from '../core/documents/html-support.ts'
-import { made, pagesOf, wordsOf, type Text } from '../core/documents/support.ts'
+import { unread } from '../../core/packages/documents/source/field-usage.ts'
+import { elementsOf } from '../../core/packages/documents/test/html-support.ts'
+import { made, pagesOf, wordsOf, type Text } from '../../core/packages/documents/test/support.ts'
 import { allShipped, golden } from './shipped.ts'
 import { lacks } from '../support/matching.ts'
 

@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { compileTemplate, type CompiledTemplate } from '../../core/documents/compile.ts'
-import { readTemplateFolder, type TemplateFolder } from '../../core/documents/folder.ts'
+import { compileTemplate, type CompiledTemplate } from '../../core/packages/documents/compile/compile.ts'
+import { readTemplateFolder, type TemplateFolder } from '../../core/packages/documents/source/folder.ts'
 
 const root = new URL('../../templates/', import.meta.url)
 

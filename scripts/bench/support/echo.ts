@@ -1,5 +1,6 @@
 /** A bare fastify route that answers with the body that it receives, both through the schema of a dispatch request. */
-import { compile, requestSchema } from '@dispatch/core'
+import { compile } from '@dispatch/common'
+import { requestSchema } from '@dispatch/core'
 import fastify from 'fastify'
 import { whenStopped } from './stop.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { formatMoney } from '../../../core/documents/format.ts'
+import { formatMoney } from '../../../core/packages/documents/compile/format.ts'
 import type { Invoice } from './pdf-by-hand.ts'
 
 /** Makes an invoice; the bytes of its file. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '@dispatch/core'
+import type { JsonObject } from '@dispatch/common'
 
 const sample = JSON.parse(readFileSync(fileURLToPath(new URL('../../../templates/invoice/sample.json', import.meta.url)), 'utf8')) as JsonObject
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '@dispatch/core'
+import type { JsonObject } from '@dispatch/common'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { effort } from './effort.ts'

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import { create } from 'fontkit'
 import PDFDocument from 'pdfkit'
-import { formatDate, formatMoney, formatNumber, formatPercent } from '../../../core/documents/format.ts'
-import { facesFor } from '../../../core/documents/layout/fonts.ts'
+import { formatDate, formatMoney, formatNumber, formatPercent } from '../../../core/packages/documents/compile/format.ts'
+import { facesFor } from '../../../core/packages/documents/layout/fonts.ts'
 
 /** The regular and the bold font, as objects that pdfkit takes. */
 export type Fonts = { regular: object, bold: object }

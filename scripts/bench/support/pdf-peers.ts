@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { formatDate, formatMoney, formatNumber, formatPercent } from '../../../core/documents/format.ts'
+import { formatDate, formatMoney, formatNumber, formatPercent } from '../../../core/packages/documents/compile/format.ts'
 import type { Invoice } from './pdf-by-hand.ts'
 
 /** Makes an invoice; the bytes of its PDF. */

@@ -1,7 +1,8 @@
-import type { JsonObject, Mode, ServicePath } from '@dispatch/core'
+import type { JsonObject } from '@dispatch/common'
+import type { Mode, ServicePath } from '@dispatch/core'
 import pg from 'pg'
-import { createLogger } from '../../../plugins/logging.ts'
-import { openHouse } from './house.ts'
+import { createLogger } from '../../../plugins/hooks/logging.ts'
+import { openHouse } from './bench-app.ts'
 import { rateOf, type Rate } from './measure.ts'
 import { recordScript, replay, type Script } from './statements.ts'
 

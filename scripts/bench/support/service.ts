@@ -3,8 +3,8 @@
  * BENCH_USERS: how many users its company has.
  */
 import { createServer } from '../../../plugins/app.ts'
-import { createLogger } from '../../../plugins/logging.ts'
-import { openHouse } from './house.ts'
+import { createLogger } from '../../../plugins/hooks/logging.ts'
+import { openHouse } from './bench-app.ts'
 import { whenStopped } from './stop.ts'
 
 /** The address, and the Authorization headers of a user; `bearers`: of all its users. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dispatch/core'
+import type { JsonObject } from '@dispatch/common'
 
 /** The body that dispatches an SMS of a given order. */
 export function smsRequest (order: string): JsonObject {

@@ -1,8 +1,8 @@
 /** A process that works on the queue of the database, in the folder given as arguments. */
-import { readConfig } from '../../../plugins/config.ts'
+import { readConfig } from '../../../plugins/config/config.ts'
 import { compose } from '../../../plugins/container.ts'
-import { createLogger } from '../../../plugins/logging.ts'
-import { providerDirectories } from './house.ts'
+import { createLogger } from '../../../plugins/hooks/logging.ts'
+import { providerDirectories } from './bench-app.ts'
 import { whenStopped } from './stop.ts'
 
 const [databaseUrl = '', folder = ''] = process.argv.slice(2)

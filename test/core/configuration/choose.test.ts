@@ -1,7 +1,7 @@
 import t from 'tap'
 import { chooseProvider, configurationOf, type Chooser } from '../../../core/configuration/choose.ts'
 import { createHost } from '../../../core/host/host.ts'
-import type { StoredConfiguration } from '../../../core/store/configurations.ts'
+import type { StoredConfiguration } from '../../../core/store/configuration/configurations.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
 import { contains, has } from '../../support/matching.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { CallbackUrl } from '../../../core/contract/common.ts'
-import { compile } from '../../../core/contract/schema.ts'
+import { compile } from '../../../core/packages/common/schema.ts'
 import { has } from '../../support/matching.ts'
 
 const check = compile(CallbackUrl)

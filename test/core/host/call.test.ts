@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { callDispatch, type CallContext, type CallLimits, type Outcome } from '../../../core/host/call.ts'
-import { deriveManifest } from '../../../core/host/derive.ts'
-import type { ServiceDefinition } from '../../../core/host/definition.ts'
-import type { Context } from '../../../core/host/context.ts'
-import type { Installed } from '../../../core/host/load.ts'
-import { isVerb } from '../../../core/host/verbs.ts'
-import type { JsonObject } from '../../../core/contract/json.ts'
+import { callDispatch, type CallContext, type CallLimits, type Outcome } from '../../../core/host/call/call.ts'
+import { deriveManifest } from '../../../core/host/manifest/derive.ts'
+import type { ServiceDefinition } from '../../../core/host/manifest/definition.ts'
+import type { Context } from '../../../core/host/call/context.ts'
+import type { Installed } from '../../../core/host/load/load.ts'
+import { isVerb } from '../../../core/host/manifest/verbs.ts'
+import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { outcomeUnknown, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
 import { callContext, invoice, memoryLog } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'
@@ -61,8 +61,8 @@ for (const [name, thrown, outcome] of reports) {
 }
 
 await t.test('a report from the provider\'s own copy of the SDK is understood', async (t) => {
-  const copyUrl = `${import.meta.resolve('../../../core/host/failure.ts')}?copy`
-  const copy = await import(copyUrl) as typeof import('../../../core/host/failure.ts')
+  const copyUrl = `${import.meta.resolve('../../../core/host/call/failure.ts')}?copy`
+  const copy = await import(copyUrl) as typeof import('../../../core/host/call/failure.ts')
   t.not(copy.refused, refused)
   has(t, await run(fail(copy.refused(20003, 'Authenticate'))), { error: { word: 'authentication_error' } })
 })

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import t from 'tap'
-import { postToTenant } from '../../../core/host/callback.ts'
-import { createNetwork } from '../../../core/host/network.ts'
-import { createVendor, vendorNetwork } from '../../../core/testing/vendor.ts'
+import { postToTenant } from '../../../core/host/http/callback.ts'
+import { createNetwork } from '../../../core/host/http/network.ts'
+import { createVendor, vendorNetwork } from '../../../core/packages/conformance/vendor/vendor.ts'
 import { has } from '../../support/matching.ts'
 
 const receiver = await createVendor()

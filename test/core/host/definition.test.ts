@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { AllowedSenders, defineProvider, Host, Secret, Type, type Accepted } from '../../../core/provider.ts'
-import { deriveManifest } from '../../../core/host/derive.ts'
+import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { callContext, invoice, nowhere } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'
 

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
-import { canonicalHost, createGuard, ForbiddenAddress, isNetwork, loopback, type Guard } from '../../../core/host/guard.ts'
+import { canonicalHost, createGuard, ForbiddenAddress, isNetwork, loopback, type Guard } from '../../../core/host/http/guard.ts'
 import { has } from '../../support/matching.ts'
 
 const refusedAddresses: [kind: string, ...addresses: string[]][] = [

@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { JsonObject } from '../../../core/contract/json.ts'
-import { Money } from '../../../core/contract/money.ts'
-import { failureOf } from '../../../core/host/failure.ts'
-import { invoiceOf, minorUnits } from '../../../core/host/invoice.ts'
+import type { JsonObject } from '../../../core/packages/common/json.ts'
+import { Money } from '../../../core/packages/common/money.ts'
+import { failureOf } from '../../../core/host/call/failure.ts'
+import { invoiceOf, minorUnits } from '../../../core/host/manifest/invoice.ts'
 import { has } from '../../support/matching.ts'
 
 const line = { description: 'Workshop', quantity: 2, unitPrice: '980.10' }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Type } from '../../../core/provider.ts'
-import { breaches, limitInWords, limitFaults, type Limits } from '../../../core/host/limits.ts'
-import type { JsonObject } from '../../../core/contract/json.ts'
+import { breaches, limitInWords, limitFaults, type Limits } from '../../../core/host/manifest/limits.ts'
+import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { has } from '../../support/matching.ts'
 
 const short = Type.Unsafe({ maxLength: 3 })

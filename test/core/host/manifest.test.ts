@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Host, Secret, Type } from '../../../core/provider.ts'
-import { deriveManifest } from '../../../core/host/derive.ts'
-import { readManifest } from '../../../core/host/manifest.ts'
+import { deriveManifest } from '../../../core/host/manifest/derive.ts'
+import { readManifest } from '../../../core/host/manifest/manifest.ts'
 import { has } from '../../support/matching.ts'
 
 const sample = {

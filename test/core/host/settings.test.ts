@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { createKeyring } from '../../../core/access/keyring.ts'
-import type { JsonObject } from '../../../core/contract/json.ts'
-import type { SettingsForm } from '../../../core/host/form.ts'
+import type { JsonObject } from '../../../core/packages/common/json.ts'
+import type { SettingsForm } from '../../../core/host/settings/settings-schema.ts'
 import {
   changeSettings, checkSettings, maskSettings, mergeSettings, openSecrets, openSettings, sealSecrets, splitSecrets, type StoredSettings, type Vault
-} from '../../../core/host/settings.ts'
+} from '../../../core/host/settings/settings.ts'
 import { contains, has, lacks } from '../../support/matching.ts'
 
 const text = { type: 'string', minLength: 1 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { signatureHeaders, verifyBasic, verifyHmac, verifyJws } from '../../../core/host/signature.ts'
-import { createKeySources } from '../../../core/host/webhook-keys.ts'
+import { signatureHeaders, verifyBasic, verifyHmac, verifyJws } from '../../../core/host/webhook/signature.ts'
+import { createKeySources } from '../../../core/host/webhook/keys.ts'
 import { basic, hmac, vendorKey } from '../work/support.ts'
 
 const at = new Date('2026-03-14T09:30:00.000Z')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { createSpool } from '../../../core/host/spool.ts'
+import { createSpool } from '../../../core/host/files/document-spool.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 
 const about = { filename: 'signed.pdf', contentType: 'application/pdf' }

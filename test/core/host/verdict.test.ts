@@ -1,7 +1,7 @@
 import t from 'tap'
-import { judgeDelivery } from '../../../core/host/verdict.ts'
-import { createKeySources } from '../../../core/host/webhook-keys.ts'
-import type { Verifier } from '../../../core/host/webhook.ts'
+import { judgeDelivery } from '../../../core/host/webhook/verify.ts'
+import { createKeySources } from '../../../core/host/webhook/keys.ts'
+import type { Verifier } from '../../../core/host/webhook/webhook.ts'
 import { basic, hmac, vendorKey } from '../work/support.ts'
 
 const at = new Date('2026-03-14T09:30:00.000Z')

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { linkLength, sampleLink } from '../../../core/access/links.ts'
-import type { JsonObject } from '../../../core/contract/json.ts'
+import { linkLength, sampleLink } from '../../../core/access/document-links.ts'
+import type { JsonObject } from '../../../core/packages/common/json.ts'
 import type { ServiceName } from '../../../core/contract/service-names.ts'
 import { chains } from '../../../core/services/chains.ts'
 import { needsProvider, services } from '../../../core/services/index.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Type } from '../../../core/provider.ts'
-import { refused } from '../../../core/host/failure.ts'
+import { refused } from '../../../core/host/call/failure.ts'
 import { judge, judgeChain, type World } from './support.ts'
 import { has } from '../../support/matching.ts'
 

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
-import { recordLate } from '../../../core/pipeline/correction.ts'
-import { createLeases } from '../../../core/pipeline/leases.ts'
-import type { LateOutcome } from '../../../core/pipeline/outcome-spool.ts'
-import type { Parts } from '../../../core/pipeline/parts.ts'
-import type { Database } from '../../../core/store/database.ts'
+import { recordLate } from '../../../core/pipeline/recover/late-outcomes.ts'
+import { createLeases } from '../../../core/pipeline/run/leases.ts'
+import type { LateOutcome } from '../../../core/pipeline/recover/outcome-spool.ts'
+import type { Parts } from '../../../core/pipeline/dependencies.ts'
+import type { Database } from '../../../core/store/db/database.ts'
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Parts['log']
 

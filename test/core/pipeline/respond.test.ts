@@ -1,8 +1,8 @@
 import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import type { DispatchStatus } from '../../../core/contract/states.ts'
-import type { Result, StepResult } from '../../../core/pipeline/answer.ts'
-import { answerOf } from '../../../core/pipeline/respond.ts'
+import type { Result, StepResult } from '../../../core/pipeline/respond/result.ts'
+import { answerOf } from '../../../core/pipeline/respond/respond.ts'
 import { has } from '../../support/matching.ts'
 
 const addresses = { document: ({ id }: { id: string }) => `https://dispatch.example.com/d/${id}`, status: (id: string) => `https://dispatch.example.com/api/v1/dispatches/${id}` }

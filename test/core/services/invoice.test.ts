@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import type { JsonObject } from '../../../core/contract/json.ts'
+import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { checkEInvoiceWords, checkInvoice } from '../../../core/services/invoice.ts'
 import { invoicing } from '../../../core/services/invoicing.ts'
 import { has } from '../../support/matching.ts'

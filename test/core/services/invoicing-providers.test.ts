@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Problem } from '../../../core/contract/json.ts'
+import type { Problem } from '../../../core/packages/common/json.ts'
 import { invoicing, type DocumentType, type InvoicingCapabilities } from '../../../core/services/invoicing.ts'
 
 /** The problems of a document that a provider is to e-mail. */

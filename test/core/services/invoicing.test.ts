@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { JsonObject, Problem } from '../../../core/contract/json.ts'
+import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
 import { invoicing, type InvoicingCapabilities, type InvoicingFields } from '../../../core/services/invoicing.ts'
 import type { Findings, Subject } from '../../../core/services/service.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { compileJsonSchema } from '../../../core/contract/schema.ts'
+import { compileJsonSchema } from '../../../core/packages/common/schema.ts'
 import { serviceNames, type ServiceName } from '../../../core/contract/service-names.ts'
 import { chains } from '../../../core/services/chains.ts'
 import { documentedChain, documentedRequest } from '../../../core/services/request-document.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
-import type { Json, JsonObject } from '../../../core/contract/json.ts'
+import type { Json, JsonObject } from '../../../core/packages/common/json.ts'
 import { createRequestReader } from '../../../core/services/request.ts'
 
 const read = createRequestReader(['invoicing'])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { segmentsOf } from '../../../core/services/segments.ts'
+import { segmentsOf } from '../../../core/services/sms-segments.ts'
 
 const rows = [
   ['nothing is one message', '', 'GSM-7', 0, 1],

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { buffer, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { createLocalFiles, type Files, type StoredFile } from '../../../core/store/files.ts'
+import { createLocalFiles, type Files, type StoredFile } from '../../../core/store/db/files.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 import { contains, has } from '../../support/matching.ts'
 

@@ -1,8 +1,8 @@
 import type { KyselyPlugin } from 'kysely'
 import t from 'tap'
-import { openDatabase } from '../../../core/store/database.ts'
-import { createFreshCache } from '../../../core/store/fresh-cache.ts'
-import { createFreshness } from '../../../core/store/freshness.ts'
+import { openDatabase } from '../../../core/store/db/database.ts'
+import { createFreshCache } from '../../../core/store/db/fresh-cache.ts'
+import { createFreshness } from '../../../core/store/db/freshness.ts'
 import { createGate } from '../../plugins/support/parts.ts'
 import { seededDatabase } from '../../support/service.ts'
 

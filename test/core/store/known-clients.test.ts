@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { createKnownClients, openDatabase } from '@dispatch/core'
-import { forgetClients } from '../../../core/store/retention.ts'
+import { forgetClients } from '../../../core/store/db/retention.ts'
 import { seededDatabase } from '../../support/service.ts'
 import { clockAt } from '../../plugins/support/parts.ts'
 

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import t from 'tap'
-import { openDatabase } from '../../../core/store/database.ts'
-import { migrate } from '../../../core/store/migrate.ts'
+import { openDatabase } from '../../../core/store/db/database.ts'
+import { migrate } from '../../../core/store/db/migrate.ts'
 import { testDatabase } from '../../support/postgres.ts'
 
 const { url } = await testDatabase(t)
@@ -22,7 +22,7 @@ type Column = { name: string, nullable: boolean }
 
 /** The columns that schema.ts writes down, by table. */
 async function written (): Promise<Record<string, Column[]>> {
-  const source = await readFile(new URL('../../../core/store/schema.ts', import.meta.url), 'utf8')
+  const source = await readFile(new URL('../../../core/store/db/schema.ts', import.meta.url), 'utf8')
   const [, tables = ''] = /export type Tables = \{\n([\s\S]*?)\n\}/.exec(source) ?? []
   return Object.fromEntries([...tables.matchAll(/^ {2}(\w+): \{([^{}]*)\}/gm)].map(([, table = '', columns = '']) => [
     table,

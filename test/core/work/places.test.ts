@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPlaces } from '../../../core/work/places.ts'
+import { createPlaces } from '../../../core/work/queue/work-semaphore.ts'
 
 void t.test('work has its place until its end, and whoever gave it waits only until it has begun', async (t) => {
   const places = createPlaces(1)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { refusalOf } from '../../../core/contract/delivery.ts'
-import { createSweep } from '../../../core/work/poll.ts'
+import { createSweep } from '../../../core/work/status/poll.ts'
 import { hookService, until } from './support.ts'
 import { has } from '../../support/matching.ts'
 

@@ -2,12 +2,12 @@ import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createKeyring } from '../../../core/access/keyring.ts'
-import type { Log } from '../../../core/host/log.ts'
-import { openOutcomeSpool, type LateOutcome } from '../../../core/pipeline/outcome-spool.ts'
-import type { Arrival } from '../../../core/store/inbound.ts'
-import { DatabaseUnavailable } from '../../../core/store/unavailable.ts'
-import { draftsKept } from '../../../core/store/whole-files.ts'
-import { openEventSpool } from '../../../core/work/spool.ts'
+import type { Log } from '../../../core/host/call/log.ts'
+import { openOutcomeSpool, type LateOutcome } from '../../../core/pipeline/recover/outcome-spool.ts'
+import type { Arrival } from '../../../core/store/vendor/inbound.ts'
+import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
+import { draftsKept } from '../../../core/store/db/atomic-files.ts'
+import { openEventSpool } from '../../../core/work/inbox/event-spool.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 
 /** A spool with things by their names; `drain` answers the names in the order in which they were handed over. */

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { processExists, readPostmaster, stopServer } from '../../../core/store/embedded-postmaster.ts'
+import { processExists, readPostmaster, stopServer } from '../../../core/packages/embedded-postgres/postmaster.ts'
 import { admin, type Login } from '../../support/service.ts'
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url))

@@ -1,6 +1,6 @@
 import { refused, unavailable } from '@dispatch/core/provider'
 import type { Test } from 'tap'
-import { createVendor, vendorNetwork } from '../../../core/testing/vendor.ts'
+import { createVendor, vendorNetwork } from '../../../core/packages/conformance/vendor/vendor.ts'
 import { until } from '../../core/work/support.ts'
 import { chainBody } from '../../support/chains.ts'
 import { readingOf, type Reading } from '../../support/reading.ts'

@@ -1,4 +1,4 @@
-import type { Format, Rendered, RenderJob } from '@dispatch/core'
+import type { Format, Rendered, RenderJob } from '@dispatch/documents'
 import type { Parts } from '../../../plugins/container.ts'
 
 const quick: Rendered<'pdf'> = { bytes: Buffer.from('%PDF-1.7 quick'), contentType: 'application/pdf', pages: 1, signatures: [] }

@@ -1,0 +1,76 @@
+import type { Context } from './context.ts'
+import type { JsonObject } from '@dispatch/common'
+import type { ServiceName } from '../../contract/service-names.ts'
+import { failureError } from './failure.ts'
+import { createFiles, type CompanyDisk } from '../files/files.ts'
+import { destinationNames } from '../settings/settings-schema.ts'
+import type { Holds } from '../manifest/lease-check.ts'
+import type { ReadDocument } from '../http/body.ts'
+import { createHttp, type HttpOptions, type KeepDocument } from '../http/client.ts'
+import { chosenHosts } from '../http/target.ts'
+import type { Log } from './log.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import type { Network } from '../http/network.ts'
+import type { Progress } from './request-outcome.ts'
+import { createSmtp } from '../smtp/smtp.ts'
+
+/**
+ * What a call may reach, as its caller brings it. `account` names the configuration: sign-ins and connections are kept for
+ * it alone. `checkpoint.id` is what an earlier attempt saved. Without a `disk` there is none to write to. `holds` is asked just
+ * before anything leaves: nothing does once the caller has lost what it calls for.
+ */
+export type Outside = {
+  network: Network
+  account: string
+  documents: { read: ReadDocument, keep: KeepDocument }
+  checkpoint: { id?: string, save: (id: string) => Promise<void> }
+  disk?: CompanyDisk
+  holds?: Holds
+}
+
+/** One call of a verb: whose, with what, until when (`limit` in milliseconds). */
+export type OutsideCall = {
+  manifest: Manifest
+  service: ServiceName
+  settings: JsonObject
+  outside: Outside
+  progress: Progress
+  ended: AbortSignal
+  limit: number
+  log: Log
+  conceal: (secret: string) => void
+  now: () => Date
+}
+
+/** The ways out of one call. */
+export function openOutside (call: OutsideCall): Pick<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed'> {
+  const { manifest, service, settings, outside } = call
+  const { holds = () => true } = outside
+  const { network: { wire, tokens, mailers }, checkpoint: { id } } = outside
+  const targets = {
+    provider: manifest.code,
+    declared: manifest.hosts,
+    chosen: chosenHosts(destinationNames(manifest.settings).map((name) => settings[name]))
+  }
+  const { notProcessed = [], idempotency } = manifest.services[service] ?? {}
+  const options: HttpOptions = { ...call, ...outside, holds, wire, tokens, targets, errors: manifest.errors, notProcessed, keyed: idempotency?.kind === 'key' }
+  return {
+    http: createHttp(options),
+    smtp: createSmtp({ ...call, ...outside, holds, mailers, targets }),
+    files: createFiles({ ...call, ...outside, holds, provider: manifest.code }),
+    checkpoint: checkpointOf(call),
+    ...(id !== undefined && { checkpointed: id })
+  }
+}
+
+const longestCheckpoint = 500
+
+function checkpointOf ({ manifest: { code, services }, service, outside: { checkpoint }, progress, ended }: OutsideCall): (id: string) => Promise<void> {
+  return async (id) => {
+    if (services[service]?.checkpoint !== true) throw new TypeError(`The provider "${code}" reached a checkpoint, but its service "${service}" declares none.`)
+    if (typeof id !== 'string' || id === '' || id.length > longestCheckpoint) throw new TypeError(`A checkpoint is a text of 1 to ${longestCheckpoint} characters: the vendor's id of what was prepared.`)
+    if (ended.aborted) throw failureError({ word: 'provider_unavailable', message: 'The call had ended before its checkpoint.', ours: true })
+    await checkpoint.save(id).catch((cause: unknown) => { throw failureError({ word: 'provider_unavailable', message: 'The checkpoint could not be recorded.', ours: true }, cause) })
+    progress.pass()
+  }
+}

@@ -1,0 +1,26 @@
+import type { JsonObject, Problem } from '@dispatch/common'
+import type { ServiceName } from '../../contract/service-names.ts'
+import { failureOf } from './failure.ts'
+import { breaches } from '../manifest/limits.ts'
+import type { Installed } from '../load/load.ts'
+import type { AnyCheck, Known, Objection } from '../manifest/provider-check.ts'
+
+/** What is known to be refused before anything is made: by the provider's limits, and by its check. Paths are those of the declarations. */
+export function foresee ({ code, manifest, checks }: Pick<Installed, 'code' | 'manifest' | 'checks'>, service: ServiceName, asked: JsonObject, known: Known<JsonObject, JsonObject>): Problem[] {
+  const broken = breaches(manifest.services[service]?.limits ?? [], { ...asked, settings: known.requestSettings })
+  const told = (message: string): string => `The provider "${code}" does not take this. ${message}`
+  return [
+    ...broken.map(({ path, message }) => ({ path, code: 'not_supported_by_provider', message: told(message) })),
+    ...objectionsOf(checks[service], asked, known).map(({ at: path, code, message }) => ({ path, code, message: told(message) }))
+  ]
+}
+
+function objectionsOf (check: AnyCheck | undefined, asked: JsonObject, known: Known<JsonObject, JsonObject>): readonly Objection[] {
+  try {
+    return check?.(structuredClone(asked), structuredClone(known)) ?? []
+  } catch (error) {
+    const failure = failureOf(error)
+    if (failure === undefined) throw error
+    return [{ at: failure.at ?? '', code: failure.code ?? 'not_supported_by_provider', message: failure.message }]
+  }
+}

@@ -1,0 +1,162 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { JsonObject } from '@dispatch/common'
+import type { ServiceName } from '../../contract/service-names.ts'
+import { printable } from './provider-response.ts'
+import type { Context, TakeBack } from './context.ts'
+import { failureOf, providerErrors, type Failure, type ProviderErrorWord } from './failure.ts'
+import type { Http } from '../http/call.ts'
+import type { Installed } from '../load/load.ts'
+import type { Log } from './log.ts'
+import { createProgress, type Progress } from './request-outcome.ts'
+import { openOutside, type Outside, type OutsideCall } from './call-resources.ts'
+import { createRedactor, redactLog, type Redactor } from './redact.ts'
+import { sandboxFaults } from '../manifest/sandbox.ts'
+import { splitSecrets } from '../settings/settings.ts'
+import { runAs } from './stray-errors.ts'
+import type { VerbName } from '../manifest/verbs.ts'
+
+/** What the caller brings. The provider gets copies, and a log that does not write the secrets in `settings`. */
+export type CallContext = Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'onRefusal' | 'wait'> & { outside: Outside }
+
+/** `limit` is in milliseconds; the shorter of it and the provider's own time limit holds. `signal` gives the call up. */
+export type CallLimits = { limit?: number, signal?: AbortSignal }
+
+/** Why a call came to nothing. `code` is the vendor's own. `retryAfter`: seconds that the vendor asks for. `ours`: the vendor has no part in it. */
+export type CallError = { word: ProviderErrorWord, code?: string, message: string, retryAfter?: number, ours?: true }
+
+/** A call that came to nothing. `unavailable`: certainly not accepted. `uncertain`: it may have been. */
+export type FailedCall = { outcome: typeof providerErrors[ProviderErrorWord], error: CallError }
+
+/** What a verb returned, whatever that is, and the redactor of the call's secrets. */
+export type Returned = { returned: unknown, redact: Redactor }
+
+/** Seconds; the specification's limit for a provider. */
+export const usualTimeLimit = 60
+const longestCode = 100
+const longestMessage = 1000
+
+/** Verbs that change something at the vendor; the others may always be called again. */
+const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch', 'cancel'])
+
+/**
+ * Runs one verb of a provider: with copies of what it is given, its own ways out, within its time limit. Whatever it throws
+ * becomes a failed call. Throws only when the provider has no such verb.
+ */
+export async function invoke (installed: Installed, service: ServiceName, verb: VerbName, request: unknown, context: CallContext, { limit = Infinity, signal }: CallLimits = {}): Promise<Returned | FailedCall> {
+  const { code, manifest, verbs } = installed
+  const run = verbs[service]?.[verb]
+  if (run === undefined) throw new TypeError(verb === 'dispatch' ? `The provider "${code}" has no service "${service}".` : `The provider "${code}" has no verb "${verb}" for the service "${service}".`)
+  if (signal?.aborted === true) return failedCall('provider_unavailable', `The provider "${code}" was not called: the call was given up before.`, { ours: true })
+
+  const [misplaced] = sandboxFaults(manifest, context.settings, context.sandbox)
+  if (misplaced !== undefined) return failedCall('provider_error', `${misplaced.message} Nothing was sent.`, { code: misplaced.code, ours: true })
+
+  const redact = createRedactor(Object.values(splitSecrets(manifest.settings, context.settings).secrets))
+  const log = redactLog(context.log, redact)
+  const { checkpoint, timeLimit = usualTimeLimit } = manifest.services[service] ?? {}
+  const prepares = verb === 'dispatch' && checkpoint === true && context.outside.checkpoint.id === undefined
+  const progress = createProgress({ passed: unsafeVerbs.has(verb) && !prepares })
+  const time = Math.min(limit, timeLimit * 1000)
+  const made: TakeBack[] = []
+  const open = (call: Pick<OutsideCall, 'progress' | 'ended' | 'limit'>): ReturnType<typeof openOutside> => openOutside({ ...context, ...call, manifest, service, log, conceal: redact.conceal })
+  try {
+    const returned = await within(time, signal, async (ended) => {
+      const ways = { ...open({ progress, ended, limit: time }), onRefusal: (takeBack: TakeBack) => { made.push(takeBack) } }
+      return await runAs({ provider: code, log }, () => run(copyOf(request), { ...ownContext({ ...context, log }, ended), ...ways }))
+    })
+    return { returned, redact }
+  } catch (thrown) {
+    const failed = withDoubt(thrownBy(installed, thrown, { redact, log, progress }), progress, redact)
+    if (failed.outcome === 'rejected' && made.length > 0) await takeAllBack(made, log, (ended) => open({ progress: createProgress({ passed: false }), ended, limit: takingBack }).http)
+    return failed
+  }
+}
+
+/** Milliseconds for everything that a refused call has made: a client may be waiting. */
+const takingBack = 10_000
+
+/** Takes back what a refused call has made, the last thing first. What is left at the vendor is told in the log. */
+async function takeAllBack (made: readonly TakeBack[], log: Log, httpOf: (ended: AbortSignal) => Http): Promise<void> {
+  const left = (error: unknown): void => log.warn({ err: error }, 'what was made for a refused request is left at the vendor')
+  await within(takingBack, undefined, async (ended) => {
+    const http = httpOf(ended)
+    for (const takeBack of made.toReversed()) await takeBack(http).catch(left)
+  }).catch(left)
+}
+
+/** A failed call by its word. */
+export function failedCall (word: ProviderErrorWord, message: string, more: Omit<CallError, 'word' | 'message'> = {}): FailedCall {
+  return { outcome: providerErrors[word], error: { word, ...more, message } }
+}
+
+/** What the provider gets of what the caller brought: named one by one, so that nothing else reaches it. */
+function ownContext ({ settings, requestSettings, sandbox, reference, idempotencyKey, rest, log, state, now }: CallContext, ended: AbortSignal): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'onRefusal'> {
+  const copies = { settings: copyOf(settings), requestSettings: copyOf(requestSettings), ...(rest === undefined ? {} : { rest: copyOf(rest) }) }
+  return { ...copies, sandbox, reference, idempotencyKey, log, state, now, wait: (seconds) => wait(seconds, ended) }
+}
+
+/** A copy of plain data: a provider may change what it is given. */
+function copyOf<Value> (value: Value): Value
+function copyOf (value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item))
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, copyOf(field)]))
+}
+
+function wait (seconds: number, ended: AbortSignal): Promise<void> {
+  const waiting = pause(seconds * 1000, undefined, { signal: ended })
+  // A provider may have left it behind: its end is then nobody's unhandled rejection.
+  waiting.catch(() => undefined)
+  return waiting
+}
+
+/** Why the signal of a call fires. One for all: an AbortError, with its stack, costs as much as a request. */
+const over = Object.assign(new Error('The call is over.'), { code: 'ABORT_ERR' })
+
+/** Runs the work until it is done, `limit` milliseconds have passed or `outer` fires; then its own signal fires. */
+async function within<Result> (limit: number, outer: AbortSignal | undefined, work: (ended: AbortSignal) => Promise<Result>): Promise<Result> {
+  const end = new AbortController()
+  const ended = outer === undefined ? end.signal : AbortSignal.any([end.signal, outer])
+  const late = Promise.withResolvers<never>()
+  const giveUp = (): void => late.reject(over)
+  ended.addEventListener('abort', giveUp)
+  const timer = setTimeout(() => end.abort(over), limit)
+  try {
+    return await Promise.race([late.promise, work(ended)])
+  } finally {
+    clearTimeout(timer)
+    ended.removeEventListener('abort', giveUp)
+    end.abort(over)
+  }
+}
+
+type Circumstances = { redact: Redactor, log: Log, progress: Progress }
+
+function thrownBy (installed: Installed, thrown: unknown, { redact, log, progress }: Circumstances): FailedCall {
+  const failure = failureOf(thrown)
+  if (failure !== undefined) return reported(installed, failure, redact)
+  const late = thrown === over
+  if (!late) log.error({ err: thrown }, 'provider failed unexpectedly')
+  const what = `The provider "${installed.code}" ${late ? 'did not answer in time' : 'failed unexpectedly'}`
+  const [word, then] = progress.passed ? ['outcome_unknown', '; it may have accepted the request.'] as const : ['provider_unavailable', ', before anything was accepted.'] as const
+  return failedCall(word, `${what}${then}`, late ? {} : { ours: true })
+}
+
+/** A provider may catch the news that a request got lost, but it cannot make a refusal of it. */
+function withDoubt (call: FailedCall, { doubt }: Progress, redact: Redactor): FailedCall {
+  return doubt === undefined || call.outcome === 'uncertain' ? call : failedCall('outcome_unknown', presentable(doubt.message, longestMessage, redact))
+}
+
+function reported ({ manifest: { errors: { map } } }: Installed, { word, code, message, retryAfter, ours }: Failure, redact: Redactor): FailedCall {
+  const mapped = code !== undefined && Object.hasOwn(map, code) ? map[code] : undefined
+  return failedCall(word ?? mapped ?? 'provider_error', presentable(message, longestMessage, redact), {
+    ...(code !== undefined && { code: presentable(code, longestCode, redact) }),
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(ours === true && { ours })
+  })
+}
+
+/** A vendor's words as a client may see them. */
+function presentable (text: string, longest: number, redact: Redactor): string {
+  return printable(redact.text(text).slice(0, longest))
+}

@@ -1,0 +1,100 @@
+import type { Json, JsonObject } from '@dispatch/common'
+import type { Log } from './log.ts'
+
+/** Replaces known secrets, wherever they stand. */
+export type Redactor = {
+  text: (text: string) => string
+  json: <Value extends Json>(value: Value) => Value
+  /** One more secret that came up on the way, such as an access token. */
+  conceal: (secret: string) => void
+}
+
+const marker = '[redacted]'
+
+/** A redactor of these secrets: as they are, inside JSON, a URL, a form, and base64 (as in a Basic header). */
+export function createRedactor (secrets: readonly string[]): Redactor {
+  const known = new Set(secrets)
+  let forms = formsOfAll(known)
+  let pattern: RegExp | undefined
+  const text = (plain: string): string => {
+    // Most texts hold no secret: to look for them takes far less than to compile what replaces them.
+    if (!forms.some((form) => plain.includes(form))) return plain
+    pattern ??= patternOf(forms)
+    return plain.replace(pattern, marker)
+  }
+  return {
+    text,
+    json: (value) => forms.length === 0 ? value : mapTexts(value, text),
+    conceal (secret) {
+      if (known.has(secret)) return
+      known.add(secret)
+      forms = formsOfAll(known)
+      pattern = undefined
+    }
+  }
+}
+
+function formsOfAll (secrets: ReadonlySet<string>): string[] {
+  return [...secrets].filter(({ length }) => length >= shortestSecret).flatMap(formsOf)
+}
+
+/** The longest first: where one form begins with another, the whole is replaced. */
+function patternOf (forms: readonly string[]): RegExp {
+  const longestFirst = forms.toSorted((a, b) => b.length - a.length)
+  return new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
+}
+
+/** The log, with secrets replaced in every message and fact. What JSON cannot carry is left out. */
+export function redactLog (log: Log, redact: Redactor): Log {
+  const line = (level: keyof Log) => (facts: object, message: string): void => {
+    log[level](redact.json(plainFacts(facts)), redact.text(message))
+  }
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
+}
+
+/** A copy of a JSON value with every text in it, keys included, replaced; numbers that read as a secret become text. */
+export function mapTexts<Value extends Json> (value: Value, text: (text: string) => string): Value
+export function mapTexts (value: Json, text: (text: string) => string): Json {
+  if (typeof value === 'string') return text(value)
+  if (typeof value === 'number') return text(String(value)) === String(value) ? value : text(String(value))
+  if (Array.isArray(value)) return value.map((item: Json) => mapTexts(item, text))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [text(key), mapTexts(item, text)]))
+}
+
+/** Characters. Anything shorter stands in every text by chance, and protects nothing. */
+const shortestSecret = 4
+const shortestInner = 6
+
+function formsOf (secret: string): string[] {
+  const plain = secret.toWellFormed()
+  return [...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURI(plain), encodeURIComponent(plain), new URLSearchParams({ _: plain }).toString().slice(2), ...innerBase64(secret)])]
+}
+
+/** The characters of base64 that a secret alone determines, for each of the three places where it can begin in a group of three bytes. */
+function innerBase64 (secret: string): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.from('\0'.repeat(before) + secret)
+    const inner = bytes.toString('base64').slice(Math.ceil(before * 8 / 6), Math.floor(bytes.length * 8 / 6))
+    return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')]
+  }).filter((inner) => inner.length >= shortestInner)
+}
+
+function plainFacts (facts: object): JsonObject {
+  if (isFlat(facts)) return facts
+  try {
+    return JSON.parse(JSON.stringify(facts, errorFacts)) as JsonObject
+  } catch (cause) {
+    return { unreadable: String(cause) }
+  }
+}
+
+/** Nothing but texts and the like: the usual line, which needs no copy. */
+function isFlat (facts: object): facts is Record<string, string | number | boolean> {
+  return Object.values(facts).every((value) => ['string', 'number', 'boolean'].includes(typeof value))
+}
+
+/** JSON.stringify finds nothing in an error. */
+function errorFacts (_key: string, value: unknown): unknown {
+  return value instanceof Error ? { name: value.name, message: value.message, stack: value.stack, cause: value.cause } : value
+}

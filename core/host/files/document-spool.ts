@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { DocumentHandle } from '../../contract/common.ts'
+import { RequestFailure } from '../call/request-outcome.ts'
+
+/** Documents on their way: on the local disk, hashed and counted, until they are stored or dropped. */
+export type Spool = {
+  /** Writes a document down. Throws a {@link RequestFailure} when it is too large, and what the stream throws; nothing is left then. */
+  keep: (bytes: Readable, about: { filename: string, contentType: string }) => Promise<DocumentHandle>
+  /** Throws (`ENOENT`) when the document is not here. */
+  read: (document: DocumentHandle) => Promise<Readable>
+  drop: (document: DocumentHandle) => Promise<void>
+}
+
+/** Bytes: what a document may be. */
+export const largestDocument = 50 * 1024 * 1024
+
+/** `limit` in bytes. The folder is made when it is needed. */
+export function createSpool ({ folder, newId, limit = largestDocument }: { folder: string, newId: () => string, limit?: number }): Spool {
+  const pathOf = ({ id }: Pick<DocumentHandle, 'id'>): string => join(folder, id)
+  return {
+    async keep (bytes, about) {
+      const id = newId()
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      try {
+        return { id, ...about, ...await write(bytes, pathOf({ id }), limit) }
+      } catch (error) {
+        await rm(pathOf({ id }), { force: true })
+        throw error
+      }
+    },
+    async read (document) {
+      const file = await open(pathOf(document))
+      return createReadStream('', { fd: file })
+    },
+    drop: (document) => rm(pathOf(document), { force: true })
+  }
+}
+
+async function write (bytes: Readable, path: string, limit: number): Promise<{ size: number, sha256: string }> {
+  const digest = createHash('sha256')
+  let size = 0
+  // Opened first: a stream that breaks off at once would else leave a file that is made after it was removed.
+  const file = await open(path, 'wx', 0o600)
+  await pipeline(bytes, async function * (pieces: AsyncIterable<Buffer>) {
+    for await (const piece of pieces) {
+      size += piece.byteLength
+      if (size > limit) throw new RequestFailure('doubtful', `The document is larger than ${limit} bytes.`)
+      digest.update(piece)
+      yield piece
+    }
+  }, file.createWriteStream())
+  return { size, sha256: digest.digest('hex') }
+}

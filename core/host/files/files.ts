@@ -1,0 +1,112 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, open, realpath, rename, rm, type FileHandle } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { DocumentHandle } from '../../contract/common.ts'
+import { isWithin } from '../load/folder.ts'
+import { mustHold, type Holds } from '../manifest/lease-check.ts'
+import type { ReadDocument } from '../http/body.ts'
+import { readPieces } from '../http/multipart.ts'
+import { codeOf, judge, RequestFailure, type Progress } from '../call/request-outcome.ts'
+
+/** The disk that the operator gave to providers (`root`), and this company's folder on it. */
+export type CompanyDisk = { root: string, folder: string }
+
+/** A provider's way to the operator's disk: below its company's folder, nowhere else. */
+export type Files = {
+  /**
+   * Writes a document under a path such as `invoices/F-1.pdf`, in place of what is there; folders are made. Others see the
+   * whole document or none, and it survives a loss of power. Throws what `failureOf` reads; then nothing was written, unless
+   * it says that the outcome is unknown.
+   */
+  put: (path: string, document: DocumentHandle) => Promise<void>
+}
+
+/** What one call's files work with. */
+export type FilesOptions = { provider: string, disk?: CompanyDisk, documents: { read: ReadDocument }, progress: Progress, ended: AbortSignal, holds: Holds }
+
+/** The `files` of one call of a provider's verb. */
+export function createFiles ({ provider, disk, documents: { read }, progress, ended, holds }: FilesOptions): Files {
+  return {
+    async put (path, document) {
+      try {
+        if (disk === undefined) throw new RequestFailure('not done', 'The operator gives providers no disk: DISPATCH_DISK_ROOT is not set.', { ours: true })
+        if (ended.aborted) throw new RequestFailure('not done', `The provider "${provider}" wrote a file after its call had ended.`, { ours: true })
+        mustHold(holds)
+        await place(await pathBelow(disk, path), document, read, ended)
+        progress.done({ unsafe: true })
+      } catch (error) {
+        throw judge(error instanceof RequestFailure ? error : unwritten('not done', error), progress, { unsafe: true })
+      }
+    }
+  }
+}
+
+/** Without the server's own paths, which are nobody's business. */
+function unwritten (verdict: 'not done' | 'doubtful', cause: unknown): RequestFailure {
+  return new RequestFailure(verdict, `The file could not be written (${codeOf(cause) || 'for an unknown reason'}).`, { cause })
+}
+
+/** A name that is no way up, not hidden, and of a length that file systems take. */
+const isName = (name: string): boolean => /^[^./\\\p{C}][^/\\\p{C}]*$/u.test(name) && Buffer.byteLength(name) <= 255
+const mostNames = 10
+
+/** Where a path leads, with its folders made one by one: a link that leaves the company's folder is not followed. */
+async function pathBelow ({ root, folder }: CompanyDisk, path: string): Promise<string> {
+  const names = path.split('/')
+  if (names.length > mostNames || !names.every(isName)) throw new RequestFailure('refused', 'A file\'s path is names of at most 255 bytes separated by "/", ten at most; none begins with a dot.', { code: 'path', ours: true })
+  // The root is the operator's: where it is missing, a disk is not mounted.
+  const own = await folderIn(await realpath(root), folder)
+  let at = own
+  for (const name of names.slice(0, -1)) {
+    at = await folderIn(at, name)
+    if (!isWithin(own, at)) throw new RequestFailure('refused', `"${name}" leads out of the company's folder.`, { code: 'path', ours: true })
+  }
+  return join(at, names.at(-1) ?? '')
+}
+
+async function folderIn (parent: string, name: string): Promise<string> {
+  const path = join(parent, name)
+  const made = await mkdir(path, { recursive: true })
+  if (made !== undefined) await withFile(parent, 'r', (entries) => entries.sync())
+  return await realpath(path)
+}
+
+/** The whole document under another name first: a name that no path can have. */
+async function place (path: string, document: DocumentHandle, read: ReadDocument, ended: AbortSignal): Promise<void> {
+  const folder = dirname(path)
+  const draft = join(folder, `.${randomUUID()}.part`)
+  try {
+    await withFile(draft, 'wx', (file) => write(file, document, read, ended))
+    await commit(draft, path, folder)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+async function write (file: FileHandle, document: DocumentHandle, read: ReadDocument, ended: AbortSignal): Promise<void> {
+  const digest = createHash('sha256')
+  for await (const piece of readPieces([document], read)) {
+    ended.throwIfAborted()
+    digest.update(piece)
+    await file.writeFile(piece)
+  }
+  if (digest.digest('hex') !== document.sha256) throw new RequestFailure('not done', `The document ${document.id} is not what was stored under that name.`, { ours: true })
+  await file.sync()
+  ended.throwIfAborted()
+}
+
+/** The point of no return: whether a rename that failed took place, only the disk knows. */
+async function commit (draft: string, path: string, folder: string): Promise<void> {
+  try {
+    await rename(draft, path)
+    await withFile(folder, 'r', (entries) => entries.sync())
+  } catch (error) {
+    throw unwritten('doubtful', error)
+  }
+}
+
+async function withFile (path: string, flags: string, work: (file: FileHandle) => Promise<void>): Promise<void> {
+  await using file = await open(path, flags)
+  await work(file)
+}

@@ -1,0 +1,176 @@
+import type { Readable } from 'node:stream'
+import type { Static, TSchema } from 'typebox'
+import type { DocumentHandle } from '../../contract/common.ts'
+import type { Json } from '@dispatch/common'
+import { at } from '../../services/data.ts'
+import type { ErrorReading } from '../call/failure.ts'
+import type { Holds } from '../manifest/lease-check.ts'
+import type { Wire, WireReply, WireRequest } from './transport.ts'
+import { bodyOf, type Body, type ReadDocument } from './body.ts'
+import type { Http, HttpCall, HttpVerb } from './call.ts'
+import { formPairs } from './form.ts'
+import { contentOf, fitReply, readErrorReply, readReply } from './reply.ts'
+import { targetOf, type Targets } from './target.ts'
+import type { Log } from '../call/log.ts'
+import type { OAuth2, Tokens } from './oauth.ts'
+import { judge, refusalWord, RequestFailure, troubleOf, verdictOf, type Progress, type Verdict } from '../call/request-outcome.ts'
+import { signIn } from './sign-in.ts'
+
+/** Keeps what was downloaded, at most as large as documents may be. */
+export type KeepDocument = (bytes: Readable, about: { filename: string, contentType: string }) => Promise<DocumentHandle>
+
+/** What one call's http works with. `account` says whose configuration it is; `limit` is the call's, in milliseconds. */
+export type HttpOptions = {
+  wire: Pick<Wire, 'send'>
+  tokens: Tokens
+  account: string
+  targets: Targets
+  documents: { read: ReadDocument, keep: KeepDocument }
+  errors: ErrorReading
+  notProcessed: readonly number[]
+  /** The vendor honours the idempotency key of a request. */
+  keyed: boolean
+  progress: Progress
+  ended: AbortSignal
+  holds: Holds
+  limit: number
+  log: Log
+  /** Tells of a secret that came up on the way: it must not be shown either. */
+  conceal: (secret: string) => void
+  now: () => Date
+}
+
+type Method = WireRequest['method']
+type Read<Result> = (reply: WireReply, host: string) => Promise<Result>
+
+/** The `http` of one call of a provider's verb. */
+export function createHttp (options: HttpOptions): Http {
+  const verb = (method: Method): HttpVerb => (url, call, schema) => perform(options, method, url, call, (reply, host) => readFitting(reply, host, schema))
+  return {
+    get: verb('GET'),
+    post: verb('POST'),
+    put: verb('PUT'),
+    patch: verb('PATCH'),
+    delete: verb('DELETE'),
+    download: (url, { filename, ...call }) => perform(options, 'GET', url, { ...call, headers: { accept: '*/*', ...call.headers } }, (reply, host) => keep(options, reply, host, filename))
+  }
+}
+
+/** Sends a request, judges how it ended, and reads what a good answer holds. */
+async function perform<Result> (options: HttpOptions, method: Method, url: string, call: HttpCall, read: Read<Result>): Promise<Result> {
+  const { ended, log, progress, targets } = options
+  const request = { unsafe: method !== 'GET' }
+  const begun = performance.now()
+  const facts: { method: Method, host?: string, path?: string, status?: number } = { method }
+  try {
+    if (ended.aborted) throw new RequestFailure('not done', `The provider "${targets.provider}" sent a request after its call had ended.`, { ours: true })
+    const target = withQuery(targetOf(url, targets), call)
+    facts.host = target.host
+    facts.path = target.pathname
+    const reply = await exchange(options, method, target, call)
+    facts.status = reply.status
+    const verdict = verdictOf(reply.status, options.notProcessed)
+    if (verdict !== 'done') throw await answeredBadly(options, verdict, reply, target.host)
+    const result = await read(reply, target.host)
+    progress.done(request)
+    return result
+  } catch (error) {
+    throw error instanceof RequestFailure ? judge(error, progress, request) : error
+  } finally {
+    log.debug({ ...facts, ms: Math.round(performance.now() - begun) }, 'vendor called')
+  }
+}
+
+/** Sends a request, signed in; once more with a new token when the vendor does not take the one that was kept. */
+async function exchange (options: HttpOptions, method: Method, url: URL, call: HttpCall): Promise<WireReply> {
+  const { wire, tokens, account, targets, documents, conceal, ended: signal, holds, limit: answerWithin, now } = options
+  const body = bodyOf(call, documents.read, holds)
+  const headers = headersOf(call, body)
+  let kept: string | undefined
+  const token = async (oauth2: OAuth2): Promise<string> => {
+    const { value, cached } = await tokens.get(account, oauth2, targetOf(oauth2.tokenUrl, targets))
+    conceal(value)
+    kept = cached ? value : undefined
+    return value
+  }
+  const attempt = async (): Promise<WireReply> => {
+    const signed = await signIn(call, { method, url, headers, body }, { token, now })
+    const content = body.open()
+    return await wire.send({ method, url, headers: { ...headers, ...signed, ...lengthOf(body), 'accept-encoding': 'gzip' }, signal, answerWithin, holds, ...(content !== undefined && { body: content }) })
+  }
+  const reply = await attempt()
+  if (reply.status !== 401 || call.oauth2 === undefined || kept === undefined) return reply
+  await reply.body.dump()
+  tokens.drop(account, call.oauth2, kept)
+  return await attempt()
+}
+
+async function readFitting<Schema extends TSchema> (reply: WireReply, host: string, schema: Schema): Promise<Static<Schema>> {
+  const fit = fitReply(schema, await readReply(host, reply))
+  if (fit.ok) return fit.value
+  const why = fit.problems.slice(0, 3).map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
+  throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read: ${why}`, { status: reply.status })
+}
+
+async function keep ({ documents }: HttpOptions, reply: WireReply, host: string, filename: string): Promise<DocumentHandle> {
+  try {
+    return await documents.keep(contentOf(reply), { filename, contentType: String(reply.headers['content-type'] ?? 'application/octet-stream') })
+  } catch (cause) {
+    throw cause instanceof RequestFailure ? cause : new RequestFailure('doubtful', `The document of "${host}" cannot be kept: it ${troubleOf(cause)}.`, { cause })
+  }
+}
+
+async function answeredBadly ({ errors, keyed, now }: Pick<HttpOptions, 'errors' | 'keyed' | 'now'>, verdict: Exclude<Verdict, 'done'>, reply: WireReply, host: string): Promise<RequestFailure> {
+  const { status } = reply
+  const body = await readErrorReply(reply)
+  const code = firstAt(body, errors.at)
+  const mapped = code !== undefined && Object.hasOwn(errors.map, code) ? errors.map[code] : undefined
+  // An earlier request under the same key may still be at work: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
+  const says = keyed && status === 409 && mapped === undefined ? 'doubtful' : verdict
+  return new RequestFailure(says, firstAt(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {
+    word: mapped ?? refusalWord(status), status, ...retryAfterOf(reply.headers['retry-after'], now()), ...(code !== undefined && { code })
+  })
+}
+
+/** Seconds of a day: nobody is asked to wait longer. */
+const longestWait = 24 * 3600
+
+/** The seconds or the date of a Retry-After header (RFC 9110, 10.2.3), as whole seconds from now on. */
+function retryAfterOf (header: string | string[] | undefined, now: Date): { retryAfter?: number } {
+  const text = typeof header === 'string' ? header.trim() : ''
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now.getTime()) / 1000)
+  return Number.isNaN(seconds) ? {} : { retryAfter: Math.min(Math.max(seconds, 1), longestWait) }
+}
+
+/** Characters of an error's body that are shown where the provider does not know where the vendor's words stand. */
+const longestWords = 500
+
+/** What the vendor said, as it said it: JSON or a text. A page for people is none. */
+function wordsIn (body: Json): string {
+  if (body === null || (typeof body === 'string' && body.trimStart().startsWith('<'))) return ''
+  return `: ${(typeof body === 'string' ? body.trim() : JSON.stringify(body)).slice(0, longestWords)}`
+}
+
+function firstAt (body: Json, pointers: string | readonly string[] = []): string | undefined {
+  const found = [pointers].flat().map((pointer) => at(body, pointer)).find((value) => typeof value === 'string' || typeof value === 'number')
+  return found === undefined ? undefined : String(found)
+}
+
+function withQuery (url: URL, { query = {}, arrays }: HttpCall): URL {
+  for (const [key, value] of formPairs(query, arrays)) url.searchParams.append(key, value)
+  return url
+}
+
+/** The headers that a signature covers; the provider's own count where they differ. */
+function headersOf ({ headers = {} }: HttpCall, { contentType }: Body): Record<string, string> {
+  return {
+    accept: 'application/json',
+    'user-agent': 'document-dispatch',
+    ...(contentType !== undefined && { 'content-type': contentType }),
+    ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  }
+}
+
+function lengthOf ({ length }: Body): Record<string, string> {
+  return length === undefined ? {} : { 'content-length': String(length) }
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { DocumentHandle } from '../../contract/common.ts'
+
+/** One part of a multipart body. A document may go under another name or type than its own. */
+export type Part =
+  | string | number | boolean
+  | DocumentHandle
+  | { document: DocumentHandle, filename?: string, contentType?: string }
+  | { text: string, contentType: string }
+  | { json: unknown, contentType?: string }
+
+/** Parts by name, in order; a list becomes several parts of the same name, `undefined` none. */
+export type Parts = Readonly<Record<string, Part | readonly Part[] | undefined>>
+
+/** A body whose length is known before it is read. */
+export type Multipart = { contentType: string, length: number, pieces: readonly (Buffer | DocumentHandle)[] }
+
+/** Lays out a multipart body (RFC 7578): texts as they are sent, documents as what must be streamed in between. */
+export function layOut (parts: Parts): Multipart {
+  const boundary = `dispatch-${randomUUID()}`
+  const flat = Object.entries(parts).flatMap(([name, part]) => listOf(part).map((one) => ({ name, ...contentOf(one) })))
+  const pieces = [
+    ...flat.flatMap(({ content, ...head }) => [headOf(boundary, head), content, Buffer.from('\r\n')]),
+    Buffer.from(`--${boundary}--\r\n`)
+  ]
+  const length = pieces.reduce((sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.byteLength : piece.size), 0)
+  return { contentType: `multipart/form-data; boundary=${boundary}`, length, pieces }
+}
+
+/** The bytes of the pieces in order, each document opened when its turn comes. Throws when one is not as long as it says. */
+export async function * readPieces (pieces: Multipart['pieces'], read: (document: DocumentHandle) => Promise<Readable>): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    if (Buffer.isBuffer(piece)) yield piece
+    else yield * exactly(piece, await read(piece))
+  }
+}
+
+async function * exactly ({ id, size }: DocumentHandle, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let left = size
+  for await (const piece of content) {
+    left -= piece.byteLength
+    if (left < 0) break
+    yield piece
+  }
+  if (left !== 0) throw new Error(`The document ${id} is not ${size} bytes long.`)
+}
+
+type Content = { content: Buffer | DocumentHandle, filename?: string, contentType?: string }
+
+function contentOf (part: Part): Content {
+  if (typeof part !== 'object') return { content: Buffer.from(String(part)) }
+  if ('text' in part) return { content: Buffer.from(part.text), contentType: part.contentType }
+  if ('json' in part) return { content: Buffer.from(JSON.stringify(part.json)), contentType: part.contentType ?? 'application/json' }
+  const { document, filename, contentType } = 'document' in part ? part : { document: part }
+  return { content: document, filename: filename ?? document.filename, contentType: contentType ?? document.contentType }
+}
+
+function headOf (boundary: string, { name, filename, contentType }: { name: string, filename?: string, contentType?: string }): Buffer {
+  const disposition = `Content-Disposition: form-data; name="${quoted(name)}"${filename === undefined ? '' : `; filename="${quoted(filename)}"`}`
+  const type = contentType === undefined ? '' : `\r\nContent-Type: ${typeOf(contentType)}`
+  return Buffer.from(`--${boundary}\r\n${disposition}${type}\r\n\r\n`)
+}
+
+/** As browsers do it (HTML, "multipart/form-data encoding algorithm"). */
+function quoted (text: string): string {
+  return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}
+
+function typeOf (contentType: string): string {
+  if (!/^[\x20-\x7E]+$/.test(contentType)) throw new TypeError(`"${contentType}" is no content type such as application/pdf.`)
+  return contentType
+}
+
+function listOf (part: Part | readonly Part[] | undefined): readonly Part[] {
+  if (part === undefined) return []
+  return isList(part) ? part : [part]
+}
+
+function isList (part: Part | readonly Part[]): part is readonly Part[] {
+  return Array.isArray(part)
+}

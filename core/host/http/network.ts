@@ -1,0 +1,30 @@
+import { createGuard, loopback, type Guard, type Resolve } from './guard.ts'
+import { createWire, type Route, type Wire } from './transport.ts'
+import { createTokens, type Tokens } from './oauth.ts'
+import { createMailers, type Mailers } from '../smtp/mailer.ts'
+
+/**
+ * `allow`: networks (CIDR) that tenants may reach beside the public addresses. `loopback` lets this machine be reached, in
+ * development. `ca` are certificate authorities (PEM) in place of the system's. `route` and `resolve` stand in for the
+ * internet in a test. `mailName`: what this service calls itself to mail servers.
+ */
+export type NetworkOptions = { allow?: readonly string[], loopback?: 'allowed' | 'refused', ca?: readonly string[], route?: Route, resolve?: Resolve, mailName?: string, now?: () => Date }
+
+/** All ways out of this process, with what they keep between calls: connections, tokens, mail sessions. */
+export type Network = { guard: Guard, wire: Wire, tokens: Tokens, mailers: Mailers, close: () => Promise<void> }
+
+export function createNetwork ({ allow = [], loopback: own = 'refused', ca, route, resolve, mailName, now = () => new Date() }: NetworkOptions = {}): Network {
+  const guard = createGuard({ allow: own === 'allowed' ? [...allow, ...loopback] : allow, ...(resolve !== undefined && { resolve }) })
+  const wire = createWire({ guard, ...(ca !== undefined && { ca }), ...(route !== undefined && { route }) })
+  const mailers = createMailers({ guard, ...(ca !== undefined && { ca }), ...(route !== undefined && { route }), ...(mailName !== undefined && { name: mailName }) })
+  return {
+    guard,
+    wire,
+    tokens: createTokens({ wire, now }),
+    mailers,
+    async close () {
+      mailers.close()
+      await wire.close()
+    }
+  }
+}

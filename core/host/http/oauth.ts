@@ -1,0 +1,146 @@
+import { createPrivateKey, hash, randomUUID } from 'node:crypto'
+import { SignJWT } from 'jose'
+import { LRUCache } from 'lru-cache'
+import { Type } from 'typebox'
+import { textAt } from '../../services/data.ts'
+import type { Wire } from './transport.ts'
+import { formPairs } from './form.ts'
+import { fitReply, readErrorReply, readReply } from './reply.ts'
+import { RequestFailure, verdictOf } from '../call/request-outcome.ts'
+import { basicHeader } from './basic-auth.ts'
+
+/** A client of the token endpoint; its secret goes in the header (`basic`, the default) or in the `body`. */
+type Client = { clientId: string, clientSecret?: string, clientAuth?: 'basic' | 'body' }
+
+/** What a JWT bearer grant asserts (RFC 7523). `key` is a private key in PEM, `lifetime` in seconds (300 unless told). */
+export type Assertion = {
+  algorithm: 'RS256' | 'ES256' | 'EdDSA'
+  key: string
+  keyId?: string
+  issuer: string
+  subject?: string
+  audience: string
+  lifetime?: number
+  claims?: Readonly<Record<string, string>>
+}
+
+/** An OAuth 2 sign-in. `parameters` are further fields of the token request. */
+export type OAuth2 = { tokenUrl: string, scope?: string, audience?: string, parameters?: Readonly<Record<string, string>> } & (
+  | { grant: 'client_credentials' } & Client & { clientSecret: string }
+  | { grant: 'password', username: string, password: string } & Client
+  | { grant: 'jwt_bearer', assertion: Assertion }
+)
+
+/** The access tokens of this process. */
+export type Tokens = {
+  /**
+   * The token of an account (whose configuration it is) for a sign-in: kept until shortly before it expires, asked for
+   * once however many wait. `cached` tells whether it was kept. Throws a {@link RequestFailure}.
+   */
+  get: (account: string, oauth2: OAuth2, tokenUrl: URL) => Promise<{ value: string, cached: boolean }>
+  /** Forgets a token that the vendor did not take. */
+  drop: (account: string, oauth2: OAuth2, value: string) => void
+}
+
+type Token = { value: string, usableUntil: number }
+type Kept = { token: Promise<Token>, settled?: Token }
+
+const mostTokens = 5_000
+/** Milliseconds for an answer of the token endpoint. */
+const answerWithin = 15_000
+/** Seconds; for an answer that does not tell how long its token lives. */
+const unknownLifetime = 300
+/** A token is renewed this long before it expires (seconds), or in its last tenth. */
+const margin = 60
+
+export function createTokens ({ wire, now }: { wire: Pick<Wire, 'send'>, now: () => Date }): Tokens {
+  const cache = new LRUCache<string, Kept>({ max: mostTokens })
+
+  function fetch (key: string, oauth2: OAuth2, tokenUrl: URL): Promise<Token> {
+    const token = requestToken(wire, oauth2, tokenUrl, now()).catch(notYetSent)
+    const kept: Kept = { token }
+    cache.set(key, kept)
+    token.then((settled) => { kept.settled = settled }, () => { if (cache.peek(key) === kept) cache.delete(key) })
+    return token
+  }
+
+  return {
+    async get (account, oauth2, tokenUrl) {
+      const key = keyOf(account, oauth2)
+      const kept = cache.get(key)
+      const usable = kept !== undefined && (kept.settled === undefined || now().getTime() < kept.settled.usableUntil)
+      const { value } = await (usable ? kept.token : fetch(key, oauth2, tokenUrl))
+      return { value, cached: usable }
+    },
+    drop (account, oauth2, value) {
+      const key = keyOf(account, oauth2)
+      if (cache.peek(key)?.settled?.value === value) cache.delete(key)
+    }
+  }
+}
+
+/** However the sign-in ended: the request that needed it has not been sent. */
+function notYetSent (error: unknown): never {
+  throw error instanceof RequestFailure && error.verdict === 'doubtful' ? new RequestFailure('not done', error.message, { cause: error }) : error
+}
+
+/** Other credentials are another sign-in: changed settings never meet an old token. */
+function keyOf (account: string, oauth2: OAuth2): string {
+  return hash('sha256', JSON.stringify([account, oauth2]))
+}
+
+const TokenReply = Type.Object({ access_token: Type.String({ minLength: 1 }), expires_in: Type.Optional(Type.Union([Type.Number(), Type.String({ pattern: '^\\d+$' })])) })
+
+async function requestToken (wire: Pick<Wire, 'send'>, oauth2: OAuth2, url: URL, now: Date): Promise<Token> {
+  const { fields, headers } = await tokenRequest(oauth2, now)
+  const body = Buffer.from(new URLSearchParams(formPairs(fields)).toString())
+  const signal = AbortSignal.timeout(answerWithin)
+  const reply = await wire.send({ method: 'POST', url, headers: { ...headers, accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' }, body, signal, answerWithin })
+  const verdict = verdictOf(reply.status, [])
+  if (verdict === 'refused') {
+    const error = await readErrorReply(reply)
+    const { code = String(reply.status), words = code } = { ...textAt(error, '/error', 'code'), ...textAt(error, '/error_description', 'words') }
+    throw new RequestFailure('refused', `"${url.host}" refused to sign in: ${words}`, { word: 'authentication_error', code, status: reply.status })
+  }
+  if (verdict !== 'done') {
+    await reply.body.dump()
+    throw new RequestFailure('not done', `"${url.host}" answered ${reply.status} to the sign-in.`)
+  }
+  const fit = fitReply(TokenReply, await readReply(url.host, reply))
+  if (!fit.ok) throw new RequestFailure('not done', `"${url.host}" answered to the sign-in without a token.`)
+  const lifetime = Number(fit.value.expires_in ?? unknownLifetime)
+  return { value: fit.value.access_token, usableUntil: now.getTime() + (lifetime - Math.min(margin, lifetime / 10)) * 1000 }
+}
+
+async function tokenRequest (oauth2: OAuth2, now: Date): Promise<{ fields: Record<string, string | undefined>, headers: Record<string, string> }> {
+  const { scope, audience, parameters } = oauth2
+  const shared = { scope, audience, ...parameters }
+  if (oauth2.grant === 'jwt_bearer') return { headers: {}, fields: { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: await signAssertion(oauth2.assertion, now), ...shared } }
+  const { clientId, clientSecret, clientAuth = 'basic' } = oauth2
+  const owner = oauth2.grant === 'password' ? { username: oauth2.username, password: oauth2.password } : {}
+  const fields = { grant_type: oauth2.grant, ...owner, ...shared }
+  // RFC 6749, 2.3.1: user name and password of the header are form-encoded first.
+  if (clientSecret !== undefined && clientAuth === 'basic') return { fields, headers: { authorization: basicHeader(formEncoded(clientId), formEncoded(clientSecret)) } }
+  return { headers: {}, fields: { ...fields, client_id: clientId, client_secret: clientSecret } }
+}
+
+async function signAssertion ({ algorithm, key, keyId, issuer, subject, audience, lifetime = 300, claims }: Assertion, now: Date): Promise<string> {
+  const issued = Math.floor(now.getTime() / 1000)
+  const jwt = new SignJWT({ ...claims, jti: randomUUID() })
+    .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
+    .setIssuer(issuer).setAudience(audience).setIssuedAt(issued).setExpirationTime(issued + lifetime)
+  if (subject !== undefined) jwt.setSubject(subject)
+  return await jwt.sign(privateKey(key))
+}
+
+function privateKey (pem: string): ReturnType<typeof createPrivateKey> {
+  try {
+    return createPrivateKey(pem)
+  } catch (cause) {
+    throw new RequestFailure('refused', 'The private key of the settings cannot be read: it is PEM, beginning with "-----BEGIN".', { word: 'authentication_error', cause })
+  }
+}
+
+function formEncoded (text: string): string {
+  return new URLSearchParams({ _: text }).toString().slice(2)
+}

@@ -1,0 +1,68 @@
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { Static, TSchema } from 'typebox'
+import { compile, type Check, type Fit, type Json } from '@dispatch/common'
+import type { WireReply } from './transport.ts'
+import { RequestFailure, troubleOf } from '../call/request-outcome.ts'
+
+/** Bytes of an answer that is read into memory. */
+export const largestReply = 5 * 1024 * 1024
+/** Bytes of an error's body that are looked at. */
+const largestErrorReply = 64 * 1024
+
+/** The body of an answer as its content: unzipped. */
+export function contentOf ({ headers, body }: WireReply): Readable {
+  if (headers['content-encoding'] !== 'gzip') return body
+  const content = createGunzip()
+  body.on('error', (error) => content.destroy(error)).pipe(content).on('close', () => body.destroy())
+  return content
+}
+
+/** An answer as JSON, as a text when it is not JSON, as null when it is empty. Throws a {@link RequestFailure} when it is cut off or too large. */
+export async function readReply (host: string, reply: WireReply): Promise<Json> {
+  try {
+    // Node's parser holds an answer to its Content-Length; without one, or zipped, it is counted here.
+    return parse(isShort(reply) ? await reply.body.text() : await read(contentOf(reply), largestReply))
+  } catch (error) {
+    if (error instanceof RequestFailure) throw error
+    throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read: it ${troubleOf(error)}.`, { cause: error })
+  }
+}
+
+function isShort ({ headers }: WireReply): boolean {
+  return headers['content-encoding'] === undefined && Number(headers['content-length']) <= largestReply
+}
+
+/** What there is of the body of an error: it only explains, so a broken one is as good as none. */
+export async function readErrorReply (reply: WireReply): Promise<Json> {
+  return await read(contentOf(reply), largestErrorReply).then(parse, () => null)
+}
+
+const checks = new WeakMap<TSchema, Check<unknown>>()
+
+/** Checks a reply; a schema is compiled once. */
+export function fitReply<Schema extends TSchema> (schema: Schema, reply: Json): Fit<Static<Schema>> {
+  const check = (checks.get(schema) ?? compile(schema)) as Check<Static<Schema>>
+  checks.set(schema, check)
+  return check(reply)
+}
+
+async function read (content: Readable, limit: number): Promise<string> {
+  const pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of content as AsyncIterable<Buffer>) {
+    size += piece.byteLength
+    if (size > limit) throw new RequestFailure('doubtful', `The answer is larger than ${limit} bytes.`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}
+
+function parse (text: string): Json {
+  if (text.trim() === '') return null
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}

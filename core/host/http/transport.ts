@@ -1,0 +1,102 @@
+import type { Readable } from 'node:stream'
+import { Agent, buildConnector, DecoratorHandler, request, type Dispatcher } from 'undici'
+import type { Guard } from './guard.ts'
+import { mustHold, type Holds } from '../manifest/lease-check.ts'
+import { codeOf, RequestFailure, troubleOf, unconnected } from '../call/request-outcome.ts'
+
+/** Where a host name really leads: the tests' replacement for the internet. */
+export type Route = (hostname: string, port: number) => { host: string, port: number } | undefined
+
+/** `ca` are certificate authorities (PEM) in place of the system's. */
+export type WireOptions = { guard: Guard, ca?: readonly string[], route?: Route }
+
+/** One request as it is sent. `answerWithin` is in milliseconds. A body that is a stream says its length in the headers. `holds` is asked just before its first byte. */
+export type WireRequest = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  url: URL
+  headers: Record<string, string>
+  body?: Buffer | Readable
+  signal: AbortSignal
+  answerWithin: number
+  holds?: Holds
+}
+
+/** The answer, whatever its status; its body must be read or dumped. */
+export type WireReply = Pick<Dispatcher.ResponseData, 'headers' | 'body'> & { status: number }
+
+/** The only connections to HTTP servers: TLS, verified, to addresses that the guard permits. */
+export type Wire = {
+  /** Throws a {@link RequestFailure}. */
+  send: (request: WireRequest) => Promise<WireReply>
+  close: () => Promise<void>
+}
+
+/** Milliseconds for the name, the connection and TLS together. */
+const connectWithin = 10_000
+/** Milliseconds between two pieces of an answer's body. */
+const nextPieceWithin = 30_000
+const longestHeaders = 32 * 1024
+const connectionsPerHost = 128
+
+/** A whole request did not leave: it was malformed, or its body could not be read. */
+const neverWhole = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'])
+
+export function createWire ({ guard, ca, route = () => undefined }: WireOptions): Wire {
+  const open = buildConnector({ allowH2: false, timeout: connectWithin, lookup: guard.lookup, ...(ca !== undefined && { ca: [...ca] }) })
+  const connect: buildConnector.connector = (options, callback) => {
+    const { hostname, port } = options
+    const to = route(hostname, Number(port === '' ? 443 : port))
+    const fail = (error: unknown): void => callback(unconnected(hostname, error), null)
+    try {
+      guard.check(to?.host ?? hostname)
+      open({ ...options, ...(to !== undefined && { hostname: to.host, port: String(to.port), servername: options.servername ?? hostname }) }, (...[error, socket]) => {
+        if (error === null) callback(null, socket)
+        else fail(error)
+      })
+    } catch (error) {
+      fail(error)
+    }
+  }
+  const agent = new Agent({ connect, allowH2: false, connections: connectionsPerHost, maxHeaderSize: longestHeaders, bodyTimeout: nextPieceWithin })
+  return {
+    async send ({ method, url, headers, body = null, signal, answerWithin, holds }) {
+      try {
+        const { statusCode: status, headers: answered, body: content } = await request(url, { method, headers, body, signal, headersTimeout: answerWithin, dispatcher: holds === undefined ? agent : whileHeld(agent, holds) })
+        return { status, headers: answered, body: content }
+      } catch (error) {
+        throw failed(url.host, error)
+      }
+    },
+    close: () => agent.destroy()
+  }
+}
+
+/** Requests that wait for a connection, or for its handshake, are asked about when they are about to be written. */
+function whileHeld (agent: Agent, holds: Holds): Dispatcher {
+  return agent.compose((dispatch) => (options, handler) => dispatch(options, new HeldRequest(handler, holds)))
+}
+
+class HeldRequest extends DecoratorHandler implements Dispatcher.DispatchHandler {
+  readonly #handler: Dispatcher.DispatchHandler
+  readonly #holds: Holds
+
+  constructor (handler: Dispatcher.DispatchHandler, holds: Holds) {
+    super(handler)
+    this.#handler = handler
+    this.#holds = holds
+  }
+
+  /** Called for a connection that is ready, in the same turn in which the first byte is written; what it throws is the end of the request. */
+  onRequestStart (controller: Dispatcher.DispatchController, context: unknown): void {
+    mustHold(this.#holds)
+    this.#handler.onRequestStart?.(controller, context)
+  }
+}
+
+/** By where it happened: before there was a connection, while the request was put together, or after that. */
+function failed (host: string, error: unknown): RequestFailure {
+  if (error instanceof RequestFailure) return error
+  const cause = error instanceof Error ? error : new Error(String(error))
+  if (neverWhole.has(codeOf(cause))) return new RequestFailure('not done', `The request to "${host}" could not be put together: ${cause.message}.`, { cause, ours: true })
+  return new RequestFailure('doubtful', `"${host}" ${troubleOf(cause)}.`, { cause })
+}

@@ -1,0 +1,100 @@
+import { basename } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { eventServices } from '../../contract/delivery.ts'
+import { serviceNames } from '../../contract/service-names.ts'
+import { deriveManifest } from '../manifest/derive.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import { importAnew } from './modules.ts'
+import type { AnyCheck, Checks } from '../manifest/provider-check.ts'
+import { readPackage } from './package.ts'
+import { reasonOf, Refusal } from '../call/load-error.ts'
+import { runAs } from '../call/stray-errors.ts'
+import { isVerb, verbNames, type Reader, type Readers, type Verb, type Verbs } from '../manifest/verbs.ts'
+
+/** A provider as it was loaded: never changed; another version of its folder is another object. */
+export type Installed = Readonly<{
+  state: 'installed'
+  /** Where it really lies. */
+  folder: string
+  code: string
+  version: string
+  /** SHA-256 of the folder. */
+  digest: string
+  manifest: Manifest
+  verbs: Verbs
+  /** What looks at a request before anything is made, of each service that has it. */
+  checks: Checks
+  /** What reads the events of each webhook. */
+  readers: Readers
+}>
+
+/**
+ * Loads the provider in a folder (a real path). Throws a {@link Refusal} when it is not one, throws itself, or does not
+ * finish loading within `limit` seconds. A module that never yields cannot be stopped: trusted folders only.
+ */
+export async function loadProvider (folder: string, digest: string, limit: number): Promise<Installed> {
+  const { version, entry } = await readPackage(folder)
+  const definition = defaultOf(await importWithin(folder, entry, limit))
+  const fit = deriveManifest(definition, version)
+  if (!fit.ok) throw new Refusal(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`, codeIn(definition))
+  const { code } = fit.value
+  return Object.freeze({ state: 'installed', folder, code, version, digest, manifest: fit.value, verbs: verbsOf(definition), checks: checksOf(definition), readers: readersOf(definition) })
+}
+
+async function importWithin (folder: string, entry: string, limit: number): Promise<unknown> {
+  const loaded = new AbortController()
+  const late = setTimeout(limit * 1000, undefined, { signal: loaded.signal }).then(() => {
+    throw new Refusal(`Did not finish loading within ${limit} seconds.`)
+  })
+  try {
+    return await Promise.race([runAs({ provider: basename(folder) }, () => importAnew(folder, entry)), late])
+  } catch (cause) {
+    throw cause instanceof Refusal ? cause : new Refusal(`Throws when it is loaded: ${reasonOf(cause)}`, { cause })
+  } finally {
+    loaded.abort()
+  }
+}
+
+function defaultOf (module: unknown): unknown {
+  return field(module, 'default')
+}
+
+function codeIn (definition: unknown): { code?: string } {
+  const code = field(definition, 'code')
+  return typeof code === 'string' ? { code } : {}
+}
+
+/** The verbs of every service, each bound to the object that it was written in. */
+function verbsOf (definition: unknown): Verbs {
+  const services = field(definition, 'services')
+  return Object.fromEntries(serviceNames.map((name) => [name, boundVerbs(field(services, name))]))
+}
+
+function checksOf (definition: unknown): Checks {
+  const services = field(definition, 'services')
+  return Object.fromEntries(serviceNames.flatMap((name): [string, AnyCheck][] => {
+    const service = field(services, name)
+    const check = field(service, 'check')
+    return isVerb(check) ? [[name, check.bind(service) as unknown as AnyCheck]] : []
+  }))
+}
+
+function readersOf (definition: unknown): Readers {
+  const webhooks = field(definition, 'webhooks')
+  return Object.fromEntries(eventServices.flatMap((service): [string, Reader][] => {
+    const webhook = field(webhooks, service)
+    const read = field(webhook, 'read')
+    return isVerb(read) ? [[service, read.bind(webhook) as Reader]] : []
+  }))
+}
+
+function boundVerbs (service: unknown): Partial<Record<string, Verb>> {
+  return Object.fromEntries(verbNames.flatMap((name) => {
+    const verb = field(service, name)
+    return isVerb(verb) ? [[name, verb.bind(service)]] : []
+  }))
+}
+
+function field (value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}

@@ -1,0 +1,53 @@
+import { createRequire, registerHooks, type ResolveHookSync } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { isWithin } from './folder.ts'
+
+/** What every provider imports, wherever its folder lies and whatever copies it carries: the host's own. */
+const shared = new Map([['@dispatch/core/provider', new URL('../../provider.ts', import.meta.url).href]])
+
+/** Marks the URL of every module of one load; the value leads to the URL of the folder. */
+const mark = 'provider-load'
+const loads = new Map<string, string>()
+const require = createRequire(import.meta.url)
+
+/**
+ * Imports the entry of a folder (real paths) afresh, with every module of the folder that it leads to: what was imported
+ * before stays as it is, for calls in flight. Modules are never unloaded, so every call keeps a little memory for good.
+ */
+export async function importAnew (folder: string, entry: string): Promise<unknown> {
+  installHook()
+  const load = String(loads.size + 1)
+  loads.set(load, pathToFileURL(`${folder}/`).href)
+  forgetCommonJs(folder)
+  return await import(marked(pathToFileURL(entry), load))
+}
+
+let installed = false
+
+function installHook (): void {
+  if (installed) return
+  registerHooks({ resolve })
+  installed = true
+}
+
+const resolve: ResolveHookSync = (specifier, context, next) => {
+  const host = shared.get(specifier)
+  if (host !== undefined) return { url: host, shortCircuit: true }
+  const resolved = next(specifier, context)
+  const load = URL.parse(context.parentURL ?? '')?.searchParams.get(mark) ?? ''
+  const folder = loads.get(load)
+  if (folder === undefined || !resolved.url.startsWith(folder)) return resolved
+  return { ...resolved, url: marked(new URL(resolved.url), load) }
+}
+
+function marked (url: URL, load: string): string {
+  url.searchParams.set(mark, load)
+  return url.href
+}
+
+/** CommonJS modules are cached by path, whatever the URL says. */
+function forgetCommonJs (folder: string): void {
+  for (const path of Object.keys(require.cache)) {
+    if (isWithin(folder, path)) Reflect.deleteProperty(require.cache, path)
+  }
+}

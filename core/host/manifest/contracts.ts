@@ -1,0 +1,27 @@
+import type { ServiceName } from '../../contract/service-names.ts'
+import type { EmailCapabilities, EmailDispatch } from '../../services/email.ts'
+import type { EsignCapabilities, EsignDispatch } from '../../services/esign.ts'
+import type { InvoicingCapabilities, InvoicingDispatch } from '../../services/invoicing.ts'
+import type { PostalCapabilities, PostalDispatch } from '../../services/postal.ts'
+import type { SmsCapabilities, SmsDispatch } from '../../services/sms.ts'
+import type { UploadCapabilities, UploadDispatch } from '../../services/upload.ts'
+
+/** Compiles only with a contract for every service. */
+type OnePerService<Contracts extends Record<ServiceName, { capabilities: object, dispatch: object }>> = Contracts
+
+/** Of a service that is done here: no provider can declare it. */
+type NoProvider = { capabilities: never, dispatch: never }
+
+/**
+ * What each service has its providers declare (`capabilities`) and hands them (`dispatch`), as plain data.
+ * A new service is one line here.
+ */
+export type ServiceContracts = OnePerService<{
+  invoicing: { capabilities: InvoicingCapabilities, dispatch: InvoicingDispatch }
+  esign: { capabilities: EsignCapabilities, dispatch: EsignDispatch }
+  postal: { capabilities: PostalCapabilities, dispatch: PostalDispatch }
+  sms: { capabilities: SmsCapabilities, dispatch: SmsDispatch }
+  email: { capabilities: EmailCapabilities, dispatch: EmailDispatch }
+  upload: { capabilities: UploadCapabilities, dispatch: UploadDispatch }
+  file: NoProvider
+}>

@@ -1,0 +1,74 @@
+import type { Fit } from '@dispatch/common'
+import { readManifest, type Manifest } from './manifest.ts'
+import { isVerb, verbNames } from './verbs.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * The manifest of what a provider's module exports by default: its data, checked, without its verbs. `version` is
+ * that of the package. Takes anything: plain JavaScript exports what it likes.
+ */
+export function deriveManifest (definition: unknown, version: string): Fit<Manifest> {
+  if (!isRecord(definition)) return { ok: false, problems: [{ path: '', code: 'type', message: 'The default export is not a provider: write "export default defineProvider({ … })".' }] }
+  const { requestSettings = { type: 'object', properties: {} }, errors, hosts = [], ...data } = definition
+  const manifest = {
+    ...data,
+    version,
+    settings: closeForm(data['settings']),
+    requestSettings: closeForm(requestSettings),
+    hosts,
+    errors: isRecord(errors) ? { map: {}, ...errors } : errors ?? { map: {} },
+    services: isRecord(data['services']) ? mapFields(data['services'], serviceData) : data['services'],
+    webhooks: isRecord(data['webhooks']) ? mapFields(data['webhooks'], webhookData) : data['webhooks']
+  }
+  return readManifest(JSON.parse(JSON.stringify(manifest)))
+}
+
+/** A form has the fields that it names and no others. */
+function closeForm (schema: unknown): unknown {
+  return isRecord(schema) ? { ...schema, additionalProperties: false } : schema
+}
+
+/** A service as it is written has data and verbs side by side; what is neither verb nor the host's own is the service's vocabulary. */
+function serviceData (service: unknown, name: string): unknown {
+  if (!isRecord(service)) return service
+  const { idempotency, timeLimit, checkpoint, rest, notProcessed, statuses, poll, limits, ...others } = service
+  const fields = Object.entries(others).filter(([field, value]) => field !== 'check' || !isVerb(value))
+  return {
+    capabilities: { ...Object.fromEntries(fields.filter(([, value]) => !isVerb(value))), ...whoseDocument(name, service) },
+    limits,
+    idempotency,
+    timeLimit,
+    checkpoint,
+    rest,
+    notProcessed,
+    statuses,
+    poll,
+    verbs: fields.filter(([, value]) => isVerb(value)).map(([name]) => name).sort((one, other) => orderOf(one) - orderOf(other))
+  }
+}
+
+/** As they are listed; one that is none comes last. */
+function orderOf (verb: string): number {
+  return [...verbNames, verb].findIndex((name) => name === verb)
+}
+
+/** An invoicing provider that hands out documents of its own means them: the verb is the declaration. */
+function whoseDocument (name: string, { document }: Fields): Fields {
+  return name === 'invoicing' && isVerb(document) ? { document: 'theirs' } : {}
+}
+
+/** What a webhook declares, without the function that reads its events; anything else under that name is refused with the manifest. */
+function webhookData (webhook: unknown): unknown {
+  if (!isRecord(webhook)) return webhook
+  const { read, ...data } = webhook
+  return isVerb(read) ? data : { ...data, read: read ?? null }
+}
+
+function mapFields (record: Fields, change: (value: unknown, key: string) => unknown): Fields {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]))
+}
+
+function isRecord (value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

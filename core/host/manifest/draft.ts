@@ -1,0 +1,52 @@
+import type { Context } from '../call/context.ts'
+import type { Accepted, Dispatch, Found, Lookup } from './definition.ts'
+import { failureOf, refused } from '../call/failure.ts'
+import type { Http } from '../http/call.ts'
+
+/**
+ * How a vendor works that makes a draft first. `prepare` makes one, complete, and resolves to its id. `find` says what has
+ * become of it; a 404 is a draft that is gone. `issue` makes it real: what it sends is past the point of no return.
+ * `findUnrecorded` looks for what our record of was lost; without it, there is nothing before a draft is recorded. `withdraw` takes back
+ * a draft of an earlier attempt that is refused now; what `prepare` makes, it says itself how to take back (`onRefusal`).
+ */
+export type Drafts<Request, Call> = {
+  prepare: (request: Request, context: Call) => Promise<string>
+  find: (draft: string, context: Call) => Promise<Found>
+  issue: (draft: string, request: Request, context: Call) => Promise<Accepted>
+  findUnrecorded?: (context: Call) => Promise<Found>
+  withdraw?: (draft: string, request: Request, context: Call, http: Http) => Promise<unknown>
+}
+
+type Checkpoints = Pick<Context<unknown, unknown>, 'checkpoint' | 'checkpointed' | 'onRefusal'>
+
+/** The verbs of a service whose vendor makes a draft first: a dispatch goes on from the draft that was recorded, and issues none twice. */
+export function draftFirst<Request, Call extends Checkpoints> ({ prepare, find, issue, findUnrecorded = nothing, withdraw = nothing }: Drafts<Request, Call>): { checkpoint: true, dispatch: Dispatch<Request, Call>, lookup: Lookup<Call> } {
+  return {
+    checkpoint: true,
+    async dispatch (request, context) {
+      const { checkpointed } = context
+      const before = checkpointed === undefined ? await nothing() : await found(find(checkpointed, context))
+      if (before.found === 'accepted') return before.response
+      if (before.found === 'rejected') throw refused(before.code, before.message)
+      const kept = before.found === 'draft' ? checkpointed : undefined
+      if (kept !== undefined) context.onRefusal((http) => withdraw(kept, request, context, http))
+      const draft = kept ?? await prepare(request, context)
+      await context.checkpoint(draft)
+      return await issue(draft, request, context)
+    },
+    lookup: ({ checkpoint }, context) => checkpoint === undefined ? findUnrecorded(context) : found(find(checkpoint, context))
+  }
+}
+
+function nothing (): Promise<Found> {
+  return Promise.resolve({ found: 'absent' })
+}
+
+async function found (finding: Promise<Found>): Promise<Found> {
+  try {
+    return await finding
+  } catch (error) {
+    if (failureOf(error)?.status === 404) return { found: 'absent' }
+    throw error
+  }
+}

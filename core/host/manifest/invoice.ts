@@ -1,0 +1,112 @@
+import type { Decimal } from 'decimal.js'
+import { Money, minorDigits, type Json, type JsonObject } from '@dispatch/common'
+import { decimalAt } from '../../services/amounts.ts'
+import { at, textOf } from '../../services/data.ts'
+import { refused } from '../call/failure.ts'
+
+const texts = ['number', 'date', 'dueDate', 'currency', 'paymentTerms', 'notes', 'conditions'] as const
+const customerTexts = ['name', 'email', 'address', 'city', 'postalCode', 'country', 'vatId'] as const
+
+type Texts<Name extends string> = Partial<Record<Name, string>>
+
+/**
+ * One line; its rate (percent) is that of the whole invoice where it has none of its own, and 0 where there is none. `total` has its allowances and charges in it; `isPlain`: it has
+ * none, and its price is for one.
+ */
+export type InvoiceLine = { description: string, quantity: Decimal, unitPrice: Decimal, taxRate: Decimal, total: Decimal, isPlain: boolean }
+
+/** A charge on the whole invoice, or an allowance, which is negative; its rate as that of a line. */
+export type Adjustment = { reason: string, amount: Decimal, taxRate: Decimal }
+
+/** The invoice vocabulary of a request's data: its texts as they are, its amounts exact. `due` is what is left to pay: the total, less what is prepaid, and rounded. */
+export type Invoice = Texts<typeof texts[number]> & {
+  customer: Texts<typeof customerTexts[number]>
+  lines: InvoiceLine[]
+  adjustments: Adjustment[]
+  total: Decimal
+  prepaid: Decimal
+  rounding: Decimal
+  due: Decimal
+}
+
+/**
+ * Reads the invoice vocabulary of a request's data. A quantity, a unit price or the total that is missing, an amount that is
+ * no number, and an allowance or a charge of no amount are refused (`invalid_amount`), each at its place.
+ */
+export function invoiceOf (data: JsonObject): Invoice {
+  const taxRate = amountAt(data, '/taxRate', zero)
+  const lines = placesIn(data, '/lines').map((place) => lineOf(data, place, taxRate))
+  const net = lines.reduce((sum, { total }) => sum.add(total), zero)
+  return {
+    ...textsOf(data, texts),
+    customer: textsOf(at(data, '/customer') ?? null, customerTexts),
+    lines,
+    adjustments: adjustmentsOf(data, '', { base: net, taxRate }),
+    ...sumsOf(data)
+  }
+}
+
+const zero = new Money(0)
+
+/** What is due follows from what is prepaid, or the other way round. */
+function sumsOf (data: JsonObject): Pick<Invoice, 'total' | 'prepaid' | 'rounding' | 'due'> {
+  const [total, rounding] = [amountAt(data, '/total'), amountAt(data, '/roundingAmount', zero)]
+  const prepaid = amountAt(data, '/prepaidAmount', total.add(rounding).sub(amountAt(data, '/amountDue', total.add(rounding))))
+  return { total, prepaid, rounding, due: amountAt(data, '/amountDue', total.sub(prepaid).add(rounding)) }
+}
+
+/** The JSON pointers of the items of a list. */
+function placesIn (data: JsonObject, place: string): string[] {
+  const list = at(data, place)
+  return Array.isArray(list) ? list.map((_item: Json, index) => `${place}/${index}`) : []
+}
+
+/** An amount in the minor units of its currency, such as cents; `digits` are those of currencies that a vendor counts otherwise than ISO 4217. */
+export function minorUnits (amount: Decimal, currency = '', digits: Readonly<Record<string, number>> = {}): Decimal {
+  return amount.mul(new Money(10).pow(digits[currency] ?? minorDigits(currency)))
+}
+
+function lineOf (data: JsonObject, place: string, documentRate: Decimal): InvoiceLine {
+  const [quantity, unitPrice] = [amountAt(data, `${place}/quantity`), amountAt(data, `${place}/unitPrice`)]
+  const priceQuantity = amountAt(data, `${place}/priceQuantity`, one)
+  const taxRate = amountAt(data, `${place}/taxRate`, documentRate)
+  const gross = quantity.mul(unitPrice).div(priceQuantity.isZero() ? 1 : priceQuantity)
+  const adjustments = adjustmentsOf(data, place, { base: gross, taxRate })
+  return {
+    description: textOf(data, `${place}/description`) ?? textOf(data, `${place}/name`) ?? '',
+    quantity,
+    unitPrice,
+    taxRate,
+    total: amountAt(data, `${place}/total`, adjustments.reduce((sum, { amount }) => sum.add(amount), gross)),
+    isPlain: adjustments.length === 0 && priceQuantity.eq(one)
+  }
+}
+
+const one = new Money(1)
+
+/** The charges and the allowances of a line or of the whole. What only has a percent is computed of its base, or of what it is taken from. */
+function adjustmentsOf (data: JsonObject, place: string, { base, taxRate }: { base: Decimal, taxRate: Decimal }): Adjustment[] {
+  const digits = minorDigits(textOf(data, '/currency') ?? '')
+  return ([['allowances', -1, 'Allowance'], ['charges', 1, 'Charge']] as const).flatMap(([list, sign, word]) => placesIn(data, `${place}/${list}`).map((given) => {
+    const percent = amountAt(data, `${given}/percent`, zero)
+    const computed = amountAt(data, `${given}/base`, base).mul(percent).div(100).toDecimalPlaces(digits, Money.ROUND_HALF_UP)
+    const amount = amountAt(data, `${given}/amount`, percent.isZero() ? undefined : computed)
+    const reason = textOf(data, `${given}/reason`) ?? textOf(data, `${given}/reasonCode`) ?? word
+    return { reason: percent.isZero() ? reason : `${reason} (${percent.toFixed()} %)`, amount: amount.mul(sign), taxRate: amountAt(data, `${given}/taxRate`, taxRate) }
+  }))
+}
+
+function textsOf<Name extends string> (data: Json, names: readonly Name[]): Texts<Name> {
+  const given = names.flatMap((name) => {
+    const text = textOf(data, `/${name}`)
+    return text === undefined ? [] : [[name, text] as const]
+  })
+  return Object.fromEntries(given) as Texts<Name>
+}
+
+/** The number at a pointer; `missing` where nothing stands. */
+function amountAt (data: JsonObject, pointer: string, missing?: Decimal): Decimal {
+  const amount = at(data, pointer) === undefined ? missing : decimalAt(data, pointer)
+  if (amount === undefined) throw refused('invalid_amount', `There is no number at ${pointer} of the data.`, `/data${pointer}`)
+  return amount
+}

@@ -1,0 +1,107 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { AnyJson } from '../../contract/common.ts'
+import { compileJsonSchema, pointer, type Json, type JsonObject, type Problem } from '@dispatch/common'
+import { at as valueAt } from '../../services/data.ts'
+import { reasonOf } from '../call/load-error.ts'
+
+/**
+ * What a vendor takes at one place of what a verb `dispatch` is asked. `at` is a JSON pointer into that (`/postal/recipient/name`, `/data/number`), or into the client's `settings` of
+ * the request (`/settings/label`); `*` stands for every item of a list and every field of an object. What stands there must fit `fits`, a JSON Schema; `false`: nothing may stand there.
+ * A place where nothing stands is no breach. `when`: holds only where what stands at these pointers fits. `because`: a sentence for people.
+ */
+export type Limit = { at: string, fits: TSchema | false, when?: Readonly<Record<string, TSchema>>, because?: string }
+
+const pattern = '^(/[^/]+)+$'
+const description = 'a JSON pointer into the request, such as "/data/number"'
+
+/** Limits as they stand in a manifest. */
+export const Limits = Type.Array(Type.Object({
+  at: Type.String({ pattern, description }),
+  fits: AnyJson,
+  when: Type.Optional(Type.Record(Type.String({ pattern }), AnyJson)),
+  because: Type.Optional(Type.String({ minLength: 1, maxLength: 300 }))
+}, { additionalProperties: false }))
+export type Limits = Static<typeof Limits>
+
+/** What is wrong with limits beyond their shape: schemas that are none. Paths begin with `base`. */
+export function limitFaults (limits: Limits, base: string): Problem[] {
+  return limits.flatMap(({ fits, when = {} }, index) => [
+    ...schemaFaults(fits, `${base}/${index}/fits`),
+    ...Object.entries(when).flatMap(([place, schema]) => schemaFaults(schema, pointer(`${base}/${index}/when`, place)))
+  ])
+}
+
+/** What keeps a value from being a JSON Schema. */
+export function schemaFaults (schema: Json, path: string): Problem[] {
+  try {
+    compileJsonSchema(schemaOf(schema))
+    return []
+  } catch (cause) {
+    return [{ path, code: 'schema', message: `Not a JSON Schema: ${reasonOf(cause)}` }]
+  }
+}
+
+/** The limits that what a provider is asked breaks, each at its place in that. */
+export function breaches (limits: Limits, asked: JsonObject): Problem[] {
+  return limits.filter((limit) => isMeant(limit, asked)).flatMap(({ at, fits, because }) => placesAt(asked, at).flatMap(({ path, value }) => {
+    const fit = fits === false ? { ok: false as const, problems: [{ path, code: 'not_taken', message: 'Leave it out.' }] } : compileJsonSchema(schemaOf(fits))(value, path)
+    return fit.ok ? [] : fit.problems.map((problem) => because === undefined ? problem : { ...problem, message: `${problem.message} ${because}` })
+  }))
+}
+
+function isMeant ({ when = {} }: Limits[number], asked: JsonObject): boolean {
+  return Object.entries(when).every(([place, schema]) => {
+    const value = valueAt(asked, place)
+    return value !== undefined && compileJsonSchema(schemaOf(schema))(value).ok
+  })
+}
+
+type Place = { path: string, value: Json }
+
+/** What stands at a pointer, in which `*` stands for every item and every field. */
+function placesAt (asked: JsonObject, at: string): Place[] {
+  return at.split('/').slice(1).reduce<Place[]>((places, token) => places.flatMap(({ path, value }) => {
+    if (typeof value !== 'object' || value === null) return []
+    const fields = Object.entries<Json>(value as JsonObject)
+    return (token === '*' ? fields : fields.filter(([name]) => name === token)).map(([name, field]) => ({ path: pointer(path, name), value: field }))
+  }), [{ path: '', value: asked }])
+}
+
+/** Ajv keeps what it compiled by the schema's object: the limits of a manifest are compiled once. */
+function schemaOf (schema: Json): object {
+  if (typeof schema === 'object' && schema !== null) return schema
+  return schema === false ? nothing : {}
+}
+
+const nothing = { not: {} }
+
+/** A limit as a person reads it: "/data/number: at most 30 characters (/invoicing/documentType: INVOICE)". */
+export function limitInWords ({ at, fits, when = {} }: Limits[number]): string {
+  const only = Object.entries(when).map(([place, schema]) => `${place}: ${schemaInWords(schema)}`)
+  return `${at}: ${schemaInWords(fits)}${only.length === 0 ? '' : ` (${only.join(', ')})`}`
+}
+
+type Words = Readonly<Record<string, ((value: Json) => string) | undefined>>
+
+const words: Words = {
+  maxLength: (most) => `at most ${shown(most)} characters`,
+  minLength: (least) => `at least ${shown(least)} characters`,
+  maxItems: (most) => `at most ${shown(most)} items`,
+  minItems: (least) => `at least ${shown(least)} items`,
+  maximum: (most) => `at most ${shown(most)}`,
+  minimum: (least) => `at least ${shown(least)}`,
+  const: shown,
+  enum: (values) => Array.isArray(values) ? values.map(shown).join(' or ') : shown(values),
+  pattern: (text) => `as ${shown(text)}`
+}
+
+function schemaInWords (schema: Json): string {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema === false ? 'not taken' : 'anything'
+  const { description, ...keywords } = schema as JsonObject
+  if (typeof description === 'string') return description
+  return Object.entries(keywords).flatMap(([keyword, value]) => words[keyword]?.(value) ?? []).join(', ') || 'as its schema says'
+}
+
+function shown (value: Json): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? value.toLocaleString('en') : JSON.stringify(value)
+}

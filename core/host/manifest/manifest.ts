@@ -1,0 +1,190 @@
+import { Type, type TProperties } from 'typebox'
+import { ProviderCode } from '../../contract/common.ts'
+import { deliveryStatusesOf, eventServices, isDeliveryService, isEventService, type DeliveryService, type DeliveryStatus, type EventService } from '../../contract/delivery.ts'
+import { compile, type Fit, type Problem } from '@dispatch/common'
+import { isServiceName, serviceNames, type ServiceName } from '../../contract/service-names.ts'
+import { ApiVersion } from '../../contract/versions.ts'
+import { providedNames, services, type ProvidedName } from '../../services/index.ts'
+import { senderProblems } from '../../services/senders.ts'
+import type { ServiceContracts } from './contracts.ts'
+import type { Idempotency, Poll, Sandbox } from './definition.ts'
+import { providerErrors, type ErrorReading } from '../call/failure.ts'
+import { formProblems, requestFormProblems, SettingsForm } from '../settings/settings-schema.ts'
+import { limitFaults, Limits, schemaFaults } from './limits.ts'
+import { verbNames, type VerbName } from './verbs.ts'
+import { webhookProblems, WebhookManifests } from '../webhook/webhook.ts'
+
+/** One service in a manifest: what the provider can do there. `timeLimit` is in seconds. */
+export type ServiceManifest<Name extends ServiceName> = {
+  capabilities: ServiceContracts[Name]['capabilities']
+  /** What else the vendor takes of a request, and what not. */
+  limits?: Limits
+  idempotency: Idempotency
+  timeLimit?: number
+  checkpoint?: true
+  /** Of email: it sends to those who were put off, and to nobody else, when it is asked to. */
+  rest?: true
+  notProcessed?: number[]
+  /** The vendor's words for what became of a dispatch. */
+  statuses?: Record<string, DeliveryStatus>
+  poll?: Poll
+  verbs: VerbName[]
+}
+
+/** All that is known about a provider without running it: plain JSON. */
+export type Manifest = {
+  code: string
+  name: string
+  version: string
+  docs?: string
+  settings: SettingsForm
+  requestSettings: SettingsForm
+  hosts: string[]
+  sandbox?: Sandbox
+  needs?: 'disk'[]
+  since?: string
+  errors: ErrorReading
+  services: { [Name in ServiceName]?: ServiceManifest<Name> }
+  webhooks?: WebhookManifests
+}
+
+/** The delivery statuses of which a provider tells, by the answers or by the events of its vendor, in the order in which they usually come. */
+export function statusesOf ({ services, webhooks }: Pick<Manifest, 'services' | 'webhooks'>, service: DeliveryService): DeliveryStatus[] {
+  const events = isEventService(service) ? webhooks?.[service]?.events : undefined
+  const told: DeliveryStatus[] = [...Object.values(services[service]?.statuses ?? {}), ...Object.values(events ?? {})]
+  return deliveryStatusesOf(service).filter((status) => told.includes(status))
+}
+
+/** Seconds. */
+const longestTimeLimit = 600
+
+const closed = { additionalProperties: false }
+
+/** Which number (seconds) each kind of idempotency is given with. */
+const idempotencyNeeds: Record<Idempotency['kind'], string[]> = { key: ['ttl'], lookup: ['visibleAfter'], none: [] }
+
+const IdempotencySchema = Type.Unsafe<Idempotency>({
+  type: 'object',
+  required: ['kind'],
+  properties: {
+    kind: { enum: Object.keys(idempotencyNeeds) },
+    ttl: { type: 'number', exclusiveMinimum: 0 },
+    visibleAfter: { type: 'number', minimum: 0 }
+  },
+  allOf: Object.entries(idempotencyNeeds).map(([kind, required]) => ({ if: { properties: { kind: { const: kind } } }, then: { required } })),
+  ...closed
+})
+
+const SandboxSchema = Type.Unsafe<Sandbox>(Type.Union([
+  Type.Object({ kind: Type.Literal('flag'), needs: Type.Optional(Type.Array(Type.String(), { uniqueItems: true })) }, closed),
+  Type.Object({ kind: Type.Literal('configuration'), key: Type.Optional(Type.Object({ setting: Type.String(), test: Type.String({ minLength: 1 }) }, closed)) }, closed)
+]))
+
+/** Seconds: not more often than once a minute, and not for ever. */
+const PollSchema = Type.Object({
+  after: Type.Optional(Type.Number({ minimum: 60 })),
+  every: Type.Optional(Type.Number({ minimum: 60 })),
+  until: Type.Optional(Type.Number({ maximum: 400 * 24 * 3600 }))
+}, closed)
+
+/** What a provider says of a service whose steps are asked after. */
+function followed (service: ProvidedName): TProperties {
+  if (!isDeliveryService(service)) return {}
+  return { statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))), poll: Type.Optional(PollSchema) }
+}
+
+const serviceSchema = (name: ProvidedName): object => Type.Object({
+  capabilities: services[name].capabilities,
+  limits: Type.Optional(Limits),
+  idempotency: IdempotencySchema,
+  timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
+  ...followed(name),
+  checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
+  ...(name === 'email' ? { rest: Type.Optional(Type.Unsafe<true>({ const: true })) } : {}),
+  notProcessed: Type.Optional(Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { uniqueItems: true })),
+  verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
+}, closed)
+
+/** A DNS name in lower case, or `*.` before one of at least two labels; addresses and ports are none. */
+const HostPattern = Type.String({
+  pattern: '^(\\*\\.(?=[^.]+\\.))?([a-z0-9]([a-z0-9-]*[a-z0-9])?\\.)+[a-z][a-z0-9-]*$',
+  description: 'a host name such as "api.example.com", or "*.example.com" for every name below'
+})
+
+const pointer = { pattern: '^/', description: 'a JSON pointer such as "/error/code"' }
+/** One JSON pointer, or several. */
+const Pointers = Type.Unsafe<string | string[]>({ type: ['string', 'array'], ...pointer, minItems: 1, items: { type: 'string', ...pointer } })
+
+const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
+  code: ProviderCode,
+  name: Type.String({ minLength: 1, maxLength: 80 }),
+  version: Type.String({ minLength: 1 }),
+  docs: Type.Optional(Type.String({ format: 'uri', pattern: '^https://' })),
+  settings: SettingsForm,
+  requestSettings: SettingsForm,
+  hosts: Type.Array(HostPattern, { uniqueItems: true }),
+  sandbox: Type.Optional(SandboxSchema),
+  needs: Type.Optional(Type.Array(Type.Literal('disk'), { uniqueItems: true })),
+  since: Type.Optional(ApiVersion),
+  errors: Type.Object({
+    at: Type.Optional(Pointers),
+    message: Type.Optional(Pointers),
+    map: Type.Record(Type.String(), Type.Enum(Object.keys(providerErrors)))
+  }, closed),
+  services: Type.Unsafe<Manifest['services']>({
+    type: 'object',
+    minProperties: 1,
+    properties: Object.fromEntries(providedNames.map((name) => [name, serviceSchema(name)])),
+    ...closed
+  }),
+  webhooks: Type.Optional(WebhookManifests)
+}, closed))
+
+const fitManifest = compile(ManifestSchema)
+
+/** Checks a manifest that was read as JSON. */
+export function readManifest (json: unknown): Fit<Manifest> {
+  const fit = fitManifest(json)
+  if (!fit.ok) return fit
+  const { settings, requestSettings } = fit.value
+  const problems = [
+    ...formProblems(settings, '/settings'),
+    ...requestFormProblems(requestSettings, '/requestSettings'),
+    ...sandboxProblems(fit.value),
+    ...fit.value.services.email === undefined ? [] : senderProblems(settings),
+    ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
+    ...serviceNames.flatMap((name) => limitFaults(fit.value.services[name]?.limits ?? [], `/services/${name}/limits`)),
+    ...eventServices.flatMap((service) => webhooksOf(fit.value, service))
+  ]
+  return problems.length === 0 ? fit : { ok: false, problems }
+}
+
+function webhooksOf ({ webhooks, services, settings }: Manifest, service: EventService): Problem[] {
+  const webhook = webhooks?.[service]
+  if (webhook === undefined) return []
+  const path = `/webhooks/${service}`
+  const offered = isServiceName(service) ? services[service] : undefined
+  if (offered === undefined) return [{ path, code: 'no_service', message: `The provider does not offer "${service}".` }]
+  const unconfirmed = webhook.confirm === true && !offered.verbs.includes('status')
+  return [...webhookProblems(webhook, settings, path), ...(unconfirmed ? [{ path: `${path}/confirm`, code: 'required', message: 'The verb "status" is required to confirm an event.' }] : [])]
+}
+
+function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
+  const needs = sandbox?.kind === 'flag' ? sandbox.needs ?? [] : sandbox?.key === undefined ? [] : [sandbox.key.setting]
+  const unknown = needs.filter((name) => !Object.hasOwn(settings.properties, name)).map((name) => ({ path: '/sandbox', code: 'unknown_setting', message: `There is no setting "${name}".` }))
+  return [...unknown, ...sandbox?.kind === 'configuration' && sandbox.key !== undefined ? schemaFaults({ pattern: sandbox.key.test }, '/sandbox/key/test') : []]
+}
+
+function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {
+  if (service === undefined) return []
+  const { capabilities, idempotency, statuses } = service
+  const needed: VerbName[] = [
+    'dispatch',
+    ...idempotency.kind === 'lookup' ? ['lookup' as const] : [],
+    ...statuses === undefined ? [] : ['status' as const],
+    ...'document' in capabilities && capabilities.document === 'theirs' ? ['document' as const] : []
+  ]
+  return needed
+    .filter((verb) => !service.verbs.includes(verb))
+    .map((verb) => ({ path, code: 'required', message: `The verb "${verb}" is required.` }))
+}

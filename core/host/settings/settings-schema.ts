@@ -1,0 +1,84 @@
+import { Type, type Static } from 'typebox'
+import { AnyJson } from '../../contract/common.ts'
+import { compileJsonSchema, pointer, type Problem } from '@dispatch/common'
+import { ApiVersion, isSince, type Version } from '../../contract/versions.ts'
+import { reasonOf } from '../call/load-error.ts'
+
+/** A field of a form; what else it says is JSON Schema. */
+const Field = Type.Object({
+  type: Type.Optional(AnyJson),
+  title: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  'x-secret': Type.Optional(Type.Literal(true)),
+  'x-destination': Type.Optional(Type.Literal(true)),
+  'x-since': Type.Optional(ApiVersion)
+})
+
+/**
+ * The JSON Schema (2020-12) of a provider's settings, or of its request settings: an object that has no other fields
+ * than the named ones, which is what makes it a form.
+ */
+export const SettingsForm = Type.Object({
+  type: Type.Literal('object'),
+  properties: Type.Record(Type.String(), Field),
+  required: Type.Optional(Type.Array(Type.String())),
+  additionalProperties: Type.Literal(false),
+  $id: Type.Optional(Type.Never({ description: 'no "$id": the name would be taken when the provider is reloaded' }))
+})
+export type SettingsForm = Static<typeof SettingsForm>
+
+/** A form as it is in a version of the API: without the fields that came later. Cached, because compiled checks are kept by the form's object. */
+export function formIn (form: SettingsForm, version: Version): SettingsForm {
+  const known = forms.get(form) ?? new Map<Version, SettingsForm>()
+  forms.set(form, known)
+  const made = known.get(version) ?? withFields(form, ({ 'x-since': since }) => isSince(since, version))
+  known.set(version, made)
+  return made
+}
+
+const forms = new WeakMap<SettingsForm, Map<Version, SettingsForm>>()
+
+function withFields (form: SettingsForm, isKept: (field: Static<typeof Field>) => boolean): SettingsForm {
+  const kept = Object.entries(form.properties).filter(([, field]) => isKept(field))
+  if (kept.length === Object.keys(form.properties).length) return form
+  const names = kept.map(([name]) => name)
+  return { ...form, properties: Object.fromEntries(kept), ...form.required === undefined ? {} : { required: form.required.filter((name) => names.includes(name)) } }
+}
+
+/** The names of the fields that are secrets. */
+export function secretNames (form: SettingsForm): string[] {
+  return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-secret'] === true)
+}
+
+/** The names of the fields that say where requests go. */
+export function destinationNames (form: SettingsForm): string[] {
+  return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-destination'] === true)
+}
+
+/** What is wrong with the form of settings that come with a request: they are stored with the dispatch as they came. */
+export function requestFormProblems (form: SettingsForm, base: string): Problem[] {
+  const secrets = secretNames(form).map((name): Problem => ({ path: pointer(`${base}/properties`, name), code: 'secret', message: 'A secret stands in the settings of a configuration, which are sealed, never in those of a request.' }))
+  return [...formProblems(form, base), ...secrets]
+}
+
+/** What is wrong with a form beyond its shape. Paths begin with `base`. */
+export function formProblems (form: SettingsForm, base: string): Problem[] {
+  const fields = Object.entries(form.properties).flatMap(([name, field]) => fieldProblems(field, pointer(`${base}/properties`, name)))
+  return [...fields, ...schemaProblems(form, base)]
+}
+
+function fieldProblems ({ 'x-secret': secret, 'x-destination': destination, ...field }: Static<typeof Field>, path: string): Problem[] {
+  const problems: Problem[] = []
+  if ((secret ?? destination) === true && field.type !== 'string') problems.push({ path, code: 'type', message: 'A secret or a destination is a string.' })
+  if (/"x-(secret|destination)":/.test(JSON.stringify(field))) problems.push({ path, code: 'nested', message: 'Secrets and destinations stand at the top of the settings, not inside another field.' })
+  return problems
+}
+
+function schemaProblems (form: SettingsForm, path: string): Problem[] {
+  try {
+    compileJsonSchema(form)
+    return []
+  } catch (cause) {
+    return [{ path, code: 'schema', message: `Not a JSON Schema: ${reasonOf(cause)}` }]
+  }
+}

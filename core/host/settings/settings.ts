@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Envelope, Keyring } from '../../access/keyring.ts'
+import { compileJsonSchema, pointer, type Json, type JsonObject, type Problem } from '@dispatch/common'
+import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
+import { destinationNames, secretNames, type SettingsForm } from './settings-schema.ts'
+
+/** Settings as they are stored: every secret sealed by itself, the rest as it is. */
+export type StoredSettings = { plain: JsonObject, secrets: StoredSecrets }
+export type StoredSecrets = Readonly<Record<string, { sealed: Envelope, updatedAt: string }>>
+
+/** Secrets in the clear, by the name of their field. */
+export type Secrets = Readonly<Record<string, string>>
+
+/** Whose secrets are sealed; what is sealed for one opens for no other. `scope` says whether company's or which user's. */
+export type Vault = { keyring: Pick<Keyring, 'seal' | 'open'>, company: number, provider: string, scope: string }
+
+/** Where settings stand in a request, and of which version of the API that is: the latest unless given. */
+export type SettingsPlace = { base?: string, version?: Version }
+
+/** What is wrong with complete settings (or request settings); unknown fields too, and those that came with a later version. */
+export function checkSettings (form: SettingsForm, settings: JsonObject, { base = '', version = latestVersion }: SettingsPlace = {}): Problem[] {
+  // Ajv keeps what it compiled by the schema's object: a form is compiled once.
+  const fit = compileJsonSchema(form)(settings, base)
+  return [...fit.ok ? [] : fit.problems, ...laterFields(form, settings, { base, version })]
+}
+
+function laterFields (form: SettingsForm, settings: JsonObject, { base, version }: Required<SettingsPlace>): Problem[] {
+  return Object.keys(settings).flatMap((name) => {
+    const { 'x-since': since } = Object.hasOwn(form.properties, name) ? form.properties[name] ?? {} : {}
+    return isSince(since, version) ? [] : [{ path: pointer(base, name), code: 'later_version', message: `Came with version ${since ?? ''} of the API: ask for that with X-API-Version.` }]
+  })
+}
+
+/** Settings apart from their secrets. A secret that is not a text stays with the rest, where the check finds it. */
+export function splitSecrets (form: SettingsForm, settings: JsonObject): { plain: JsonObject, secrets: Secrets } {
+  const names = new Set(secretNames(form))
+  const isSecret = (field: [string, Json]): field is [string, string] => names.has(field[0]) && typeof field[1] === 'string'
+  const fields = Object.entries(settings)
+  return {
+    plain: Object.fromEntries(fields.filter((field) => !isSecret(field))),
+    secrets: Object.fromEntries(fields.filter(isSecret))
+  }
+}
+
+/** Stored settings as they may be shown: a secret reads as `{ set: true, updatedAt }`. */
+export function maskSettings (form: SettingsForm, { plain, secrets }: StoredSettings): JsonObject {
+  // A field that became a secret in a newer version of the provider may still be stored as it was.
+  const exposed = secretNames(form).filter((name) => Object.hasOwn(plain, name))
+  return {
+    ...plain,
+    ...Object.fromEntries(exposed.map((name) => [name, { set: true }])),
+    ...Object.fromEntries(Object.entries(secrets).map(([name, { updatedAt }]) => [name, { set: true, updatedAt }]))
+  }
+}
+
+/**
+ * What a client's new settings make of the stored ones. A secret left out is kept, `null` deletes it, and none is kept
+ * when a destination changes: it was meant for the old one. `dropped`: those that were left out and are gone for that reason.
+ */
+export function mergeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject): { plain: JsonObject, fresh: Secrets, kept: StoredSecrets, dropped: string[] } {
+  const names = secretNames(form)
+  const given = Object.fromEntries(Object.entries(incoming).filter(([name, value]) => value !== null || !names.includes(name)))
+  const { plain, secrets: fresh } = splitSecrets(form, given)
+  const sameDestination = destinationNames(form).every((name) => isDeepStrictEqual(plain[name], stored.plain[name]))
+  const leftOut = Object.entries(stored.secrets).filter(([name]) => names.includes(name) && !Object.hasOwn(incoming, name))
+  return { plain, fresh, kept: sameDestination ? Object.fromEntries(leftOut) : {}, dropped: sameDestination ? [] : leftOut.map(([name]) => name) }
+}
+
+/** Seals secrets, given at `now`. */
+export function sealSecrets (secrets: Secrets, vault: Vault, now: Date): StoredSecrets {
+  const updatedAt = now.toISOString()
+  return mapValues(secrets, (secret, name) => ({ sealed: vault.keyring.seal(secret, contextOf(vault, name)), updatedAt }))
+}
+
+/** Opens sealed secrets. Throws a SealError when one was altered or sealed for another vault or field. */
+export function openSecrets (secrets: StoredSecrets, vault: Vault): Secrets {
+  return mapValues(secrets, ({ sealed }, name) => vault.keyring.open(sealed, contextOf(vault, name)).toString())
+}
+
+/** Stored settings, complete with their secrets, for a call. */
+export function openSettings ({ plain, secrets }: StoredSettings, vault: Vault): JsonObject {
+  return { ...plain, ...openSecrets(secrets, vault) }
+}
+
+/** The stored settings after a client's change (see {@link mergeSettings}), with a warning for each secret that was not kept; or what is wrong with the complete result. */
+export function changeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject, { vault, now, ...place }: { vault: Vault, now: Date } & SettingsPlace): { ok: true, value: StoredSettings, warnings: Problem[] } | { ok: false, problems: Problem[] } {
+  const { plain, fresh, kept, dropped } = mergeSettings(form, stored, incoming)
+  const warnings = dropped.map((name) => ({ path: pointer(place.base ?? '', name), code: 'not_kept', message: 'It was given for another destination and is not kept: give it again for this one.' }))
+  const problems = checkSettings(form, { ...plain, ...openSecrets(kept, vault), ...fresh }, place)
+  if (problems.length > 0) return { ok: false, problems: problems.map((problem) => ({ ...problem, message: warnings.find(({ path }) => path === problem.path)?.message ?? problem.message })) }
+  return { ok: true, value: { plain, secrets: { ...kept, ...sealSecrets(fresh, vault, now) } }, warnings }
+}
+
+function contextOf ({ company, provider, scope }: Vault, name: string): string {
+  return `${company}|${provider}|${scope}|${name}`
+}
+
+function mapValues<In, Out> (record: Readonly<Record<string, In>>, change: (value: In, name: string) => Out): Record<string, Out> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]))
+}

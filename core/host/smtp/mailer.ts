@@ -1,0 +1,148 @@
+import { hash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { LRUCache } from 'lru-cache'
+import nodemailer, { type MailMessage, type SendMailOptions, type SMTPPoolOptions, type SMTPPoolSentMessageInfo } from 'nodemailer'
+import DKIM from 'nodemailer/lib/dkim'
+import SMTPConnection from 'nodemailer/lib/smtp-connection'
+import { whileHeld, type Holds } from '../manifest/lease-check.ts'
+import { RequestFailure } from '../call/request-outcome.ts'
+import type { Dkim, SmtpTransport } from './message.ts'
+import { smtpFailure, type SmtpError } from './outcome.ts'
+import { connectWithin, openSocket, type SocketOptions } from './socket.ts'
+
+/** The mail sessions of this process, pooled by account and transport. */
+export type Mailers = { get: (account: string, transport: SmtpTransport, host: string) => Mailer, close: () => void }
+
+export type Mailer = {
+  /** Sends one message, whose id is its own alone, while the caller `holds` what it sends for. Throws a RequestFailure. */
+  send: (message: SendMailOptions & { messageId: string }, holds: Holds) => Promise<SMTPPoolSentMessageInfo>
+  /** Whether the server takes addresses beyond ASCII (RFC 6531). Throws a RequestFailure. */
+  takesUtf8: () => Promise<boolean>
+  close: () => void
+}
+
+/** What a session tells of a message while it is sent. `whole`: its last byte has been handed to the connection. */
+type Sending = { whole: boolean, holds: Holds, envelope?: Envelope }
+
+/** The envelope as the connection keeps it: also what the server has answered to it so far, which a hang-up would hide. */
+type Envelope = { from: string | false, to: string[], mailError?: SmtpError, rejectedErrors?: SmtpError[], accepted?: string[] }
+
+/** Milliseconds; RFC 5321, 4.5.3.2 allows more, a dispatch does not. */
+const limits = { connectionTimeout: connectWithin, greetingTimeout: 15_000, socketTimeout: 60_000, idleTimeout: 10_000 }
+const pool = { pool: true, maxConnections: 4, maxMessages: 100, maxRequeues: 0 } as const
+const mostMailers = 500
+const ports = { starttls: 587, tls: 465 } as const
+
+/** `name`: what this service calls itself to mail servers. */
+export type MailersOptions = SocketOptions & { ca?: readonly string[], name?: string }
+
+export function createMailers (options: MailersOptions): Mailers {
+  const mailers = new LRUCache<string, Mailer>({ max: mostMailers, dispose: (mailer) => mailer.close() })
+  return {
+    get (account, transport, host) {
+      const key = hash('sha256', JSON.stringify([account, transport]))
+      const mailer = mailers.get(key) ?? createMailer(options, transport, host)
+      mailers.set(key, mailer)
+      return mailer
+    },
+    close: () => mailers.clear()
+  }
+}
+
+function createMailer (options: MailersOptions, transport: SmtpTransport, host: string): Mailer {
+  const { port, security = 'starttls' } = transport
+  const to = { host, port: port ?? ports[security] }
+  const open = (): Promise<Socket> => openSocket(options, to)
+  const session = { ...sessionOptions(options, transport), ...to }
+  const sendings = new Map<string, Sending>()
+  const signer = transport.dkim === undefined ? undefined : signerOf(transport.dkim)
+  const getSocket: SMTPPoolOptions['getSocket'] = (_options, callback) => { open().then((connection) => callback(null, { connection }), callback) }
+  const pooled: SMTPPoolOptions & { pool: true } = { ...pool, ...session, getSocket }
+  const mail = nodemailer.createTransport(pooled)
+  mail.use('stream', ({ message, data }, done) => {
+    const sending = sendings.get(data.messageId ?? '')
+    // Signed here, before it is watched: the signer takes a message whole before it hands on its first byte.
+    if (signer !== undefined) message.processFunc((input) => signer.sign(input))
+    if (sending !== undefined) watch(message, sending)
+    done()
+  })
+  let utf8 = false
+  return {
+    async send (message, holds) {
+      const sending: Sending = { whole: false, holds }
+      sendings.set(message.messageId, sending)
+      try {
+        return await mail.sendMail(message)
+      } catch (error) {
+        throw error instanceof RequestFailure || !(error instanceof Error) ? error : smtpFailure(host, answered(error, sending), sending.whole)
+      } finally {
+        sendings.delete(message.messageId)
+      }
+    },
+    async takesUtf8 () {
+      utf8 ||= offersUtf8(await greeting(session, host, open))
+      return utf8
+    },
+    close: () => mail.close()
+  }
+}
+
+function sessionOptions ({ ca, name }: MailersOptions, { security = 'starttls', user, password }: SmtpTransport): Omit<SMTPPoolOptions, 'pool'> {
+  return {
+    ...limits,
+    ...(name !== undefined && { name }),
+    secure: security === 'tls',
+    requireTLS: true,
+    tls: { minVersion: 'TLSv1.2', ...(ca !== undefined && { ca: [...ca] }) },
+    ...(user !== undefined && { auth: { user, pass: password ?? '' } }),
+    disableFileAccess: true,
+    disableUrlAccess: true
+  }
+}
+
+/** What a server offers, as it answers EHLO once the connection is encrypted. */
+async function greeting (session: Omit<SMTPPoolOptions, 'pool'>, host: string, open: () => Promise<Socket>): Promise<string> {
+  const connection = new SMTPConnection({ ...session, connection: await open() })
+  const ready = Promise.withResolvers<undefined>()
+  connection.on('error', ready.reject)
+  connection.connect((error) => error ? ready.reject(error) : ready.resolve(undefined))
+  try {
+    await ready.promise
+    return String(connection.lastServerResponse)
+  } catch (error) {
+    throw error instanceof Error ? smtpFailure(host, error, false) : error
+  } finally {
+    connection.quit()
+  }
+}
+
+function offersUtf8 (greeting: string): boolean {
+  return /^250[ -]SMTPUTF8\b/im.test(greeting)
+}
+
+/** Besides what is signed as a rule (RFC 6376, 5.4.1), what says that a click unsubscribes (RFC 8058, 4). */
+const signed = 'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding:In-Reply-To:References:Auto-Submitted:' +
+  'List-Id:List-Help:List-Unsubscribe:List-Unsubscribe-Post:List-Subscribe:List-Post:List-Owner:List-Archive'
+
+function signerOf ({ domain, selector, privateKey }: Dkim): DKIM {
+  return new DKIM({ domainName: domain, keySelector: selector, privateKey, headerFieldNames: signed })
+}
+
+function watch (message: MailMessage['message'], sending: Sending): void {
+  message.setEnvelope(message.getEnvelope())
+  sending.envelope = message.getEnvelope()
+  message.processFunc((input) => Readable.from(sent(input, sending), { objectMode: false, highWaterMark: 1 }))
+}
+
+/** A message on its way: its end, with which the server takes it, is told only while the caller holds what it sends for. */
+async function * sent (input: AsyncIterable<Buffer>, sending: Sending): AsyncGenerator<Buffer> {
+  yield * whileHeld(input, sending.holds)
+  sending.whole = true
+}
+
+/** An error with the words that the server said before it hung up: with pipelining they are known, and told only at the end. */
+function answered (error: Error & SmtpError, { envelope }: Sending): SmtpError {
+  if (error.response !== undefined || envelope === undefined || (envelope.accepted ?? []).length > 0) return error
+  return envelope.mailError ?? envelope.rejectedErrors?.at(-1) ?? error
+}

@@ -1,0 +1,33 @@
+import { RequestFailure, type Verdict } from '../call/request-outcome.ts'
+import type { ProviderErrorWord } from '../call/failure.ts'
+
+/** What is known of an SMTP error. `whole`: the whole message had been sent, and only the server's word about it is missing. */
+export type SmtpError = { code?: string | undefined, responseCode?: number | undefined, response?: string | undefined, message: string }
+type Row = { fits: (error: SmtpError, whole: boolean) => boolean, verdict: Exclude<Verdict, 'done'>, word?: ProviderErrorWord }
+
+const within = (code: number | undefined, from: number): boolean => code !== undefined && code >= from && code < from + 100
+
+/**
+ * What the end of an SMTP session says about its message; the first row that fits counts. A server takes a message with its
+ * answer to the final dot: before that nothing was accepted (RFC 5321, 4.1.1.4 and 4.2.5).
+ */
+const ends: readonly Row[] = [
+  { fits: ({ code }) => code === 'ETLS', verdict: 'not done' },
+  { fits: ({ responseCode }) => within(responseCode, 400), verdict: 'not done' },
+  { fits: ({ code }) => code === 'EAUTH' || code === 'ENOAUTH', verdict: 'refused', word: 'authentication_error' },
+  { fits: ({ responseCode }) => within(responseCode, 500), verdict: 'refused', word: 'distant_service_error' },
+  { fits: (_error, whole) => whole, verdict: 'doubtful' },
+  { fits: () => true, verdict: 'not done' }
+]
+
+/** The failure that an error of a session is. */
+export function smtpFailure (host: string, error: SmtpError, whole: boolean): RequestFailure {
+  const { verdict, word } = ends.find(({ fits }) => fits(error, whole)) ?? { verdict: 'doubtful' as const }
+  const { responseCode, response, message } = error
+  const said = response === undefined ? `"${host}" did not take the message: ${message}.` : `"${host}" answered: ${response}`
+  return new RequestFailure(verdict, said, {
+    cause: error,
+    ...(word !== undefined && { word }),
+    ...(responseCode !== undefined && { code: String(responseCode) })
+  })
+}

@@ -1,0 +1,99 @@
+import { hash, randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { domainToASCII } from 'node:url'
+import type { DocumentHandle } from '../../contract/common.ts'
+import { isAscii, readMailbox } from '@dispatch/common'
+import type { TurnedAway } from '../../contract/recipients.ts'
+import { canonicalHost } from '../http/guard.ts'
+import type { Holds } from '../manifest/lease-check.ts'
+import type { ReadDocument } from '../http/body.ts'
+import { readPieces } from '../http/multipart.ts'
+import { checkHost, type Targets } from '../http/target.ts'
+import type { Log } from '../call/log.ts'
+import { judge, RequestFailure, type Progress } from '../call/request-outcome.ts'
+import { checkHeaders } from './headers.ts'
+import type { Mailer, Mailers } from './mailer.ts'
+import type { Smtp, SmtpMessage, SmtpReceipt } from './message.ts'
+import type { SmtpError } from './outcome.ts'
+
+/** What one call's smtp works with. */
+export type SmtpOptions = { mailers: Mailers, account: string, targets: Targets, documents: { read: ReadDocument }, progress: Progress, ended: AbortSignal, holds: Holds, log: Log }
+
+/** The `smtp` of one call of a provider's verb. */
+export function createSmtp ({ mailers, account, targets, documents, progress, ended, holds, log }: SmtpOptions): Smtp {
+  return {
+    async send (message, transport) {
+      const begun = performance.now()
+      try {
+        if (ended.aborted) throw new RequestFailure('not done', `The provider "${targets.provider}" sent an e-mail after its call had ended.`, { ours: true })
+        const host = canonicalHost(transport.host)
+        if (host === undefined) throw new RequestFailure('not done', `"${transport.host}" is no host name such as smtp.example.com.`, { ours: true })
+        checkHost(host, targets)
+        checkHeaders(message)
+        const receipt = await deliver(mailers.get(account, transport, host), { host, ended, holds, message, read: documents.read })
+        progress.done({ unsafe: true })
+        return receipt
+      } catch (error) {
+        throw error instanceof RequestFailure ? judge(error, progress, { unsafe: true }) : error
+      } finally {
+        log.debug({ host: transport.host, ms: Math.round(performance.now() - begun) }, 'mail server called')
+      }
+    }
+  }
+}
+
+type Delivery = { host: string, ended: AbortSignal, holds: Holds, message: SmtpMessage, read: ReadDocument }
+
+async function deliver (mailer: Mailer, { host, ended, holds, message, read }: Delivery): Promise<SmtpReceipt> {
+  const { from, replyTo, ...recipients } = addressesOf(message)
+  const beyondAscii = [from, ...recipients.to, ...recipients.cc, ...recipients.bcc, ...replyTo].find(({ address }) => !isAscii(address.replace(/@[^@]*$/, '')))
+  if (beyondAscii !== undefined && !await mailer.takesUtf8()) throw new RequestFailure('refused', `"${host}" takes no address beyond ASCII, such as ${beyondAscii.address}: it does not offer SMTPUTF8.`, { code: 'smtputf8', word: 'distant_service_error' })
+  const messageId = `<${message.id ?? randomUUID()}@${domainToASCII(from.address.replace(/^.*@/, ''))}>`
+  const date = message.date ?? new Date().toISOString()
+  const sent = await mailer.send({
+    messageId,
+    date: new Date(date),
+    // What separates its parts is otherwise another text each time.
+    baseBoundary: hash('sha256', messageId).slice(0, 32),
+    from,
+    ...recipients,
+    replyTo,
+    subject: message.subject,
+    html: message.html,
+    text: message.text,
+    headers: { ...message.headers },
+    ...(message.only === undefined ? {} : { envelope: { from: from.address, to: [...message.only] } }),
+    attachments: [
+      ...(message.inline ?? []).map(({ contentId, ...document }) => ({ ...attachment(document, read), cid: contentId, contentDisposition: 'inline' as const })),
+      ...(message.attachments ?? []).map((document) => attachment(document, read))
+    ],
+    signal: ended
+  }, holds)
+  const { rejected = [], waiting = [] } = Object.groupBy((sent.rejectedErrors ?? []).map(turnedAway), ({ code }) => code !== undefined && code < 500 ? 'waiting' : 'rejected')
+  return { messageId, date, response: sent.response, accepted: sent.accepted, rejected, waiting }
+}
+
+type Address = { name: string, address: string }
+
+function addressesOf ({ from, to, cc = [], bcc = [], replyTo }: SmtpMessage): { from: Address } & Record<'to' | 'cc' | 'bcc' | 'replyTo', Address[]> {
+  return { from: mailbox(from), to: to.map(mailbox), cc: cc.map(mailbox), bcc: bcc.map(mailbox), replyTo: replyTo === undefined ? [] : [mailbox(replyTo)] }
+}
+
+/** One address, as a name and an address: never parsed again, so that no text becomes two recipients. */
+function mailbox (text: string): Address {
+  const read = readMailbox(text)
+  if (read === undefined) throw new RequestFailure('refused', `"${text}" is not one e-mail address such as ada@example.com.`, { code: 'address' })
+  return { name: '', ...read }
+}
+
+/** Characters of a server's words about one recipient: an answer for 150 of them has to fit. */
+const longestWords = 200
+
+/** What an error of the session says about one recipient. */
+function turnedAway ({ recipient = '', responseCode, response, message }: SmtpError & { recipient?: string | undefined }): TurnedAway {
+  return { address: recipient, ...(responseCode !== undefined && { code: responseCode }), message: (response ?? message).slice(0, longestWords) }
+}
+
+function attachment (document: DocumentHandle, read: ReadDocument): { filename: string, contentType: string, content: Readable } {
+  return { filename: document.filename, contentType: document.contentType, content: Readable.from(readPieces([document], read), { objectMode: false }) }
+}

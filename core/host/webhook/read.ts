@@ -1,0 +1,71 @@
+import { isUtf8 } from 'node:buffer'
+import { Type } from 'typebox'
+import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
+import { compile, compileJsonSchema, inspectJson, type Check } from '@dispatch/common'
+import { copyJson } from '../call/provider-response.ts'
+import type { Installed } from '../load/load.ts'
+import { reasonOf } from '../call/load-error.ts'
+import { runAs } from '../call/stray-errors.ts'
+import { withTimeLimit } from '../call/time-limit.ts'
+import type { EventReading } from './webhook.ts'
+
+/** What a verified event says, or in one sentence why it says nothing. */
+export type ReadEvent = { ok: true, reading: EventReading } | { ok: false, reason: string }
+
+const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
+  remoteId: Type.String({ minLength: 1, maxLength: 500 }),
+  type: Type.String({ minLength: 1, maxLength: 200 }),
+  eventId: Type.Optional(Type.String({ minLength: 1, maxLength: 500 }))
+})))
+
+const checks = new WeakMap<object, Check<unknown>>()
+
+/** Milliseconds that a provider may take to read one event. */
+const readLimit = 2_000
+
+/**
+ * Has the provider read an event that was verified: JSON that fits its schema goes in, plain data comes out. A reader that
+ * never yields cannot be stopped: trusted folders only.
+ */
+export async function readEvent ({ code, manifest, readers }: Installed, service: EventService, body: Uint8Array): Promise<ReadEvent> {
+  const webhook = manifest.webhooks?.[service]
+  const read = readers[service]
+  if (webhook === undefined || read === undefined) return { ok: false, reason: `The provider "${code}" has no webhook for "${service}".` }
+  const event = parse(body, checkOf(webhook.body))
+  if (!event.ok) return event
+  try {
+    return readingOf(await withTimeLimit(readLimit, Promise.resolve(runAs({ provider: code }, () => read(event.value)))))
+  } catch (error) {
+    return { ok: false, reason: `The provider could not read it: ${reasonOf(error)}` }
+  }
+}
+
+/** The delivery status that a vendor's word means; null when the provider does not know the word. */
+export function statusOf (words: Readonly<Record<string, DeliveryStatus>>, word: string): DeliveryStatus | null {
+  return Object.hasOwn(words, word) ? words[word] ?? null : null
+}
+
+function checkOf (schema: object): Check<unknown> {
+  const check = checks.get(schema) ?? compileJsonSchema(schema)
+  checks.set(schema, check)
+  return check
+}
+
+function parse (body: Uint8Array, check: Check<unknown>): { ok: true, value: unknown } | { ok: false, reason: string } {
+  if (!isUtf8(body)) return { ok: false, reason: 'The body is not UTF-8.' }
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body).toString())
+    const fit = check(value)
+    const [problem] = [...inspectJson(value), ...(fit.ok ? [] : fit.problems)]
+    return problem === undefined ? { ok: true, value } : { ok: false, reason: `The body does not fit: ${problem.path} ${problem.message}` }
+  } catch {
+    return { ok: false, reason: 'The body is not JSON.' }
+  }
+}
+
+function readingOf (returned: unknown): ReadEvent {
+  const copied = copyJson(returned)
+  const fit = copied.ok ? fitReading(copied.value) : copied
+  if (fit.ok) return { ok: true, reading: fit.value }
+  return { ok: false, reason: `What the provider read cannot be used: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}` }
+}

@@ -1,0 +1,65 @@
+import type { JsonObject } from '@dispatch/common'
+import { verifyBasic, verifyHmac, verifyJws, type Delivery, type SignatureVerdict } from './signature.ts'
+import type { KeySources } from './keys.ts'
+import type { Verifier } from './webhook.ts'
+
+/**
+ * What an event is verified with. `settings` are those of the configuration that its address named, if it named one;
+ * `endpoint` are the credentials (`user:password`) of the server's configuration.
+ */
+export type VerifyWith = { settings?: () => JsonObject, endpoint?: string | undefined, keys: KeySources }
+
+/** `sandbox`: whether it happened in the vendor's test environment; null where what it was verified by does not tell. */
+export type Judged = { verdict: 'verified', sandbox: boolean | null } | { verdict: Exclude<SignatureVerdict, 'verified'> }
+
+/**
+ * Verifies an event that came in at `at`, by the verifiers that its provider declares. Each that the configuration has a secret
+ * for must be satisfied: who set it up asks for it. Where it has none, one of the others (the vendor's keys, the server's
+ * credentials) is enough.
+ */
+export async function judgeDelivery (verifiers: readonly Verifier[], delivery: Delivery, by: VerifyWith, at: Date): Promise<Judged> {
+  const settings = by.settings?.() ?? {}
+  const own = verifiers.filter((verify) => isConfigured(verify, settings))
+  const asked = own.length > 0 ? own : verifiers
+  const judged = await Promise.all(asked.map((verify) => judge(verify, delivery, { ...by, settings }, at)))
+  return (own.length > 0 ? judged.find(({ verdict }) => verdict !== 'verified') : undefined) ?? strongest(judged)
+}
+
+/** A signature that is right, else one of which nothing can be said yet, else what says most about what is wrong. */
+function strongest (judged: readonly Judged[]): Judged {
+  const by = (fits: (verdict: SignatureVerdict) => boolean): Judged | undefined => judged.find(({ verdict }) => fits(verdict))
+  return by((verdict) => verdict === 'verified') ?? by((verdict) => verdict === 'unknown_key') ?? by((verdict) => verdict !== 'no_secret') ?? { verdict: 'no_secret' }
+}
+
+async function judge (verify: Verifier, delivery: Delivery, by: Secrets, at: Date): Promise<Judged> {
+  const verdict = await verdictOf(verify, delivery, by, at)
+  return verdict === 'verified' ? { verdict, sandbox: verify.kind === 'jws' ? verify.sandbox ?? null : null } : { verdict }
+}
+
+type Secrets = Omit<VerifyWith, 'settings'> & { settings: JsonObject }
+
+async function verdictOf (verify: Verifier, delivery: Delivery, { settings, endpoint, keys }: Secrets, at: Date): Promise<SignatureVerdict> {
+  switch (verify.kind) {
+    case 'jws': return verifyJws(verify, keys.of(verify.jwks).find, delivery)
+    case 'basic': return verifyBasic(ownCredentials(verify, settings) ?? endpoint, delivery)
+    // The secret belongs to a configuration: without one there is none.
+    case 'hmac': return verifyHmac(verify, textIn(settings, verify.secret), delivery, at)
+  }
+}
+
+/** Whether the configuration has what the verifier compares with. */
+export function isConfigured (verify: Verifier, settings: JsonObject): boolean {
+  if (verify.kind === 'jws') return false
+  return verify.kind === 'hmac' ? (textIn(settings, verify.secret) ?? '') !== '' : ownCredentials(verify, settings) !== undefined
+}
+
+function ownCredentials ({ user, password }: Extract<Verifier, { kind: 'basic' }>, settings: JsonObject): string | undefined {
+  if (user === undefined || password === undefined) return undefined
+  const own = { user: textIn(settings, user), password: textIn(settings, password) }
+  return own.user === undefined && own.password === undefined ? undefined : `${own.user ?? ''}:${own.password ?? ''}`
+}
+
+function textIn (settings: JsonObject, name: string): string | undefined {
+  const value = settings[name]
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,167 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { AnyJsonObject } from '../../contract/common.ts'
+import { deliveryStatusesOf, eventServices, type DeliveryStatus, type EventService } from '../../contract/delivery.ts'
+import { compileJsonSchema, type Json, type JsonObject, type Problem } from '@dispatch/common'
+import { secretNames, type SettingsForm } from '../settings/settings-schema.ts'
+import { reasonOf } from '../call/load-error.ts'
+
+/** A JSON Web Key Set (RFC 7517) of public keys. */
+export type KeySet = { readonly keys: readonly JsonObject[] }
+
+/**
+ * How the core makes sure that an event comes from the vendor; `Setting` are the names of the provider's settings.
+ *
+ * `jws`: a compact JWS in a header whose payload, the raw body, is detached (RFC 7515, appendix F). `jwks` is a URL or the
+ * keys themselves; while there are none, only those count that the server has for the provider. `sandbox`: the keys are those of
+ * the vendor's test environment (true) or of its real one (false), and vouch for what happened there alone. `basic`: the credentials of
+ * the server's configuration, or those of one configuration where `user` and `password` name its settings. `hmac`:
+ * HMAC-SHA256 of the raw body under the secret of one configuration; a header that ends with `*` stands for those with 1 to
+ * 100 in its place. With `timestamp` what is signed is `<time>.<body>`, and the time (in seconds unless told) may differ from
+ * ours by `tolerance` seconds, 300 unless told.
+ */
+export type Verifier<Setting extends string = string> =
+  | { kind: 'jws', header: string, algorithm: 'PS256', jwks: string | KeySet, sandbox?: boolean }
+  | { kind: 'basic', user?: Setting, password?: Setting }
+  | { kind: 'hmac', header: string, algorithm: 'sha256', encoding: 'hex' | 'base64', prefix?: string, secret: Setting, timestamp?: { header: string, unit?: 'seconds' | 'milliseconds', tolerance?: number } }
+
+/**
+ * What an event says. `remoteId`: the vendor's id of the transaction, as the dispatch answered it. `type`: the vendor's word.
+ * `eventId`: what tells a repeated event, where the raw body does not. What else is returned stands in the timeline.
+ */
+export type EventReading = JsonObject & { readonly remoteId: string, readonly type: string, readonly eventId?: string }
+
+/** A vendor's events for one service: everything is data but `read`, which is given what was verified and fits `body`. */
+export type Webhook<Service extends EventService, Setting extends string, Body extends TSchema> = {
+  /**
+   * One verifier, or several. Of several, each that the configuration has a secret for must be satisfied; where it has none,
+   * one is enough.
+   */
+  verify: Verifier<Setting> | readonly [Verifier<Setting>, ...Verifier<Setting>[]]
+  /** What does not fit is kept and changes nothing. */
+  body: Body
+  read: (event: Static<Body>) => EventReading
+  /** The vendor's words, as delivery statuses; any other word is kept as `unknown`. */
+  events: Readonly<Record<string, DeliveryStatus<Service>>>
+  /** What the vendor wants to be answered: JSON, or a text; `{}` unless told. */
+  acknowledge?: string | JsonObject
+  /** The event only says that something happened: the status is asked of the vendor with the verb `status`. */
+  confirm?: true
+}
+
+/** The services of a provider that have webhooks, as it writes them. */
+export type Webhooks<Setting extends string, Esign extends TSchema, Postal extends TSchema> = {
+  esign?: Webhook<'esign', Setting, Esign>
+  postal?: Webhook<'postal', Setting, Postal>
+}
+
+/** A webhook in a manifest: plain JSON; `body` is a JSON Schema. */
+export type WebhookManifest = {
+  verify: Verifier | readonly Verifier[]
+  body: JsonObject
+  events: Record<string, DeliveryStatus>
+  acknowledge?: string | JsonObject
+  confirm?: true
+}
+export type WebhookManifests = Partial<Record<EventService, WebhookManifest>>
+
+const closed = { additionalProperties: false }
+const Header = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,78}\\*?$' })
+const Setting = Type.String({ minLength: 1 })
+
+const verifiers: Record<Verifier['kind'], TSchema> = {
+  jws: Type.Object({
+    kind: Type.Literal('jws'),
+    header: Header,
+    algorithm: Type.Literal('PS256'),
+    jwks: Type.Union([Type.String({ pattern: '^https://' }), Type.Object({ keys: Type.Array(AnyJsonObject) })]),
+    sandbox: Type.Optional(Type.Boolean())
+  }, closed),
+  basic: Type.Object({ kind: Type.Literal('basic'), user: Type.Optional(Setting), password: Type.Optional(Setting) }, closed),
+  hmac: Type.Object({
+    kind: Type.Literal('hmac'),
+    header: Header,
+    algorithm: Type.Literal('sha256'),
+    encoding: Type.Enum(['hex', 'base64']),
+    prefix: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
+    secret: Setting,
+    timestamp: Type.Optional(Type.Object({
+      header: Header,
+      unit: Type.Optional(Type.Enum(['seconds', 'milliseconds'])),
+      tolerance: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 }))
+    }, closed))
+  }, closed)
+}
+
+const VerifierSchema = {
+  type: 'object',
+  required: ['kind'],
+  properties: { kind: { enum: Object.keys(verifiers) } },
+  allOf: Object.entries(verifiers).map(([kind, then]) => ({ if: { properties: { kind: { const: kind } } }, then }))
+}
+
+const VerifiersSchema = Type.Unsafe<WebhookManifest['verify']>({
+  if: { type: 'array' },
+  then: { type: 'array', minItems: 1, maxItems: 10, items: VerifierSchema },
+  else: VerifierSchema
+})
+
+const webhookSchema = (service: EventService): TSchema => Type.Object({
+  verify: VerifiersSchema,
+  body: AnyJsonObject,
+  events: Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)])),
+  acknowledge: Type.Optional(Type.Unsafe<Json>({ type: ['string', 'object'] })),
+  confirm: Type.Optional(Type.Literal(true)),
+  read: Type.Optional(Type.Never({ description: 'a function that reads an event' }))
+}, closed)
+
+/** The part `webhooks` of a manifest. */
+export const WebhookManifests = Type.Unsafe<WebhookManifests>({
+  type: 'object',
+  properties: Object.fromEntries(eventServices.map((service) => [service, webhookSchema(service)])),
+  ...closed
+})
+
+/** How the events of a webhook are verified: in one way, or in several. */
+export function verifiersOf ({ verify }: Pick<WebhookManifest, 'verify'>): readonly Verifier[] {
+  return isSeveral(verify) ? verify : [verify]
+}
+
+function isSeveral (verify: WebhookManifest['verify']): verify is readonly Verifier[] {
+  return Array.isArray(verify)
+}
+
+/** What is wrong with a webhook beyond its shape: `settings` is the form whose fields it names. */
+export function webhookProblems (webhook: WebhookManifest, settings: SettingsForm, path: string): Problem[] {
+  const placeOf = (index: number): string => isSeveral(webhook.verify) ? `${path}/verify/${index}` : `${path}/verify`
+  return [
+    ...verifiersOf(webhook).flatMap((verify, index) => settingProblems(namedBy(verify), settings, placeOf(index))),
+    ...bodyProblems(webhook.body, `${path}/body`)
+  ]
+}
+
+function namedBy (verify: Verifier): { secret?: string | undefined, user?: string | undefined, password?: string | undefined } {
+  if (verify.kind === 'hmac') return { secret: verify.secret }
+  return verify.kind === 'basic' ? { user: verify.user, password: verify.password } : {}
+}
+
+function settingProblems (named: ReturnType<typeof namedBy>, settings: SettingsForm, path: string): Problem[] {
+  const secrets = secretNames(settings)
+  const problems = Object.entries(named).flatMap(([name, setting]) => {
+    if (setting === undefined) return []
+    if (!Object.hasOwn(settings.properties, setting)) return [{ path: `${path}/${name}`, code: 'unknown_setting', message: `There is no setting "${setting}".` }]
+    const open = name !== 'user' && !secrets.includes(setting)
+    return open ? [{ path: `${path}/${name}`, code: 'not_secret', message: `The setting "${setting}" must be a Secret().` }] : []
+  })
+  const single = 'user' in named && (named.user === undefined) !== (named.password === undefined)
+  return single ? [...problems, { path, code: 'incomplete', message: 'Name the settings of both "user" and "password", or of neither.' }] : problems
+}
+
+function bodyProblems (body: JsonObject, path: string): Problem[] {
+  if (Object.hasOwn(body, '$id')) return [{ path: `${path}/$id`, code: 'named', message: 'No "$id": the name would be taken when the provider is reloaded.' }]
+  try {
+    compileJsonSchema(body)
+    return []
+  } catch (cause) {
+    return [{ path, code: 'schema', message: `Not a JSON Schema: ${reasonOf(cause)}` }]
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * `@dispatch/common`: what the packages and the core share: JSON and its problems, checks of schemas, currencies and money, semaphores.
+ */
+export { currencies, isCurrency, minorDigits } from './currencies.ts'
+export { hasMoreValues, mostValues } from './json-size.ts'
+export { inspectJson, pointer, type Json, type JsonObject, type Problem } from './json.ts'
+export { asciiDomain, comparable, isAscii, readMailbox } from './mailbox.ts'
+export { Money, decimalOf } from './money.ts'
+export { didYouMean, problemsOf } from './problems.ts'
+export { checkWith, compile, compileJsonSchema, compileQuery, createAjv, guarded, type Check, type Fit } from './schema.ts'
+export { SemaphoreFull, createFairSemaphore, createSemaphore, type FairSemaphore } from './semaphore.ts'
+export { vocabularies } from './vocabulary.ts'

@@ -1,0 +1,83 @@
+import t from 'tap'
+import { Type } from 'typebox'
+import { compile, compileJsonSchema } from '../schema.ts'
+import { didYouMean } from '../problems.ts'
+import { has } from '../../../../test/support/matching.ts'
+
+const problems = (schema: object, value: unknown): unknown => {
+  const fit = compileJsonSchema(schema)(value, '/base')
+  return fit.ok ? [] : fit.problems
+}
+
+await t.test('each thing that can be wrong has its code, its place and a sentence that helps', (t) => {
+  const named = { properties: { name: {} }, additionalProperties: false }
+  const cases: [object, unknown, string, string, string | RegExp][] = [
+    [{ required: ['name'] }, {}, '/base/name', 'required', 'The field "name" is required.'],
+    [{ dependentRequired: { user: ['password'], key: ['password'] } }, { user: 'a', key: 'b' }, '/base/password', 'required', 'The field "password" is required where "user" is given.'],
+    [named, { nmae: 1 }, '/base/nmae', 'unknown_field', 'Unknown field "nmae" (did you mean "name"?).'],
+    [{ ...named, additionalProperties: undefined, unevaluatedProperties: false }, { x: 1 }, '/base/x', 'unknown_field', 'Unknown field "x".'],
+    [named, { 'a/b~c': 1 }, '/base/a~1b~0c', 'unknown_field', /a\/b~c/],
+    [{ type: 'string' }, 7, '/base', 'type', 'Expected string, got number.'],
+    [{ type: 'integer' }, 1.5, '/base', 'type', 'Expected integer, got a number with a fraction.'],
+    [{ type: ['string', 'number'] }, null, '/base', 'type', 'Expected string or number, got null.'],
+    [{ type: 'object' }, [], '/base', 'type', 'Expected object, got array.'],
+    [{ enum: ['INVOICE', 'QUOTE'] }, 'INVOCE', '/base', 'enum', 'Expected one of "INVOICE", "QUOTE" (did you mean "INVOICE"?).'],
+    [{ const: 1 }, 2, '/base', 'const', 'Expected 1.'],
+    [{ format: 'date' }, 'x', '/base', 'format', 'Not a valid date (YYYY-MM-DD).'],
+    [{ pattern: '^a$' }, 'b', '/base', 'pattern', 'Does not match the pattern ^a$.'],
+    [{ pattern: '^a$', description: 'the letter a' }, 'b', '/base', 'pattern', 'Expected: the letter a.'],
+    [{ pattern: '^a$', description: 'The letter a.' }, 'b', '/base', 'pattern', 'Expected: The letter a.'],
+    [{ format: 'https-url' }, 'http://example.com', '/base', 'format', 'Not a valid https:// URL (one without user name and password).'],
+    [{ minLength: 1 }, '', '/base', 'too_short', 'Must not be empty.'],
+    [{ minLength: 2 }, 'a', '/base', 'too_short', 'Needs at least 2 characters.'],
+    [{ maxLength: 1 }, 'ab', '/base', 'too_long', 'May have at most 1 characters.'],
+    [{ minItems: 1 }, [], '/base', 'too_few', 'Must not be empty.'],
+    [{ maxItems: 1 }, [1, 2], '/base', 'too_many', 'May have at most 1 items.'],
+    [{ minProperties: 1 }, {}, '/base', 'too_few', 'Needs at least 1 fields.'],
+    [{ maxProperties: 0 }, { a: 1 }, '/base', 'too_many', 'May have at most 0 fields.'],
+    [{ minimum: 1 }, 0, '/base', 'too_small', 'Must be at least 1.'],
+    [{ maximum: 1 }, 2, '/base', 'too_large', 'Must be at most 1.'],
+    [{ exclusiveMinimum: 1 }, 1, '/base', 'too_small', 'Must be more than 1.'],
+    [{ exclusiveMaximum: 1 }, 1, '/base', 'too_large', 'Must be less than 1.'],
+    [{ uniqueItems: true }, [1, 1], '/base', 'duplicate', 'Two items are the same.'],
+    [{ propertyNames: { maxLength: 2 } }, { abc: 1 }, '/base/abc', 'key_too_long', 'The key "abc": May have at most 2 characters.'],
+    [{ multipleOf: 2 }, 3, '/base', 'multipleOf', /^Is not valid: /],
+    [{ items: { type: 'string' } }, ['a', 1], '/base/1', 'type', 'Expected string, got number.']
+  ]
+  for (const [schema, value, path, code, message] of cases) {
+    const found = problems(schema, value) as unknown[]
+    t.equal(found.length, 1, JSON.stringify(schema))
+    has(t, found, [{ path, code, message }], JSON.stringify(schema))
+  }
+  t.end()
+})
+
+await t.test('all problems are told at once', (t) => {
+  t.strictSame((problems({ required: ['a', 'b'], properties: { c: { type: 'string' } } }, { c: 1 }) as { path: string }[]).map(({ path }) => path).sort(), ['/base/a', '/base/b', '/base/c'])
+  t.end()
+})
+
+await t.test('a value that fits keeps its type', (t) => {
+  const fit = compile(Type.Object({ a: Type.Integer() }))({ a: 1 })
+  t.equal(fit.ok && fit.value.a, 1)
+  t.end()
+})
+
+await t.test('a day and a time are told from what only looks like one', (t) => {
+  const isTime = compileJsonSchema({ format: 'iso-8601' })
+  for (const text of ['2026-03-14', '2028-02-29', '2026-03-14T09:30:00Z', '2026-03-14T09:30:00.123+02:00']) t.ok(isTime(text).ok, text)
+  for (const text of ['', '2026', '2026-3-14', '2026-02-29', '2026-13-01', '14.03.2026', '2026-03-14T25:00:00Z', '2026-03-14T09:30', 'now']) t.notOk(isTime(text).ok, text)
+  t.end()
+})
+
+await t.test('the nearest word is offered only when it is near', (t) => {
+  const known = ['providerName', 'template', 'metadata', 'id']
+  const offered: [string, string | undefined][] = [
+    ['providername', 'providerName'], ['provider', 'providerName'], ['tempalte', 'template'], ['METADATA', 'metadata'], ['ib', 'id'],
+    ['zzzzzzzz', undefined], ['x'.repeat(51), undefined]
+  ]
+  for (const [word, nearest] of offered) t.equal(didYouMean(word, known), nearest === undefined ? '' : ` (did you mean "${nearest}"?)`, word)
+  t.equal(didYouMean('a', []), '')
+  t.equal(didYouMean('x', ['id', 'ab']), '')
+  t.end()
+})

@@ -1,0 +1,83 @@
+import { realpath } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { digestOf, loadProvider, reasonOf, type Installed } from '@dispatch/core/host'
+import { readFixtures } from './fixtures/fixtures.ts'
+import { prepareQuestion, prepareSend } from './fixtures/prepare.ts'
+import { judged, type Case, type Report, type Rule } from './report.ts'
+import { conductCases, documentCases } from './rules/conduct.ts'
+import { foreseenCases } from './rules/foreseen.ts'
+import { idempotencyCases } from './rules/idempotency.ts'
+import { lateCases } from './rules/late.ts'
+import { outcomeCases } from './rules/outcomes.ts'
+import { mailCases } from './rules/mails.ts'
+import { blindCases, fixtureCases, questionCases, replayCases } from './rules/replay.ts'
+import { settingsCases } from './rules/settings.ts'
+import { createSubject, ready, type Subject } from './rules/subject.ts'
+import { tenantCases } from './rules/tenants.ts'
+import { webhookCases } from './rules/webhooks.ts'
+import { createStage } from './run/vendor-double.ts'
+import { watchProcess, type Watch } from './run/watch.ts'
+
+/** Seconds that a provider may take to load. */
+const loadLimit = 10
+/** Milliseconds. */
+const usualLimit = 10_000
+const longestEnd = 2_000
+
+/** `only`: the rules that are tried, all unless told. `limit`: milliseconds that one call of a verb may take, 10,000 unless told. */
+export type ConformanceOptions = { only?: readonly Rule[], limit?: number }
+
+/**
+ * Tries everything that the contract demands of a provider, on the real host, against a vendor that plays its fixtures.
+ * Never throws for what the provider does: that is a failed case.
+ */
+export async function runConformance (folder: string, { only, limit = usualLimit }: ConformanceOptions = {}): Promise<Report> {
+  const watch = watchProcess()
+  try {
+    const loaded = await load(folder)
+    const quiet = judged('quiet', 'while it is loaded', [...new Set(watch.connected())].map((host) => `It connects to "${host}".`))
+    if ('why' in loaded) return { provider: basename(folder), cases: [judged('manifest', 'the folder', [loaded.why]), quiet] }
+    const fixtures = await readFixtures(loaded.folder)
+    const stages = await Promise.all([createStage(), createStage()])
+    try {
+      const subject = createSubject(loaded, fixtures, stages, { limit, endLimit: Math.min(limit, longestEnd) })
+      const cases = [judged('manifest', 'the folder', []), quiet, ...await casesOf(subject, watch, (...rules) => only === undefined || rules.some((rule) => only.includes(rule)))]
+      return { provider: loaded.code, cases: cases.filter(({ rule }) => only?.includes(rule) ?? true) }
+    } finally {
+      await Promise.all(stages.map((stage) => stage.close()))
+    }
+  } finally {
+    watch.stop()
+  }
+}
+
+async function load (folder: string): Promise<Installed | { why: string }> {
+  try {
+    const real = await realpath(folder)
+    return await loadProvider(real, await digestOf(real), loadLimit)
+  } catch (error) {
+    return { why: reasonOf(error) }
+  }
+}
+
+/** The cases of all rules; those that nobody asks for are left out where that saves their runs. */
+async function casesOf (subject: Subject, watch: Watch, asks: (...rules: Rule[]) => boolean): Promise<Case[]> {
+  const { installed, fixtures } = subject
+  const questions = ready(fixtures.questions, (named) => prepareQuestion(installed, named))
+  const sends = ready(fixtures.sends, (named) => prepareSend(installed, named))
+  const replayed = await replayCases(subject, sends)
+  const fit = replayed.fit.map(({ prepared }) => prepared)
+  const when = async (rules: Rule[], cases: () => Promise<Case[]>): Promise<Case[]> => asks(...rules) ? await cases() : []
+  const played = [
+    await when(['question'], () => questionCases(subject, questions)),
+    await when(['blind'], () => blindCases(subject, questions)),
+    await when(['outcome', 'once', 'checkpoint', 'mapped', 'ends', 'secrets'], () => outcomeCases(subject, replayed.fit)),
+    await when(['outcome', 'ends', 'secrets'], () => mailCases(subject, fit)),
+    await when(['key', 'found'], () => idempotencyCases(subject, fit)),
+    await when(['late'], () => lateCases(subject, replayed.fit, questions)),
+    await when(['tenants'], () => tenantCases(subject, fit)),
+    await when(['documents'], () => documentCases(subject, fit)),
+    await when(['webhook', 'words', 'unknown', 'forged', 'repeated', 'malformed'], () => webhookCases(subject))
+  ]
+  return [...settingsCases(subject), ...fixtureCases(subject), ...foreseenCases(subject, sends), ...replayed.cases, ...played.flat(), ...conductCases(subject, watch)]
+}

@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util'
+import { copyJson } from '@dispatch/core/host'
+import { reveals } from '../run/canary.ts'
+import { prepareSend, type Prepared } from '../fixtures/prepare.ts'
+import { judged, skipped, type Case } from '../report.ts'
+import type { Watch } from '../run/watch.ts'
+import { compareRun, inTurn } from './replay.ts'
+import type { Recorded, Subject } from './subject.ts'
+
+/** How the provider behaved in all that was tried before. */
+export function conductCases ({ installed: { code }, recorded }: Subject, watch: Watch): Case[] {
+  const faults = (find: (one: Recorded) => readonly string[]): string[] => [...new Set(recorded.flatMap((one) => find(one).map((fault) => `${one.name}: ${fault}`)))]
+  const console = [...new Set(recorded.flatMap(({ canaries }) => canaries))].filter(({ is }) => reveals(watch.printed(), is)).map(({ field }) => `"${field}" was printed.`)
+  return [
+    judged('plain', 'every answer', faults(plainFaults)),
+    judged('arguments', 'every call', faults(({ run }) => run.seen.changed ? ['The request or the settings were changed.'] : [])),
+    judged('ends', 'every call', faults(({ run }) => run.seen.ended ? [] : ['It went on after its call had ended: wait with context.wait(), and let errors pass.'])),
+    judged('secrets', 'in the log', faults(({ run, canaries }) => run.lines.filter(({ message }) => !hostLines.has(message)).flatMap((line) => shownIn('a log line', line, canaries)))),
+    judged('secrets', 'in errors', faults(({ run, canaries }) => 'error' in run.result ? shownIn('an error', [run.result.error, String(run.seen.thrown)], canaries) : [])),
+    judged('secrets', 'in answers', faults(({ run, canaries }) => run.result.outcome === 'accepted' ? shownIn('an answer', run.result.response, canaries) : [])),
+    judged('secrets', 'on the console', [...new Set(console)]),
+    judged('hosts', 'by the context', faults(({ run }) => run.seen.refused)),
+    judged('hosts', 'past the context', [...new Set(watch.connected())].map((host) => `The provider "${code}" connected to "${host}" by itself: use context.http.`))
+  ]
+}
+
+/** What the host writes by itself, with addresses that may have a key in them. */
+const hostLines = new Set(['vendor called', 'mail server called'])
+
+function shownIn (where: string, value: unknown, canaries: Recorded['canaries']): string[] {
+  const text = JSON.stringify(value, (_key, inner: unknown) => inner instanceof Error ? `${inner.message} ${inner.stack ?? ''}` : inner)
+  const shown = canaries.filter(({ is }) => reveals(text, is)).map(({ field }) => `"${field}" shows in ${where}.`)
+  return [...shown, ...shown.length === 0 && text.includes('[redacted]') ? [`A secret was put into ${where}; the host took it out.`] : []]
+}
+
+function plainFaults ({ run: { seen: { returned } } }: Recorded): string[] {
+  if (returned === undefined) return []
+  const copied = copyJson(returned)
+  if (!copied.ok) return copied.problems.map(({ message }) => message)
+  return isDeepStrictEqual(copied.value, returned) ? [] : ['It has fields that JSON does not carry.']
+}
+
+/** Bytes. */
+const large = 8 * 1024 * 1024
+
+/** The documents of a dispatch, replaced by large ones. */
+export async function documentCases (subject: Subject, fit: readonly Prepared[]): Promise<Case[]> {
+  const { installed, fixtures: { sends } } = subject
+  const names = new Set(fit.filter(({ call: { exchange } }) => exchange.some(({ expect }) => JSON.stringify(expect).includes('"document":'))).map(({ name }) => name))
+  const [named] = sends.filter(({ name, fixture }) => names.has(name) && fixture.result.outcome === 'accepted')
+  if (named === undefined) return [skipped('documents', 'a large document', 'No accepted fixture sends a document.')]
+  return await inTurn([named], async (fixture) => {
+    const prepared = prepareSend(installed, fixture, { content: Buffer.alloc(large, '%PDF-1.7 ') })
+    return judged('documents', `${fixture.name}: with ${large} bytes`, compareRun(prepared, await subject.play(prepared)))
+  })
+}

@@ -1,0 +1,64 @@
+import { missCountsAfter, usualTimeLimit, type ProvidedName, type ServiceManifest } from '@dispatch/core/host'
+import { attacks, conflict, positionOf, type Attack } from '../run/fault-injection.ts'
+import { differs } from '../fixtures/compare.ts'
+import type { Prepared } from '../fixtures/prepare.ts'
+import { judged, skipped, type Case } from '../report.ts'
+import { ownFaults, passedFrom, type Played } from './outcomes.ts'
+import { inTurn } from './replay.ts'
+import type { Subject } from './subject.ts'
+
+type Offered = ServiceManifest<ProvidedName>
+
+/** What a vendor says that is at work on a request and accepts it later. */
+const evasions = attacks.filter((attack) => attack.status === conflict || ('script' in attack && 'cut' in attack.script && attack.script.cut === 'after-body'))
+
+/** The first accepted dispatch of each service, by a vendor that accepts it after it has given another answer, or none. */
+export async function lateCases (subject: Subject, fit: readonly Played[], questions: readonly Prepared[]): Promise<Case[]> {
+  const { installed: { manifest } } = subject
+  const cases = await inTurn(Object.entries(manifest.services), async ([service, offered]) => {
+    const { idempotency: { kind } } = offered
+    if (kind === 'none') return [skipped('late', service, 'The service declares { kind: \'none\' }: a person tells what became of it.')]
+    const late = fit.map((played) => ({ ...played, at: pointOf(subject, played) })).find(({ at, prepared: { call, result } }) => at >= 0 && call.service === service && call.checkpointed === undefined && result['outcome'] === 'accepted')
+    if (late === undefined) return [skipped('late', service, 'No accepted fixture sends a request that changes something.')]
+    const asked = questions.filter(({ call }) => call.verb === 'lookup' && call.service === service)
+    const played = await inTurn(evasions.filter(({ status }) => kind === 'key' || status === undefined), async (attack) => {
+      const faults = await lateFaults(subject, { ...late, attack, offered, asked })
+      return judged('late', `${late.prepared.name}: request ${late.at + 1} ${attack.name}, and accepted all the same`, faults)
+    })
+    return [...played, ...asked.filter(({ result }) => result['found'] === 'accepted').map((shown) => shownCase(subject, shown, offered))]
+  })
+  return cases.flat()
+}
+
+/** Which request of a dispatch cannot be repeated; -1 where none is sent. */
+function pointOf ({ installed: { manifest } }: Subject, { prepared, run }: Played): number {
+  const { exchange } = prepared.call
+  return exchange.findIndex((_, at) => positionOf(exchange, at, passedFrom(manifest.services, prepared, run)) === 'at')
+}
+
+type Late = { prepared: Prepared, at: number, attack: Attack, offered: Offered, asked: readonly Prepared[] }
+
+/** In doubt at first, whatever a look-up says that comes too early; then accepted, once it is repeated under its key. */
+async function lateFaults (subject: Subject, { prepared, at, attack, offered, asked }: Late): Promise<string[]> {
+  const { manifest } = subject.installed
+  const unseen = asked.find(({ result }) => result['found'] === 'absent')?.call.exchange ?? []
+  const { result, seen, saved } = await subject.play({ ...prepared, call: { ...prepared.call, exchange: [...prepared.call.exchange, ...unseen] } }, { attack: { at, how: attack } })
+  const called = result.outcome === 'uncertain' ? [] : [`It is called ${result.outcome}; the vendor may be at work on it: it must be uncertain.`]
+  const made = called.length > 0 ? called : ownFaults(manifest, ['uncertain'], seen.thrown)
+  if (made.length > 0 || offered.idempotency.kind !== 'key') return made
+  const reached = saved.at(-1)?.id
+  const again = await subject.play({ ...prepared, call: { ...prepared.call, ...(reached !== undefined && { checkpointed: reached }) } })
+  if (again.result.outcome !== 'accepted') return [`Repeated under its key, when the vendor has accepted it, it is called ${again.result.outcome}.`]
+  return differs('response', prepared.result['response'], again.result.response)
+}
+
+/** A look-up counts only once the vendor would show what it has accepted at the end of the call. */
+function shownCase ({ fixtures: { questions } }: Subject, { name }: Prepared, offered: Offered): Case {
+  const { timeLimit = usualTimeLimit } = offered
+  const counts = missCountsAfter(offered) - timeLimit
+  const { appearsAfter = counts } = questions.find((question) => question.name === name)?.fixture ?? {}
+  const [field, kind] = offered.idempotency.kind === 'key' ? ['ttl', 'key'] : ['visibleAfter', 'lookup']
+  return judged('late', `${name}: shown ${appearsAfter} s after it was accepted`, appearsAfter <= counts ? [] : [
+    `A look-up that finds nothing says "not accepted" after ${counts} s: declare { kind: '${kind}', ${field}: ${appearsAfter} } or more.`
+  ])
+}

@@ -1,0 +1,34 @@
+import type { MailAttack } from '../vendor/mail-fault.ts'
+import type { Prepared } from '../fixtures/prepare.ts'
+import { judged, type Case } from '../report.ts'
+import { inTurn } from './replay.ts'
+import type { Subject } from './subject.ts'
+
+const mailAttacks: readonly MailAttack[] = [
+  { name: 'refuses the sign-in', outcome: 'rejected', needs: 'sign-in', script: { at: 'sign-in', reply: '535 Wrong user or password' } },
+  { name: 'refuses the sender', outcome: 'rejected', script: { at: 'sender', reply: '553 Not from you' } },
+  { name: 'refuses every recipient', outcome: 'rejected', script: { at: 'recipient', reply: '550 No such user' } },
+  { name: 'refuses the message', outcome: 'rejected', script: { at: 'message', reply: '554 This is spam' } },
+  { name: 'takes no sender now', outcome: 'unavailable', script: { at: 'sender', reply: '451 Later' } },
+  { name: 'takes no message now', outcome: 'unavailable', script: { at: 'message', reply: '452 Full' } },
+  { name: 'cuts the connection at once', outcome: 'unavailable', script: { at: 'greeting', cut: true } },
+  { name: 'cuts the connection before the message', outcome: 'unavailable', script: { at: 'sender', cut: true } },
+  { name: 'cuts the connection after the message', outcome: 'uncertain', script: { at: 'message', cut: true } },
+  { name: 'says nothing to the message', outcome: 'uncertain', script: { at: 'message', silent: true } },
+  { name: 'refuses the connection', outcome: 'unavailable', link: 'refused' },
+  { name: 'has a name that is not found', outcome: 'unavailable', link: 'unknown name' },
+  { name: 'has another certificate', outcome: 'unavailable', link: 'untrusted' }
+]
+
+/** Spoils the session of every accepted dispatch that is an e-mail. */
+export async function mailCases (subject: Subject, fit: readonly Prepared[]): Promise<Case[]> {
+  const [prepared] = fit.filter(({ call: { mail }, result }) => mail !== undefined && result['outcome'] === 'accepted')
+  if (prepared === undefined) return []
+  const signsIn = prepared.call.mail?.expect.user !== undefined
+  return await inTurn(mailAttacks.filter(({ needs }) => needs === undefined || signsIn), async (mailAttack) => {
+    const { result } = await subject.play(prepared, { mailAttack })
+    const wrong = result.outcome === mailAttack.outcome ? [] : [`It is called ${result.outcome}${'error' in result ? ` (${result.error.word}: ${result.error.message})` : ''}; it must be ${mailAttack.outcome}.`]
+    const signIn = mailAttack.needs === 'sign-in' && 'error' in result && result.error.word !== 'authentication_error' ? [`A wrong sign-in is an authentication_error, not ${result.error.word}.`] : []
+    return judged('outcome', `${prepared.name}: the mail server ${mailAttack.name}`, [...wrong, ...signIn])
+  })
+}

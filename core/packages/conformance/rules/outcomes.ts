@@ -1,0 +1,120 @@
+import type { Json, JsonObject } from '@dispatch/common'
+import { failureOf, providerErrors, type Manifest } from '@dispatch/core/host'
+import { allowed, attacks, isSignIn, isUnsafe, positionOf, type Attack, type Position } from '../run/fault-injection.ts'
+import { differs } from '../fixtures/compare.ts'
+import type { Prepared } from '../fixtures/prepare.ts'
+import { judged, skipped, type Case } from '../report.ts'
+import type { Run } from '../run/run.ts'
+import { inTurn } from './replay.ts'
+import type { Subject } from './subject.ts'
+
+/** A fixture that went as it says, and how it went. */
+export type Played = { prepared: Prepared, run: Run }
+
+/** One request of one fixture, and how one attack on it may end. */
+type Trial = { prepared: Prepared, at: number, position: Position, passed: boolean, attack: Attack, words: ReturnType<typeof allowed> }
+
+/** Spoils every request of every accepted dispatch, in every way; where fixtures begin with the same requests, these are spoilt once. */
+export async function outcomeCases (subject: Subject, fit: readonly Played[]): Promise<Case[]> {
+  const { installed: { manifest } } = subject
+  const accepted = fit.filter(({ run, prepared: { call } }) => run.result.outcome === 'accepted' && call.exchange.length > 0)
+  if (accepted.length === 0) return [skipped('mapped', 'the codes of errors.map', 'No accepted fixture sends a request.')]
+  const points = accepted.flatMap((played) => checkpointCase(manifest, played))
+  const tried = new Map(accepted.flatMap((played) => trialsOf(manifest, played)).toReversed().map((trial) => [shapeOf(trial), trial]))
+  const trials = [...tried.values()].toReversed()
+  const cases = await inTurn(trials, async (trial) => {
+    const run = await subject.play(trial.prepared, { attack: { at: trial.at, how: trial.attack } })
+    return [judged('outcome', nameOf(trial), outcomeFaults(manifest, trial, run)), ...onceCase(manifest, trial, run)]
+  })
+  const services = [...Map.groupBy(accepted, ({ prepared }) => prepared.call.service).values()].flatMap(([first]) => first ?? [])
+  return [...points, ...cases.flat(), ...(await inTurn(services, (played) => mappedCases(subject, played))).flat()]
+}
+
+/** What makes a trial another one: the attack, and all that is sent until then; a part of a path that has a digit in it is somebody's id. */
+function shapeOf ({ attack, at, prepared: { call: { service, exchange, checkpointed } } }: Trial): string {
+  const sent = exchange.slice(0, at + 1).map(({ expect: { method, url } }) => `${method} ${url.replace(/\?.*/, '').replaceAll(/[^/]*\d[^/]*/g, '*')}`)
+  return JSON.stringify([service, checkpointed !== undefined, attack.name, sent])
+}
+
+function trialsOf ({ services }: Manifest, { prepared, run }: Played): Trial[] {
+  const { call: { service, exchange } } = prepared
+  const { notProcessed = [], idempotency } = services[service] ?? {}
+  const passedAt = passedFrom(services, prepared, run)
+  return exchange.flatMap((entry, at) => {
+    const position = positionOf(exchange, at, passedAt)
+    const facts = { notProcessed: isSignIn(entry) ? [] : notProcessed, keyed: !isSignIn(entry) && idempotency?.kind === 'key', passed: at >= passedAt, safe: !isUnsafe(entry) }
+    return attacks.map((attack) => ({ prepared, at, position, passed: facts.passed, attack, words: allowed(attack, position, facts) }))
+  })
+}
+
+/** From which request on nothing can be repeated. */
+export function passedFrom (services: Manifest['services'], { call: { service, exchange, checkpointed } }: Prepared, { saved }: Run): number {
+  return services[service]?.checkpoint !== true || checkpointed !== undefined ? 0 : saved.at(-1)?.after ?? exchange.length
+}
+
+function checkpointCase ({ services }: Manifest, { prepared, run }: Played): Case[] {
+  const { name, call: { service, exchange } } = prepared
+  if (services[service]?.checkpoint !== true) return []
+  const from = passedFrom(services, prepared, run)
+  return [judged('checkpoint', name, exchange.slice(from).some(isUnsafe) ? [] : ['Nothing that changes something is sent after checkpoint(id): call it before the request that makes the dispatch real.'])]
+}
+
+function nameOf ({ prepared: { name, call: { exchange } }, at, attack, position }: Trial): string {
+  const { method = '', url = '' } = exchange[at]?.expect ?? {}
+  const where = { before: 'before the point of no return', at: 'at the point of no return', after: 'after the point of no return' }
+  return `${name}: request ${at + 1} of ${exchange.length} (${method} ${URL.parse(url)?.pathname ?? url}, ${where[position]}) ${attack.name}`
+}
+
+function outcomeFaults (manifest: Manifest, { prepared, attack, words }: Trial, { result, seen }: Run): string[] {
+  if (result.outcome === 'answered') return []
+  if (result.outcome === 'accepted') return words.includes('accepted') && differs('response', prepared.result['response'], result.response).length === 0 ? [] : [`It is called accepted; ${expectedOf(words)}.`]
+  const { word, message } = result.error
+  const wrong = words.includes(result.outcome) ? [] : [`It is called ${result.outcome} (${word}: ${message}); ${expectedOf(words)}.`]
+  const signIn = attack.status === 401 && result.outcome === 'rejected' && word !== 'authentication_error' ? [`A 401 is an authentication_error, not ${word}.`] : []
+  return [...wrong, ...signIn, ...wrong.length > 0 || 'silent' in attack ? [] : ownFaults(manifest, words, seen.thrown)]
+}
+
+/** The host keeps a doubt, whatever a provider makes of it. The provider must not rely on that. */
+export function ownFaults ({ errors: { map } }: Manifest, words: Trial['words'], thrown: unknown): string[] {
+  const failure = failureOf(thrown)
+  if (failure === undefined) return [`The provider throws what is no failure: ${String(thrown)}. Let the host's error pass, or throw refused(), unavailable() or outcomeUnknown().`]
+  const { word = failure.code !== undefined && Object.hasOwn(map, failure.code) ? map[failure.code] : undefined } = failure
+  const outcome = providerErrors[word ?? 'provider_error']
+  return words.includes(outcome) ? [] : [`The provider makes ${outcome} of it (${failure.message}); ${expectedOf(words)}. The host put that right.`]
+}
+
+function expectedOf (words: Trial['words']): string {
+  return `it must be ${words.join(' or ')}${words.includes('accepted') ? ' (accepted only with the answer of the fixture)' : ''}`
+}
+
+/** A request whose fate is unknown went out once, or each time under the same key. */
+function onceCase ({ services }: Manifest, trial: Trial, { requests }: Run): Case[] {
+  const { prepared: { call: { service, exchange } }, at, position, attack } = trial
+  if (position === 'before' || attack.means !== 'doubtful' || !isUnsafe(exchange[at])) return []
+  const times = requests.filter(({ index }) => index === at).length
+  const keyed = services[service]?.idempotency.kind === 'key'
+  return [judged('once', nameOf(trial), times > 1 && !keyed ? [`It was sent ${times} times.`] : [])]
+}
+
+/** Every code of the map, at its place in an answer to the last request. */
+async function mappedCases (subject: Subject, { prepared }: Played): Promise<Case[]> {
+  const { manifest: { errors: { at, map } } } = subject.installed
+  const codes = Object.entries(map)
+  if (codes.length === 0) return [skipped('mapped', 'the codes of errors.map', 'The map is empty.')]
+  if (at === undefined) return [skipped('mapped', 'the codes of errors.map', 'There is no errors.at: write a fixture of each error.')]
+  const { name, call: { exchange } } = prepared
+  const first = exchange.findIndex((entry) => !isSignIn(entry))
+  const [pointer = ''] = [at].flat()
+  return await inTurn(codes, async ([code, word]) => {
+    const status = word === 'authentication_error' ? 401 : 400
+    const { result } = await subject.play(prepared, { attack: { at: first, how: { name: code, means: 'refused', status, script: { status, json: bodyAt(pointer, code) } } } })
+    const told = 'error' in result ? result.error.word : result.outcome
+    return judged('mapped', `${name}: answered ${status} with ${pointer} ${code}`, told === word ? [] : [`It is called ${told}; errors.map says ${word}.`])
+  })
+}
+
+/** An answer with a value at a JSON pointer. */
+function bodyAt (pointer: string, value: string): JsonObject {
+  const body = pointer.split('/').slice(1).reduceRight<Json>((inner, token) => /^\d+$/.test(token) ? [inner] : { [token]: inner }, value)
+  return body as JsonObject
+}

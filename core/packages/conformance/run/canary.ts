@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto'
+import type { Json, JsonObject } from '@dispatch/common'
+import { checkSettings, mapTexts, secretNames, type SettingsForm } from '@dispatch/core/host'
+
+/** The secrets of a fixture by the field that they stand in, and what stands there instead when it is replayed. */
+export type Canaries = readonly { field: string, was: string, is: string }[]
+
+/** Characters: a shorter secret could stand in any text by chance. */
+export const shortestCanary = 8
+
+/**
+ * Other secrets of the same shape: digits stay digits, hexadecimal stays hexadecimal, a prefix such as `sk_test_` stays. What
+ * would no longer fit the form (or is a PEM key, which must go on working) is left as it is. `seed` tells tenants apart.
+ */
+export function canariesOf (form: SettingsForm, settings: JsonObject, seed: number): Canaries {
+  return secretNames(form).flatMap((field) => {
+    const was = settings[field]
+    if (typeof was !== 'string' || was.startsWith('-----BEGIN')) return []
+    const is = shifted(was, seed)
+    return checkSettings(form, { ...settings, [field]: is }).length > checkSettings(form, settings).length ? [] : [{ field, was, is }]
+  })
+}
+
+/** The JSON with every secret of the fixture replaced, wherever it stands. */
+export function withCanaries<Value extends Json> (value: Value, canaries: Canaries): Value {
+  const longestFirst = canaries.toSorted((a, b) => b.was.length - a.was.length)
+  return longestFirst.length === 0 ? value : mapTexts(value, (text) => longestFirst.reduce((changed, { was, is }) => changed.replaceAll(was, is), text))
+}
+
+/** The second half of a text with every letter and digit moved on within its kind, each by another step. */
+function shifted (text: string, seed: number): string {
+  const kept = Math.floor(text.length / 2)
+  const steps = hash('sha256', `${seed} ${text}`, 'buffer')
+  return text.slice(0, kept) + text.slice(kept).replaceAll(/[0-9a-zA-Z]/g, (character, index: number) => {
+    const kind = kinds.find((characters) => characters.includes(character)) ?? character
+    return kind[(kind.indexOf(character) + (steps[index % steps.length] ?? 0)) % kind.length] ?? character
+  })
+}
+
+const kinds = ['0123456789', 'abcdef', 'ghijklmnopqrstuvwxyz', 'ABCDEF', 'GHIJKLMNOPQRSTUVWXYZ']
+
+/** Whether a text gives a secret away: as it is, encoded, backwards, or a piece of the half that is nobody else's. */
+export function reveals (text: string, secret: string): boolean {
+  return formsOf(secret).some((form) => text.includes(form))
+}
+
+function formsOf (secret: string): string[] {
+  const half = secret.slice(Math.floor(secret.length / 2))
+  const bytes = Buffer.from(secret)
+  return [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    bytes.toString('hex'),
+    // Without the last characters, which depend on what follows.
+    bytes.toString('base64').replace(/.{1,4}$/, ''),
+    bytes.toString('base64url').replace(/.{1,4}$/, ''),
+    Array.from(secret).reverse().join(''),
+    ...Array.from({ length: Math.max(0, half.length - piece + 1) }, (_, from) => half.slice(from, from + piece))
+  ]
+}
+
+/** Characters of a secret that nobody prints by chance. */
+const piece = 8

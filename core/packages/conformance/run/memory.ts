@@ -1,0 +1,30 @@
+import type { Json } from '@dispatch/common'
+import type { Log, State } from '@dispatch/core/host'
+
+/** A state that lives as long as it is used; `entries` shows what is in it. */
+export function memoryState (): State & { entries: ReadonlyMap<string, Json> } {
+  const entries = new Map<string, Json>()
+  return {
+    entries,
+    get: (key) => Promise.resolve(structuredClone(entries.get(key))),
+    put (key, value) {
+      entries.set(key, structuredClone(value))
+      return Promise.resolve()
+    },
+    putIfAbsent (key, value) {
+      const stands = entries.get(key) ?? structuredClone(value)
+      entries.set(key, stands)
+      return Promise.resolve(structuredClone(stands))
+    }
+  }
+}
+
+/** A line of a log. */
+export type Line = { level: keyof Log, facts: object, message: string }
+
+/** A log that keeps its lines. */
+export function memoryLog (): Log & { lines: Line[] } {
+  const lines: Line[] = []
+  const write = (level: keyof Log) => (facts: object, message: string): void => { lines.push({ level, facts, message }) }
+  return { lines, debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+}

@@ -1,0 +1,141 @@
+import { hash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { isDeepStrictEqual } from 'node:util'
+import { callDispatch, copyJson, failureOf, invoke, withTimeLimit, type CallContext, type CallLimits, type DocumentHandle, type FailedCall, type Http, type HttpVerb, type Installed, type Log, type Outcome, type ProvidedName, type ServiceContracts, type State, type Verb, type VerbName } from '@dispatch/core/host'
+import type { JsonObject } from '@dispatch/common'
+import { memoryLog, memoryState, type Line } from './memory.ts'
+import { now, type Play, type Playing, type Stage } from './vendor-double.ts'
+
+/** A call as a fixture describes it, everything in it filled in. */
+export type Call = Play & {
+  service: ProvidedName
+  settings: JsonObject
+  requestSettings: JsonObject
+  sandbox: boolean
+  checkpointed?: string
+  rest?: { answer: JsonObject, recipients: string[] }
+  reference: string
+  idempotencyKey: string
+  documents: ReadonlyMap<string, Buffer>
+  state?: State
+} & ({ verb: 'dispatch', request: JsonObject } | { verb: Exclude<VerbName, 'dispatch'>, query: JsonObject })
+
+/** What the verb itself did, before the host made an outcome of it. `refused`: what the context's http did not let it send. */
+export type Seen = { thrown?: unknown, returned?: unknown, changed: boolean, ended: boolean, refused: string[] }
+
+/** A call that was made. `saved`: each checkpoint, and how many requests had come before it. */
+export type Run = {
+  result: Outcome | FailedCall | { outcome: 'answered', value: unknown }
+  requests: Playing['requests']
+  mails: Playing['mails']
+  saved: { id: string, after: number }[]
+  lines: readonly Line[]
+  seen: Seen
+}
+
+/** Milliseconds: for a whole call, and for a verb to notice that its call was given up. */
+export type Limits = { limit: number, endLimit: number }
+
+/** Calls a verb of the provider on the real host, against the vendor of the stage. */
+export async function run (installed: Installed, stage: Stage, call: Call, { limit, endLimit }: Limits): Promise<Run> {
+  const disk = await mkdtemp(join(tmpdir(), 'dispatch-'))
+  const playing = await stage.play(call)
+  const log = memoryLog()
+  const saved: Run['saved'] = []
+  const seen: Seen = { changed: false, ended: true, refused: [] }
+  const done = Promise.withResolvers<undefined>()
+  const watched = observed(installed, call, seen, () => done.resolve(undefined))
+  try {
+    // A request for an access token is not given up with one call, as others may wait for it; it ends with its connection.
+    const result = await ask(watched, call, contextOf(call, playing, { disk, log, saved }), { limit, signal: playing.givenUp }).finally(playing.close)
+    if (!seen.ended) await withTimeLimit(endLimit, done.promise).catch(() => undefined)
+    return { result, requests: playing.requests, mails: playing.mails, saved, lines: log.lines, seen }
+  } finally {
+    await rm(disk, { recursive: true })
+  }
+}
+
+function contextOf (call: Call, { network, requests }: Playing, { disk, log, saved }: { disk: string, log: Log, saved: Run['saved'] }): CallContext {
+  const save = (id: string): Promise<void> => {
+    saved.push({ id, after: requests.length })
+    return Promise.resolve()
+  }
+  return {
+    ...call,
+    log,
+    state: call.state ?? memoryState(),
+    now,
+    outside: {
+      network,
+      account: 'the company',
+      documents: documentsOf(call),
+      checkpoint: { ...(call.checkpointed !== undefined && { id: call.checkpointed }), save },
+      disk: { root: disk, folder: 'company' }
+    }
+  }
+}
+
+async function ask (installed: Installed, call: Call, context: CallContext, limits: CallLimits): Promise<Run['result']> {
+  if (call.verb === 'dispatch') return await callDispatch(installed, call.service, call.request as unknown as ServiceContracts[ProvidedName]['dispatch'], context, limits)
+  const called = await invoke(installed, call.service, call.verb, call.query, context, limits)
+  if ('outcome' in called) return called
+  const copied = copyJson(called.returned)
+  return { outcome: 'answered', value: copied.ok ? copied.value : undefined }
+}
+
+/** The same provider, with its verb watched. */
+function observed (installed: Installed, { service, verb }: Call, seen: Seen, done: () => void): Installed {
+  const own = installed.verbs[service]?.[verb]
+  if (own === undefined) return installed
+  const verbSeen: Verb = async (request, context) => {
+    const given = (): unknown => ({ request, settings: context.settings, requestSettings: context.requestSettings })
+    const before = structuredClone(given())
+    seen.ended = false
+    try {
+      seen.returned = await own(request, { ...context, http: listened(context.http, seen) })
+      return seen.returned
+    } catch (thrown) {
+      seen.thrown = thrown
+      throw thrown
+    } finally {
+      seen.ended = true
+      seen.changed = !isDeepStrictEqual(before, given())
+      done()
+    }
+  }
+  return { ...installed, verbs: { ...installed.verbs, [service]: { ...installed.verbs[service], [verb]: verbSeen } } }
+}
+
+/** What is not the vendor's doing comes of the request itself: where it was to go, what it was made of. */
+function listened (http: Http, seen: Seen): Http {
+  const tell = (thrown: unknown): never => {
+    const failure = failureOf(thrown)
+    if (failure?.ours === true) seen.refused.push(failure.message)
+    throw thrown
+  }
+  const verb = (send: HttpVerb): HttpVerb => (url, call, reply) => send(url, call, reply).catch(tell)
+  return {
+    get: verb(http.get), post: verb(http.post), put: verb(http.put), patch: verb(http.patch), delete: verb(http.delete),
+    download: (url, call) => http.download(url, call).catch(tell)
+  }
+}
+
+function documentsOf ({ documents }: Call): CallContext['outside']['documents'] {
+  const known = new Map([...documents.values()].map((bytes) => [hash('sha256', bytes), bytes]))
+  return {
+    read: ({ id, sha256 }: DocumentHandle) => {
+      const bytes = known.get(sha256)
+      return bytes === undefined ? Promise.reject(new Error(`There is no document ${id}.`)) : Promise.resolve(Readable.from([bytes], { objectMode: false }))
+    },
+    async keep (content, about) {
+      const bytes = await buffer(content)
+      const sha256 = hash('sha256', bytes)
+      known.set(sha256, bytes)
+      return { id: `01960000-0000-7000-8000-${sha256.slice(0, 12)}`, ...about, size: bytes.byteLength, sha256 }
+    }
+  }
+}

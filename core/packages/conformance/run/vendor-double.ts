@@ -1,0 +1,123 @@
+import { createNetwork, type Network } from '@dispatch/core/host'
+import type { Attack } from './fault-injection.ts'
+import { createAuthority, type Authority } from '../vendor/certificates.ts'
+import { isMeant } from '../fixtures/compare.ts'
+import type { Exchange, MailExchange } from '../fixtures/fixture.ts'
+import { createMailServer, type MailServer, type ReceivedMail } from '../vendor/mail-server.ts'
+import type { Received } from '../vendor/requests.ts'
+import type { MailAttack } from '../vendor/mail-fault.ts'
+import { createVendor, type Script, type Vendor } from '../vendor/vendor.ts'
+
+/** A vendor that follows exchanges, and one whose certificates nobody trusts. */
+export type Stage = {
+  /** Plays an exchange for one call; ended with `close`. One at a time. */
+  play: (play: Play) => Promise<Playing>
+  close: () => Promise<void>
+}
+
+/**
+ * `attack` spoils the request of the exchange with that index, `mailAttack` the session with the mail server; `meet` holds each
+ * answer until it resolves.
+ */
+export type Play = {
+  exchange: Exchange
+  mail?: MailExchange
+  attack?: { at: number, how: Attack }
+  mailAttack?: MailAttack
+  meet?: (index: number) => Promise<void>
+}
+
+/** What the vendor got, with the index of the request of the exchange that it was. `givenUp` fires when a silent vendor has the request. */
+export type Playing = {
+  network: Network
+  requests: { request: Received, index: number | undefined }[]
+  mails: readonly ReceivedMail[]
+  givenUp: AbortSignal
+  close: () => Promise<void>
+}
+
+/** The time of every call of the kit. */
+export const now = (): Date => new Date('2026-03-14T09:30:00.000Z')
+
+/** Nobody listens there (tcpmux, RFC 1078), and nobody is called that (RFC 6761). */
+export const nobody = { host: '127.0.0.1', port: 1 }
+export const noName = 'no-such-host.invalid'
+
+export async function createStage (): Promise<Stage> {
+  const [vendor, stranger, post] = await Promise.all([createVendor(), createVendor(), createAuthority()])
+  return {
+    async play (play) {
+      const giveUp = new AbortController()
+      const mailServer = play.mail === undefined ? undefined : await openMail(post, play.mail, play.mailAttack, () => giveUp.abort())
+      return begin({ vendor, stranger, post, mailServer, giveUp }, play)
+    },
+    async close () { await Promise.all([vendor.close(), stranger.close()]) }
+  }
+}
+
+/** The mail server of a play: its certificate is one for the host that the fixture names, or another when it is attacked so. */
+async function openMail (post: Authority, { expect: { host, port, user }, answer = {} }: MailExchange, attack: MailAttack | undefined, heard: () => void): Promise<MailServer> {
+  const untrusted = attack !== undefined && 'link' in attack && attack.link === 'untrusted'
+  const certificate = await post.issue(untrusted ? noName : host)
+  return await createMailServer({ certificate, tls: port === implicitTls, signsIn: user !== undefined, answer, script: attack !== undefined && 'script' in attack ? attack.script : undefined, heard })
+}
+
+const implicitTls = 465
+const https = 443
+
+type Actors = { vendor: Vendor, stranger: Vendor, post: Authority, mailServer: MailServer | undefined, giveUp: AbortController }
+
+function begin ({ vendor, stranger, post, mailServer, giveUp }: Actors, { exchange, attack, mailAttack, meet = () => Promise.resolve() }: Play): Playing {
+  const requests: Playing['requests'] = []
+  const over = Promise.withResolvers<undefined>()
+  const link = attack !== undefined && 'link' in attack.how ? attack.how.link : undefined
+  let answered = 0
+
+  vendor.answer(async (request): Promise<Script> => {
+    const index = indexOf(exchange, request, requests)
+    requests.push({ request, index })
+    if (index === undefined) return { status: 404, json: { message: 'The fixture expects no such request.' } }
+    if (index === attack?.at && 'script' in attack.how) return attack.how.script
+    if (index === attack?.at && 'silent' in attack.how) {
+      giveUp.abort()
+      await over.promise
+      return { cut: 'after-body' }
+    }
+    await meet(index)
+    answered++
+    const { status = 200, headers = {}, json, text } = exchange[index]?.answer ?? {}
+    // Every request of a call whose connection is attacked makes its own.
+    return { status, headers: { ...headers, ...(link !== undefined && { connection: 'close' }) }, ...(json !== undefined && { json }), ...(text !== undefined && { text }) }
+  })
+
+  const elsewhere = { refused: nobody, 'unknown name': { host: noName, port: 443 }, untrusted: { host: '127.0.0.1', port: stranger.port } }
+  const mailLink = mailAttack !== undefined && 'link' in mailAttack && mailAttack.link !== 'untrusted' ? mailAttack.link : undefined
+  const network = createNetwork({
+    ca: [vendor.ca, post.ca],
+    loopback: 'allowed',
+    now,
+    route (hostname, port) {
+      if (link !== undefined && answered === attack?.at) return elsewhere[link]
+      if (mailServer === undefined || port === https) return vendor.route(hostname, port)
+      return mailLink === undefined ? { host: '127.0.0.1', port: mailServer.port } : elsewhere[mailLink]
+    },
+    resolve: (hostname) => Promise.reject(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }))
+  })
+  return {
+    network,
+    requests,
+    mails: mailServer?.mails ?? [],
+    givenUp: giveUp.signal,
+    async close () {
+      over.resolve(undefined)
+      await network.close()
+      await mailServer?.close()
+    }
+  }
+}
+
+/** Which request of the exchange one is: the first of those like it that has not come yet, else the last. */
+function indexOf (exchange: Exchange, request: Received, before: Playing['requests']): number | undefined {
+  const alike = exchange.flatMap(({ expect }, index) => isMeant(expect, request) ? [index] : [])
+  return alike.find((index) => before.every((earlier) => earlier.index !== index)) ?? alike.at(-1)
+}

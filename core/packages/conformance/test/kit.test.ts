@@ -1,0 +1,66 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import { countOf, formatReport, runConformance } from '@dispatch/conformance'
+import fc from 'fast-check'
+import t from 'tap'
+import { Host, Secret } from '../../../host/settings/fields.ts'
+import type { SettingsForm } from '../../../host/settings/settings-schema.ts'
+import { canariesOf, reveals, withCanaries } from '../run/canary.ts'
+import { Type } from '../../../provider.ts'
+import { directory, provide } from '../../../../test/fixtures/providers/folders.ts'
+import { contains, has } from '../../../../test/support/matching.ts'
+
+const formOf = (properties: Record<string, object>): SettingsForm => ({ ...Type.Object(properties as never), additionalProperties: false }) as unknown as SettingsForm
+
+await t.test('a secret is replaced by another of the same shape, wherever it stands', (t) => {
+  const form = formOf({ key: Secret({ pattern: '^sk_(test|live)_[0-9a-f]{16}$' }), server: Host() })
+  const settings = { key: 'sk_test_0123456789abcdef', server: 'vendor.test' }
+  const canaries = canariesOf(form, settings, 1)
+  const changed = withCanaries({ settings, list: ['a sk_test_0123456789abcdef b'] }, canaries)
+  contains(t, changed.settings.key, /^sk_test_0123[0-9a-f]{12}$/)
+  t.not(changed.settings.key, settings.key)
+  t.equal(changed.settings.server, 'vendor.test')
+  t.equal(changed.list[0], `a ${changed.settings.key} b`)
+  t.not(canariesOf(form, settings, 2)[0]?.is, canaries[0]?.is)
+  t.end()
+})
+
+await t.test('a secret that must stay what it is stays', (t) => {
+  const pem = '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n'
+  t.strictSame(canariesOf(formOf({ key: Secret() }), { key: pem }, 1), [])
+  t.strictSame(canariesOf(formOf({ key: Secret({ enum: ['one-of-these'] }) }), { key: 'one-of-these' }, 1), [])
+  t.end()
+})
+
+await t.test('a secret is found in every text that gives it away', (t) => {
+  const secret = fc.stringMatching(/^[A-Za-z0-9]{16,40}$/)
+  const ways: ((secret: string) => string)[] = [
+    (text) => text, (text) => Buffer.from(text).toString('hex'), (text) => `Basic ${Buffer.from(`${text}:x`).toString('base64')}`,
+    (text) => text.slice(-8), (text) => Array.from(text).reverse().join(''), (text) => JSON.stringify({ key: text })
+  ]
+  fc.assert(fc.property(secret, fc.constantFrom(...ways), (text, way) => reveals(`before ${way(text)} after`, text)))
+  fc.assert(fc.property(secret, (text) => !reveals('Nothing of it shows in this sentence, nor in 1234567.', text)))
+  t.end()
+})
+
+await t.test('a connection to another machine is told and not made; afterwards the process is as it was', async (t) => {
+  const connect = () => Object.getOwnPropertyDescriptor(Socket.prototype, 'connect')
+  const before = connect()
+  const folder = await provide(await directory(t), 'caller', { 'index.js': 'await fetch(\'https://elsewhere.test\').catch(() => undefined)\nexport default {}' })
+  const report = await runConformance(folder)
+  contains(t, formatReport(report), /✗ quiet: .*\n {4}✗ while it is loaded\n {8}It connects to "elsewhere.test"\./)
+  has(t, report.cases.find(({ rule }) => rule === 'manifest'), { status: 'failed', why: /Invalid manifest/ })
+  t.strictSame(countOf(report), { passed: 0, failed: 2, skipped: 0 })
+  t.strictSame(connect(), before)
+  t.notOk(Object.hasOwn(process.stdout, 'write'))
+})
+
+await t.test('the kit reads a folder afresh each time', async (t) => {
+  const folder = await provide(await directory(t), 'changing')
+  const title = async () => (await runConformance(folder, { only: ['titles'] })).cases.map(({ status }) => status)
+  t.strictSame(await title(), ['failed'])
+  const source = await readFile(join(folder, 'index.js'), 'utf8')
+  await writeFile(join(folder, 'index.js'), source.replace('Secret()', 'Secret({ title: \'Token\' })').replace('Type.String()', 'Type.String({ title: \'Region\' })'))
+  t.strictSame(await title(), ['passed'])
+})

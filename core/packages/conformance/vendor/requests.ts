@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
+import type { Json } from '@dispatch/common'
+
+/** A part of a multipart body. */
+export type ReceivedPart = { name: string, filename?: string, contentType?: string, body: Buffer }
+
+/** A request as a vendor got it; `json`, `form` and `parts` where the body is such. Of a key in `query` or `form` the last value counts; `search` and `pairs` have all. */
+export type Received = {
+  method: string
+  host: string
+  path: string
+  query: Record<string, string>
+  search: [string, string][]
+  headers: Record<string, string>
+  body: Buffer
+  json?: Json
+  form?: Record<string, string>
+  pairs?: [string, string][]
+  parts?: ReceivedPart[]
+}
+
+export async function receive (message: IncomingMessage): Promise<Received> {
+  const { pathname: path, searchParams } = new URL(message.url ?? '/', 'https://vendor.invalid')
+  const body = Buffer.concat(await Array.fromAsync(message as AsyncIterable<Buffer>))
+  const headers = Object.fromEntries(Object.entries(message.headers).map(([name, value]) => [name, String(value)]))
+  const { socket } = message
+  return {
+    method: message.method ?? '',
+    host: socket instanceof TLSSocket && typeof socket.servername === 'string' ? socket.servername : '',
+    path,
+    query: Object.fromEntries(searchParams),
+    search: [...searchParams],
+    headers,
+    body,
+    ...decode(headers['content-type'] ?? '', body)
+  }
+}
+
+function decode (contentType: string, body: Buffer): Pick<Received, 'json' | 'form' | 'pairs' | 'parts'> {
+  if (/^application\/([\w.-]+\+)?json\b/.test(contentType)) return jsonOf(body)
+  if (contentType.startsWith('application/x-www-form-urlencoded')) {
+    const pairs = [...new URLSearchParams(body.toString())]
+    return { pairs, form: Object.fromEntries(pairs) }
+  }
+  const boundary = /^multipart\/form-data;.*boundary="?([^";]+)/.exec(contentType)?.[1]
+  return boundary === undefined ? {} : { parts: partsOf(body, boundary) }
+}
+
+function jsonOf (body: Buffer): { json?: Json } {
+  try {
+    return { json: JSON.parse(body.toString()) as Json }
+  } catch {
+    return {}
+  }
+}
+
+/** RFC 7578: every part stands between two boundaries, its head before an empty line. */
+function partsOf (body: Buffer, boundary: string): ReceivedPart[] {
+  const sections = body.toString('latin1').split(`--${boundary}`).slice(1, -1)
+  return sections.map((section) => {
+    const end = section.indexOf('\r\n\r\n')
+    const head = Buffer.from(section.slice(2, end), 'latin1').toString()
+    const name = /name="([^"]*)"/.exec(head)?.[1] ?? ''
+    const filename = /filename="([^"]*)"/.exec(head)?.[1]
+    const contentType = /^content-type: *(.+)$/im.exec(head)?.[1]?.trim()
+    return { name, ...(filename !== undefined && { filename }), ...(contentType !== undefined && { contentType }), body: Buffer.from(section.slice(end + 4, -2), 'latin1') }
+  })
+}

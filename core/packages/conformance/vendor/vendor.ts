@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Json } from '@dispatch/common'
+import { createNetwork, type Network, type NetworkOptions, type Route } from '@dispatch/core/host'
+import { createAuthority } from './certificates.ts'
+import { receive, type Received } from './requests.ts'
+
+/**
+ * What a vendor does with a request. `delay` in milliseconds. A cut ends the connection: before the body of the request is
+ * read, once it has been read, or in the middle of the answer.
+ */
+export type Script =
+  | { status?: number, headers?: Record<string, string>, json?: Json, text?: string, body?: Buffer, delay?: number }
+  | { cut: 'before-body' | 'after-body' | 'in-reply' }
+
+/** One script, one after the other (the last stays), or what a function makes of the request. */
+export type Answer = Script | readonly [Script, ...Script[]] | ((request: Received) => Script | Promise<Script>)
+
+/** An HTTPS server that stands in for any vendor, with a certificate for every name that it is called by. */
+export type Vendor = {
+  ca: string
+  port: number
+  /** Leads every host name here. */
+  route: Route
+  /** What was received, in order; a request that was cut off before its body is not among them. */
+  requests: Received[]
+  /** Answers what no `on` answers. 404 until told. */
+  answer: (answer: Answer) => void
+  /** Answers `POST /v1/messages`: method and path, without query. */
+  on: (what: string, answer: Answer) => void
+  close: () => Promise<void>
+}
+
+export async function createVendor (): Promise<Vendor> {
+  const authority = await createAuthority()
+  const scripts = new Map<string, () => Turn>()
+  const requests: Received[] = []
+  const sockets = new Set<Socket>()
+  let otherwise = turns({ status: 404, json: { message: 'Nothing is here.' } })
+
+  const server = createServer({ SNICallback: authority.serveAnyName, ...await authority.issue('127.0.0.1') }, (message, response) => {
+    handle(message, response).catch(() => message.socket.destroy())
+  })
+  // A connection that closes for want of use just when it is used would be a failure of the vendor's that no fixture asks for.
+  server.keepAliveTimeout = 60_000
+
+  server.on('connection', (socket) => sockets.add(socket.once('close', () => sockets.delete(socket))))
+
+  async function handle (message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const turn = (scripts.get(`${message.method ?? ''} ${(message.url ?? '').replace(/\?.*$/, '')}`) ?? otherwise)()
+    if ('cut' in turn && turn.cut === 'before-body') {
+      message.socket.destroy()
+      return
+    }
+    const request = await receive(message)
+    requests.push(request)
+    await play(typeof turn === 'function' ? await turn(request) : turn, response)
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    ca: authority.ca,
+    port,
+    requests,
+    route: () => ({ host: '127.0.0.1', port }),
+    answer (answer) { otherwise = turns(answer) },
+    on (what, answer) { scripts.set(what, turns(answer)) },
+    async close () {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    }
+  }
+}
+
+/** A network in which every host name is this vendor. */
+export function vendorNetwork (vendor: Vendor, options: NetworkOptions = {}): Network {
+  return createNetwork({ ca: [vendor.ca], route: vendor.route, loopback: 'allowed', ...options })
+}
+
+type Turn = Script | ((request: Received) => Script | Promise<Script>)
+
+/** What to do next, each time it is asked. */
+function turns (answer: Answer): () => Turn {
+  if (!isList(answer)) return () => answer
+  let index = 0
+  return () => answer[Math.min(index++, answer.length - 1)] ?? answer[0]
+}
+
+function isList (answer: Answer): answer is readonly [Script, ...Script[]] {
+  return Array.isArray(answer)
+}
+
+async function play (script: Script, response: ServerResponse): Promise<void> {
+  if ('cut' in script) {
+    if (script.cut === 'in-reply') {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 })
+      await new Promise((resolve) => response.write('{"id": "1', resolve))
+    }
+    response.socket?.destroy()
+    return
+  }
+  const { status = 200, headers = {}, json, text, body, delay = 0 } = script
+  if (delay > 0) await pause(delay, undefined, { ref: false })
+  const content = body ?? text ?? (json === undefined ? '' : JSON.stringify(json))
+  response.writeHead(status, { ...(json !== undefined && { 'content-type': 'application/json' }), ...headers }).end(content)
+}

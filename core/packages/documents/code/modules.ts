@@ -1,0 +1,22 @@
+import type { Modules, Rectangle } from '../model/document.ts'
+
+/** A matrix of dark and light modules, its quiet zone included, as the bars of its rows. */
+export function modulesOf (matrix: readonly (readonly boolean[])[]): Modules {
+  return { columns: matrix[0]?.length ?? 0, rows: matrix.length, dark: matrix.flatMap(barsOf) }
+}
+
+/** Bars and spaces given by their widths, a bar first, as a row with light room before and behind it. */
+export function rowOf (widths: readonly number[], before: number, behind: number): boolean[] {
+  return [before, ...widths, behind].flatMap((width, index) => Array.from({ length: width }, () => index % 2 === 1))
+}
+
+function barsOf (row: readonly boolean[], y: number): Rectangle[] {
+  const bars: Rectangle[] = []
+  let bar: Rectangle | undefined
+  for (const [x, isDark] of row.entries()) {
+    if (!isDark) bar = undefined
+    else if (bar !== undefined) bar.width++
+    else bars.push(bar = { x, y, width: 1, height: 1 })
+  }
+  return bars
+}

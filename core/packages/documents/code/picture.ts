@@ -1,0 +1,19 @@
+import type { CodeBlock, ImageData } from '../model/document.ts'
+import { encodePng } from '../image/png-write.ts'
+
+/** Pixels of a module: a picture shown at its size stays sharp on paper and screens. */
+const scale = 8
+
+/** A code as a PNG of black and white, in the proportions of its size, for formats that have no vectors. */
+export function pictureOf ({ modules, width: wide, height: high }: Pick<CodeBlock, 'modules' | 'width' | 'height'>): ImageData {
+  const width = modules.columns * scale
+  const height = Math.max(1, Math.round(width * high / wide))
+  const stride = Math.ceil(width / 8)
+  const data = new Uint8Array(stride * height).fill(0xff)
+  const pixels = height / modules.rows
+  for (const { x, y, width: columns, height: rows } of modules.dark) {
+    // A module is a whole byte of eight pixels.
+    for (let row = Math.round(y * pixels); row < Math.round((y + rows) * pixels); row++) data.fill(0, row * stride + x, row * stride + x + columns)
+  }
+  return { format: 'png', bytes: encodePng({ width, height, color: 'bit', data }), width, height }
+}

@@ -1,0 +1,131 @@
+import type { Block } from '../model/blocks.ts'
+import { compileCode } from './code.ts'
+import { compileCondition } from './condition.ts'
+import { compileImage, type Assets } from './image.ts'
+import { compileHeading, compileKeyValues, compileText, linesOf } from './text.ts'
+import { compileButton, compileSignature } from './marks.ts'
+import { compileTable } from './table.ts'
+import type { ResolvedBlock, ResolvedStyle } from '../model/document.ts'
+import { limits } from '../model/limits.ts'
+import { compileLoop } from './loop.ts'
+import { compileProse } from './prose.ts'
+import { spend, type Scope } from './scope.ts'
+import { below, fault, type Site } from '../source/compile-context.ts'
+import { points } from '../model/paper.ts'
+import { colorOf } from '../model/style.ts'
+
+/** What is the same for all blocks of a template. */
+export type Setting = { readonly style: ResolvedStyle, readonly assets: Assets }
+
+/** Adds what the block comes to, with these data, to a list of resolved blocks. */
+export type CompiledBlock = (scope: Scope, out: ResolvedBlock[]) => void
+
+/** Compiles blocks in their order. */
+export function compileBlocks (blocks: readonly Block[], site: Site, setting: Setting): CompiledBlock {
+  const inside = { ...site, depth: site.depth + 1 }
+  if (inside.depth > limits.depth && blocks.length > 0) {
+    fault(site, `Blocks may stand inside each other ${limits.depth} levels deep at most.`)
+    return () => undefined
+  }
+  const compiled = blocks.map((block, index) => compileBlock(block, below(inside, index), setting))
+  return (scope, out) => {
+    for (const block of compiled) block(scope, out)
+  }
+}
+
+/** Compiles blocks that stand inside of another one, where no block has a place of its own on the page. */
+function compileInside (blocks: readonly Block[], site: Site, setting: Setting): CompiledBlock {
+  return compileBlocks(blocks, { ...site, isInside: true }, setting)
+}
+
+/** The blocks that these blocks come to. */
+export function resolveBlocks (block: CompiledBlock, scope: Scope): ResolvedBlock[] {
+  const out: ResolvedBlock[] = []
+  block(scope, out)
+  return out
+}
+
+function compileBlock (block: Block, site: Site, setting: Setting): CompiledBlock {
+  if ('if' in block) return compileIf(block, site, setting)
+  if ('each' in block) return compileEach(block, site, setting)
+  const resolve = compileLeaf(block, site, setting)
+  return (scope, out) => {
+    spend(scope, 'blocks', 1)
+    const resolved = resolve(scope)
+    if (resolved !== undefined) out.push(resolved)
+  }
+}
+
+type Leaf = Exclude<Block, { if: string } | { each: string }>
+type Resolve = (scope: Scope) => ResolvedBlock | undefined
+
+function compileLeaf (block: Leaf, site: Site, setting: Setting): Resolve {
+  if ('heading' in block) return compileHeading(block.heading, below(site, 'heading'), setting.style)
+  if ('paragraph' in block) return compileText(block.paragraph, below(site, 'paragraph'), setting.style)
+  if ('columns' in block) return compileColumns(block.columns, below(site, 'columns'), setting)
+  if ('keyValues' in block) return compileKeyValues(block.keyValues, below(site, 'keyValues'))
+  if ('table' in block) return compileTable(block.table, below(site, 'table'))
+  if ('image' in block) return compileImage(block.image, below(site, 'image'), setting.assets)
+  if ('code' in block) return compileCode(block.code, below(site, 'code'))
+  if ('group' in block) return compileGroup(block.group, below(site, 'group'), setting)
+  if ('address' in block) return compileAddress(block.address, below(site, 'address'), setting)
+  if ('button' in block) return compileButton(block.button, below(site, 'button'))
+  if ('signature' in block) return compileSignature(block.signature, below(site, 'signature'))
+  if ('spacer' in block) return always({ kind: 'spacer', height: points(block.spacer) })
+  if ('rule' in block) return always({ kind: 'rule', color: colorOf(block.rule.color ?? 'muted', setting.style), thickness: block.rule.thickness ?? 0.5 })
+  return always({ kind: 'pageBreak' })
+}
+
+function always (block: ResolvedBlock): Resolve {
+  return () => block
+}
+
+function compileIf (block: Extract<Block, { if: string }>, site: Site, setting: Setting): CompiledBlock {
+  const holds = compileCondition(block.if, below(site, 'if'))
+  const then = compileBlocks(block.then, below(site, 'then'), setting)
+  const otherwise = compileBlocks(block.else ?? [], below(site, 'else'), setting)
+  return (scope, out) => { (holds(scope) ? then : otherwise)(scope, out) }
+}
+
+function compileEach (block: Extract<Block, { each: string }>, site: Site, setting: Setting): CompiledBlock {
+  const { turns, inside } = compileLoop(block, site)
+  const blocks = compileBlocks(block.do, below(inside, 'do'), setting)
+  if (block.pageBreak !== true) {
+    return (scope, out) => {
+      for (const turn of turns(scope)) blocks(turn, out)
+    }
+  }
+  return (scope, out) => {
+    let isFirst = true
+    for (const turn of turns(scope)) {
+      const made = resolveBlocks(blocks, turn)
+      if (made.length > 0 && !isFirst) out.push({ kind: 'pageBreak' })
+      isFirst &&= made.length === 0
+      for (const block of made) out.push(block)
+    }
+  }
+}
+
+function compileColumns (source: Extract<Leaf, { columns: unknown }>['columns'], site: Site, setting: Setting): Resolve {
+  const columns = source.items.map((item, index) => ({ width: item.width ?? 1, blocks: compileInside(item.do, below(site, 'items', index, 'do'), setting) }))
+  const gap = points(source.gap ?? 5)
+  const height = points(source.height ?? 0)
+  return (scope) => ({ kind: 'columns', gap, height, columns: columns.map(({ width, blocks }) => ({ width, blocks: resolveBlocks(blocks, scope) })) })
+}
+
+function compileGroup (source: readonly Block[], site: Site, setting: Setting): Resolve {
+  const blocks = compileInside(source, site, setting)
+  return (scope) => {
+    const inside = resolveBlocks(blocks, scope)
+    return inside.length === 0 ? undefined : { kind: 'group', blocks: inside }
+  }
+}
+
+/** An address stands in the body, not inside of other blocks: its place is the page's, and not the text's. */
+function compileAddress (source: Extract<Leaf, { address: unknown }>['address'], site: Site, setting: Setting): Resolve {
+  if (site.pageFields || site.isInside) fault(site, 'An address stands directly in the body: behind a window, its place is a place on the page.')
+  const text = compileProse(source.text, below(site, 'text'))
+  const sender = compileProse(source.sender ?? '', below(site, 'sender'))
+  const beside = compileInside(source.beside ?? [], below(site, 'beside'), setting)
+  return (scope) => ({ kind: 'address', window: source.window, lines: linesOf(text(scope)), sender: sender(scope), beside: resolveBlocks(beside, scope) })
+}

@@ -1,0 +1,47 @@
+import type { CellSource, ValueType } from '../model/blocks.ts'
+import type { Cell } from '../model/document.ts'
+import { compileExpression, type Expression } from './expression.ts'
+import { renderError } from '../model/errors.ts'
+import { textOf } from './liquid.ts'
+import { compileProse } from './prose.ts'
+import { spend, type Scope } from './scope.ts'
+import { below, fault, type Site } from '../source/compile-context.ts'
+import { isDate, isDecimal } from '../model/values.ts'
+
+/** Compiles what a cell shows. A value that the data do not have leaves the cell empty. */
+export function compileCell (source: CellSource, site: Site): (scope: Scope) => Cell {
+  const { text, value, type = 'text', digits } = source
+  if ((text === undefined) === (value === undefined)) fault(site, 'Expected either "text" (prose) or "value" (an expression).')
+  if (value === undefined) {
+    const prose = compileProse(text ?? '', below(site, 'text'))
+    return (scope) => ({ type: 'text', runs: prose(scope) })
+  }
+  const expression = compileExpression(value, below(site, 'value'), 'whole')
+  const read = readers[type]
+  return (scope) => {
+    const found = expression.find(scope)
+    return found === undefined || found === null || found === '' ? { type: 'empty' } : read(found, expression, scope, digits === undefined ? {} : { digits })
+  }
+}
+
+type Reader = (value: unknown, expression: Expression, scope: Scope, digits: { digits?: number }) => Cell
+
+const readers: Record<ValueType, Reader> = {
+  text (value, expression, scope) {
+    const text = textOf(value, expression.pointer(scope))
+    spend(scope, 'characters', text.length)
+    return { type: 'text', runs: [{ text }] }
+  },
+  money: (value, expression, scope, digits) => ({ type: 'money', value: decimal(value, expression, scope), currency: scope.currency, ...digits }),
+  number: (value, expression, scope, digits) => ({ type: 'number', value: decimal(value, expression, scope), ...digits }),
+  percent: (value, expression, scope, digits) => ({ type: 'percent', value: decimal(value, expression, scope), ...digits }),
+  date (value, expression, scope) {
+    if (isDate(value)) return { type: 'date', value }
+    throw renderError(expression.pointer(scope), 'not_a_date', 'Expected a date (YYYY-MM-DD) or a time (RFC 3339).')
+  }
+}
+
+function decimal (value: unknown, expression: Expression, scope: Scope): number | string {
+  if (isDecimal(value)) return value
+  throw renderError(expression.pointer(scope), 'not_a_number', 'Expected a number or a decimal text, such as "12.50".')
+}

@@ -1,0 +1,114 @@
+import { isCurrency } from '@dispatch/common'
+import { compileBlocks, resolveBlocks } from './blocks.ts'
+import { readAssets } from './image.ts'
+import type { ResolvedDocument } from '../model/document.ts'
+import { renderError, TemplateError, type Fault } from '../model/errors.ts'
+import { compileLanguage } from '../model/language.ts'
+import { limits } from '../model/limits.ts'
+import type { TemplateSource } from '../model/model.ts'
+import { usualPaper, type Paper } from '../model/paper.ts'
+import { compileProse, plainText } from './prose.ts'
+import { isRecord } from '../model/records.ts'
+import { newScope, type Scope } from './scope.ts'
+import { below, type Site } from '../source/compile-context.ts'
+import { pageOf, styleOf } from '../model/style.ts'
+import { noUses, type Read, type Uses } from '../source/field-usage.ts'
+
+/** A template ready for any number of documents. */
+export type CompiledTemplate = {
+  /** Puts the data in; a RenderError when they do not fit the template. `paper`: of a page whose size is `auto`. */
+  readonly resolve: (data: unknown, paper?: Paper) => ResolvedDocument
+  /** The fields of the data that it reads. */
+  readonly uses: Uses
+  readonly reads: readonly Read[]
+  /** The signers who may have a place in its documents, by their numbers; which of them have one, the data say. */
+  readonly signers: ReadonlySet<number>
+  /** What the template itself says of its documents. */
+  readonly source: Pick<TemplateSource, 'archival' | 'currency'>
+}
+
+/** Compiles a template, for every output format. A TemplateError lists all its faults, as JSON pointers into template.yaml. */
+export function compileTemplate (source: TemplateSource): CompiledTemplate {
+  const { faults, ...template } = examineTemplate(source)
+  if (faults.length > 0) throw new TemplateError(faults)
+  return template
+}
+
+/** Compiles a template as far as it goes: with its faults, and with what it reads all the same. */
+export function examineTemplate (source: TemplateSource): CompiledTemplate & { readonly faults: readonly Fault[] } {
+  const site: Site = { at: '', names: {}, texts: source.texts ?? {}, pageFields: false, isInside: false, depth: 0, uses: noUses(), reads: [], signers: new Set(), faults: [] }
+  const resolve = compileDocument(source, site)
+  return {
+    faults: distinct(site.faults),
+    uses: site.uses,
+    reads: site.reads,
+    signers: site.signers,
+    source,
+    resolve (data, paper = usualPaper) {
+      if (!isRecord(data)) throw renderError('', 'type', 'The data of a template are an object.')
+      return resolve(newScope(data), paper)
+    }
+  }
+}
+
+function compileDocument (source: TemplateSource, site: Site): (scope: Scope, paper: Paper) => ResolvedDocument {
+  const style = styleOf(source.style ?? {})
+  const setting = { style, assets: readAssets(source.assets ?? {}, below(site, 'assets')) }
+  const edge = { ...site, pageFields: true }
+  const language = compileLanguage(source.locale, site)
+  const title = compileText(source.title ?? source.name, below(site, 'title'))
+  const author = compileText(source.author ?? '', below(site, 'author'))
+  const preheader = compileText(source.preheader ?? '', below(site, 'preheader'))
+  const watermark = compileWatermark(source.watermark ?? '', below(site, 'watermark'))
+  const currency = compileCurrency(source.currency ?? 'EUR', below(site, 'currency'))
+  const header = compileBlocks(source.header ?? [], below(edge, 'header'), setting)
+  const firstHeader = compileBlocks(source.firstHeader ?? [], below(edge, 'firstHeader'), setting)
+  const footer = compileBlocks(source.footer ?? [], below(edge, 'footer'), setting)
+  const body = compileBlocks(source.body, below(site, 'body'), setting)
+  return (start, paper) => {
+    const spoken = language(start)
+    const scope = { ...spoken, currency: currency(spoken) }
+    const word = watermark(scope)
+    return {
+      title: title(scope),
+      author: author(scope),
+      preheader: preheader(scope),
+      locale: scope.locale,
+      page: pageOf(source.page ?? {}, paper),
+      style,
+      header: resolveBlocks(header, scope),
+      footer: resolveBlocks(footer, scope),
+      body: resolveBlocks(body, scope),
+      ...(source.firstHeader === undefined ? {} : { firstHeader: resolveBlocks(firstHeader, scope) }),
+      ...(word === '' ? {} : { watermark: word })
+    }
+  }
+}
+
+function compileText (text: string, site: Site): (scope: Scope) => string {
+  const prose = compileProse(text, site)
+  return (scope) => plainText(prose(scope))
+}
+
+function compileWatermark (text: string, site: Site): (scope: Scope) => string {
+  const watermark = compileText(text, site)
+  return (scope) => {
+    const word = watermark(scope)
+    if (word.length > limits.watermark) throw renderError('', 'too_large', `A watermark has at most ${limits.watermark} characters: it stands on every page.`)
+    return word
+  }
+}
+
+function compileCurrency (text: string, site: Site): (scope: Scope) => string {
+  const currency = compileText(text, site)
+  return (scope) => {
+    const code = currency(scope)
+    if (isCurrency(code)) return code
+    throw renderError('', 'unknown_currency', `Expected an ISO 4217 currency code, such as EUR, got "${code.slice(0, 20)}".`)
+  }
+}
+
+/** Prose in several languages may have the same fault in each. */
+function distinct (faults: readonly Fault[]): Fault[] {
+  return [...new Map(faults.map((fault) => [`${fault.path} ${fault.message}`, fault])).values()]
+}

@@ -1,0 +1,139 @@
+import { Context, LiquidError, toValueSync, TypeGuards, UndefinedVariableError, Value } from 'liquidjs'
+import { didYouMean } from '@dispatch/common'
+import { RenderError, renderError } from '../model/errors.ts'
+import { withFallbacks } from './fallback.ts'
+import { engine, pageFields, settingNames } from './liquid.ts'
+import { environment, lookUp, pointerOf, type Scope } from './scope.ts'
+import { fault, read, type Site } from '../source/compile-context.ts'
+import type { Path, Read } from '../source/field-usage.ts'
+
+/** A compiled expression. */
+export type Expression = {
+  /** Its value; a RenderError that names the path where the data has nothing. */
+  readonly value: (scope: Scope) => unknown
+  /** Its value, or undefined (null) where the data has nothing. */
+  readonly find: (scope: Scope) => unknown
+  /** JSON pointer of the first field that it reads, `''` when it reads none. */
+  readonly pointer: (scope: Scope) => string
+  /** Whether it is a path and nothing else. */
+  readonly isPath: boolean
+  /** The first field that it reads, from the root of the data. */
+  readonly source: Path
+}
+
+const plainPath = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/
+/** Words of Liquid that are no field of the data, and its computed ends of a path. */
+const liquidWords = /(^|\.)(true|false|nil|null|empty|blank|size|first|last)(\.|$)/
+
+/** Compiles what stands between `{{` and `}}`. `as` says what the template does with the value. */
+export function compileExpression (text: string, site: Site, as: Read['as']): Expression {
+  const trimmed = text.trim()
+  if (plainPath.test(trimmed) && !liquidWords.test(trimmed)) return compilePath(trimmed.split('.'), site, as)
+  return compileLiquid(trimmed, site, as)
+}
+
+function compilePath (path: Path, site: Site, as: Read['as']): Expression {
+  const source = read(site, path, as)
+  const find = (scope: Scope): unknown => lookUp(scope, path)
+  const pointer = (scope: Scope): string => pointerOf(scope, path)
+  const value = (scope: Scope): unknown => {
+    const found = find(scope)
+    if (found === undefined) throw missing(path.join('.'), pointer(scope), site)
+    return found
+  }
+  return { value, find, pointer, source, isPath: true }
+}
+
+function compileLiquid (text: string, site: Site, as: Read['as']): Expression {
+  const { parsed, places } = parseValue(text, site)
+  const sources = places.map((place) => read(site, pathOf(place), as))
+  const pointer: Pointer = (scope, variable = places[0]) => pointerOf(scope, variable)
+  const evaluate = (scope: Scope, lenience: Lenience): unknown => guarded(scope, site, pointer, () =>
+    parsed === undefined ? undefined : toValueSync(parsed.value(liquidContext(scope, site, lenience), lenience === 'lenient')))
+  return { value: (scope) => evaluate(scope, 'strict'), find: (scope) => evaluate(scope, 'lenient'), pointer, source: sources[0] ?? [], isPath: false }
+}
+
+/** What an expression is and reads; nothing, and a fault, when it is none. */
+function parseValue (text: string, site: Site): { parsed: Value | undefined, places: Place[] } {
+  try {
+    const parsed = withFallbacks(new Value(text, engine))
+    // A quotation mark that is not closed passes as a value, but not as an output.
+    if (isOne(parsed)) return { parsed, places: placesOf(`{{ ${text} }}`) }
+    fault(site, `"${text}" is not an expression: expected a path such as customer.name, with operators or filters.`)
+  } catch (error) {
+    fault(site, parseMessage(error, text))
+  }
+  return { parsed: undefined, places: [] }
+}
+
+/** Whether an expression comes to one value: Liquid reads `a b` as two, and forgets one of them. */
+function isOne ({ initial }: Value): boolean {
+  return initial.postfix.reduce((depth, token) => {
+    if (!TypeGuards.isOperatorToken(token)) return depth + 1
+    return token.operator === 'not' ? depth : depth - 1
+  }, 0) === 1
+}
+
+/** A Liquid error's own sentence, without its place, which would be counted from the start of the expression. */
+export function parseMessage (error: unknown, text: string): string {
+  if (!(error instanceof Error)) throw error
+  const [reason = error.message] = error.message.split(', line:')
+  const filter = /^undefined filter: (.*)$/.exec(reason)?.[1]
+  if (filter !== undefined) return `Unknown filter "${filter}"${didYouMean(filter, Object.keys(engine.filters))}.`
+  return `"${text}" cannot be read: ${reason}.`
+}
+
+/** What Liquid reads from outside: names of fields, and indexes of lists. */
+export type Place = readonly (string | number)[]
+
+/** The places that Liquid reads; parts that are known only at run time end one. */
+export function placesOf (template: string): Place[] {
+  return engine.globalVariableSegmentsSync(template).map((segments) => {
+    const dynamic = segments.findIndex((segment) => Array.isArray(segment))
+    const fixed = (dynamic === -1 ? segments : segments.slice(0, dynamic)).filter((segment): segment is string | number => !Array.isArray(segment))
+    return fixed.filter((segment, index) => index === 0 || typeof segment === 'number' || !liquidWords.test(segment))
+  })
+}
+
+/** The fields of a place alone: items of a list are read through the list's own name. */
+export function pathOf (place: Place): string[] {
+  return place.filter((segment) => typeof segment === 'string')
+}
+
+/** Whether what the data do not have is an error, or nothing. */
+type Lenience = 'strict' | 'lenient'
+
+/** The variables, locale and currency of one evaluation. */
+export function liquidContext (scope: Scope, site: Site, lenience: Lenience): Context {
+  const globals = { [settingNames.locale]: scope.locale, [settingNames.currency]: scope.currency }
+  const fields = site.pageFields ? pageFields : {}
+  return new Context({ ...environment(scope), ...fields }, engine.options, { sync: true, globals, strictVariables: lenience === 'strict' }, { liquid: engine })
+}
+
+/** Where the data are that an error speaks of: of the variable that it names, or of the first one that is read. */
+type Pointer = (scope: Scope, variable?: readonly string[]) => string
+
+/** Runs Liquid; its errors become RenderErrors that say which field of the data is concerned. */
+export function guarded<T> (scope: Scope, site: Site, pointer: Pointer, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw translated(error, scope, site, pointer)
+  }
+}
+
+function translated (error: unknown, scope: Scope, site: Site, pointer: Pointer): unknown {
+  const cause: unknown = LiquidError.is(error) && 'originalError' in error ? error.originalError : error
+  if (cause instanceof RenderError) return new RenderError(cause.problems.map((problem) => problem.path === '' ? { ...problem, path: pointer(scope) } : problem), { cause: error })
+  if (error instanceof UndefinedVariableError) {
+    const name = /undefined variable: ([^,]*)/.exec(error.message)?.[1] ?? ''
+    return missing(name, plainPath.test(name) ? pointer(scope, name.split('.')) : pointer(scope), site)
+  }
+  if (!(error instanceof Error)) return error
+  const code = error.message.includes('limit exceeded') ? 'too_large' : 'template_error'
+  return renderError(pointer(scope), code, `The template's expression at ${site.at} failed: ${error.message.split(', line:')[0] ?? error.message}.`, error)
+}
+
+function missing (name: string, at: string, site: Site): RenderError {
+  return renderError(at, 'missing_value', `The template shows "${name}" (at ${site.at}), and the data has no such value.`)
+}

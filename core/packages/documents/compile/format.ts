@@ -1,0 +1,80 @@
+import { minorDigits } from '@dispatch/common'
+import type { Cell, Decimal, Run } from '../model/document.ts'
+import { remember } from './memoize.ts'
+
+const dateStyles = ['short', 'medium', 'long', 'full'] as const
+export type DateStyle = typeof dateStyles[number]
+
+/** Whether a text names a style of dates. */
+export function isDateStyle (style: unknown): style is DateStyle {
+  return dateStyles.some((known) => known === style)
+}
+
+/** The text of a cell for formats without typed values, in the words of the locale; numbers are rounded half away from zero. */
+export function formatCell (cell: Cell, locale: string): Run[] {
+  switch (cell.type) {
+    case 'empty': return []
+    case 'text': return cell.runs
+    case 'money': return [{ text: formatMoney(cell.value, cell.currency, locale, cell.digits) }]
+    case 'number': return [{ text: formatNumber(cell.value, locale, cell.digits) }]
+    case 'percent': return [{ text: formatPercent(cell.value, locale, cell.digits) }]
+    case 'date': return [{ text: formatDate(cell.value, locale) }]
+  }
+}
+
+/** An amount with its currency (ISO 4217): the decimals of the currency, or at least these and at most `digits`. */
+export function formatMoney (value: Decimal, currency: string, locale: string, digits?: number): string {
+  return moneyFormat(`${locale} ${currency} ${digits ?? ''}`).format(exact(value))
+}
+
+/** A number with at most `digits` decimals (3 unless given). */
+export function formatNumber (value: Decimal, locale: string, digits = 3): string {
+  return numberFormat(`${locale} ${digits}`).format(exact(value))
+}
+
+/** A percentage given as percent: 20 is 20 %. */
+export function formatPercent (value: Decimal, locale: string, digits = 3): string {
+  return percentFormat(`${locale} ${digits}`).format(exact(value))
+}
+
+/** A day (YYYY-MM-DD), or the UTC day of a time (RFC 3339). */
+export function formatDate (value: string, locale: string, style: DateStyle = 'medium'): string {
+  return dateFormat(`${locale} ${style}`).format(new Date(value))
+}
+
+/** The name of a country given as ISO 3166-1 alpha-2; any other text is itself. */
+export function formatCountry (value: string, locale: string): string {
+  return /^[A-Z]{2}$/.test(value) ? countryNames(locale).of(value) ?? value : value
+}
+
+// Making an Intl formatter costs far more than using it. The keys are words with a space between.
+
+const moneyFormat = remember(500, (key) => {
+  const [locale, currency = '', digits = ''] = key.split(' ')
+  // Not those of Intl, which leaves out decimals that a country's people seldom write.
+  const least = minorDigits(currency)
+  const most = digits === '' ? least : Number(digits)
+  return new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: Math.min(most, least), maximumFractionDigits: most })
+})
+
+const numberFormat = remember(200, (key) => {
+  const [locale, digits] = key.split(' ')
+  return new Intl.NumberFormat(locale, { maximumFractionDigits: Number(digits) })
+})
+
+const percentFormat = remember(200, (key) => {
+  const [locale, digits] = key.split(' ')
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: 'percent', maximumFractionDigits: Number(digits) })
+})
+
+const dateFormat = remember(100, (key) => {
+  const [locale, style] = key.split(' ')
+  return new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...(isDateStyle(style) ? { dateStyle: style } : {}) })
+})
+
+const countryNames = remember(50, (locale) => new Intl.DisplayNames(locale, { type: 'region' }))
+
+/** Intl formats a decimal text digit by digit, whatever its length; a number would have passed through a double. */
+function exact (value: Decimal): Intl.StringNumericLiteral {
+  return String(value) as Intl.StringNumericLiteral
+}

@@ -1,0 +1,68 @@
+import { didYouMean } from '@dispatch/common'
+import type { Image } from '../model/blocks.ts'
+import type { ImageBlock, ImageData } from '../model/document.ts'
+import { renderError } from '../model/errors.ts'
+import { compileExpression } from './expression.ts'
+import { readImage } from '../image/read.ts'
+import { compileProse, plainText } from './prose.ts'
+import { spend, type Scope } from './scope.ts'
+import { below, fault, type Site } from '../source/compile-context.ts'
+import { points } from '../model/paper.ts'
+
+/** The pictures of a template, read once. */
+export type Assets = Readonly<Record<string, ImageData>>
+
+/** Reads the assets of a template, which are data URIs by now. */
+export function readAssets (source: Readonly<Record<string, string>>, site: Site): Assets {
+  return Object.fromEntries(Object.entries(source).flatMap(([name, uri]) => {
+    const image = readImage(uri)
+    if (typeof image !== 'string') return [[name, image]]
+    fault(below(site, name), image)
+    return []
+  }))
+}
+
+/** Compiles a picture: an asset of the template, or a data URI of the data; one that the data do not have is left out. */
+export function compileImage (source: Image, site: Site, assets: Assets): (scope: Scope) => ImageBlock | undefined {
+  const { alt = '', align = 'start', width, height } = source
+  const size = { ...(width === undefined ? {} : { width: points(width) }), ...(height === undefined ? {} : { height: points(height) }) }
+  const picture = compilePicture(source, site, assets)
+  const words = compileProse(alt, below(site, 'alt'))
+  return (scope) => {
+    const image = picture(scope)
+    return image === undefined ? undefined : { kind: 'image', image, alt: plainText(words(scope)), align, ...size }
+  }
+}
+
+function compilePicture ({ asset, value }: Image, site: Site, assets: Assets): (scope: Scope) => ImageData | undefined {
+  if ((asset === undefined) === (value === undefined)) fault(site, 'Expected either "asset" (a name of "assets") or "value" (an expression that gives a data URI).')
+  if (value !== undefined) return compileValue(value, below(site, 'value'))
+  return asset === undefined ? () => undefined : compileAsset(asset, below(site, 'asset'), assets)
+}
+
+function compileAsset (name: string, site: Site, assets: Assets): (scope: Scope) => ImageData | undefined {
+  const image = Object.hasOwn(assets, name) ? assets[name] : undefined
+  if (image === undefined) fault(site, `The template has no asset "${name}"${didYouMean(name, Object.keys(assets))}.`)
+  return () => image
+}
+
+function compileValue (value: string, site: Site): (scope: Scope) => ImageData | undefined {
+  const expression = compileExpression(value, site, 'whole')
+  return (scope) => {
+    const uri = expression.find(scope)
+    if (uri === undefined || uri === null || uri === '') return undefined
+    const image = typeof uri === 'string' ? readOnce(uri, scope) : 'Expected an image as a data URI (data:image/png;base64,…).'
+    if (typeof image === 'string') throw renderError(expression.pointer(scope), 'bad_image', image)
+    return image
+  }
+}
+
+/** A picture that the data show many times is read once, and stands in the file once. */
+function readOnce (uri: string, { pictures, ...scope }: Scope): ImageData | string {
+  const image = pictures.get(uri) ?? readImage(uri)
+  if (typeof image !== 'string' && !pictures.has(uri)) {
+    spend(scope, 'pixels', image.width * image.height)
+    pictures.set(uri, image)
+  }
+  return image
+}

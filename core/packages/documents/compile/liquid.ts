@@ -1,0 +1,79 @@
+import { Liquid, type Context } from 'liquidjs'
+import { isCurrency } from '@dispatch/common'
+import type { Decimal, PageField } from '../model/document.ts'
+import { renderError } from '../model/errors.ts'
+import { formatCountry, formatDate, formatMoney, formatNumber, formatPercent, isDateStyle } from './format.ts'
+import { escapeMarkup, pageMark } from './markup.ts'
+import { isDate, isDecimal } from '../model/values.ts'
+
+/** Tags that neither read files nor define templates of their own. */
+const allowedTags = new Set(['if', 'unless', 'case', 'for', 'break', 'continue', 'assign', 'comment', '#'])
+
+/** What `page` and `pages` hold in a header or footer: the number is known only once the pages are made. */
+export const pageFields = { page: Object.freeze({ field: 'page' }), pages: Object.freeze({ field: 'pages' }) } as const satisfies Record<PageField, object>
+
+/** Names that no expression can spell, under which the filters find the document's locale and currency. */
+export const settingNames = { locale: ' locale', currency: ' currency' } as const
+
+/** The one Liquid engine: expressions of templates, with bounded time and memory, no files and no prototypes. */
+export const engine = makeEngine()
+
+function makeEngine (): Liquid {
+  const liquid = new Liquid({
+    strictVariables: true,
+    strictFilters: true,
+    ownPropertyOnly: true,
+    lenientIf: true,
+    parseLimit: 1e5,
+    renderLimit: 500,
+    memoryLimit: 1e7,
+    dynamicPartials: false,
+    outputEscape: escapeOutput
+  })
+  for (const name of Object.keys(liquid.tags)) if (!allowedTags.has(name)) Reflect.deleteProperty(liquid.tags, name)
+  liquid.registerFilter('money', function (value: unknown, currency?: unknown) { return money(value, currency ?? setting(this.context, 'currency'), setting(this.context, 'locale')) })
+  liquid.registerFilter('number', function (value: unknown, digits?: unknown) { return formatNumber(decimal(value), setting(this.context, 'locale'), count(digits)) })
+  liquid.registerFilter('percent', function (value: unknown, digits?: unknown) { return formatPercent(decimal(value), setting(this.context, 'locale'), count(digits)) })
+  liquid.registerFilter('date', function (value: unknown, style?: unknown) { return date(value, style ?? 'medium', setting(this.context, 'locale')) })
+  liquid.registerFilter('country', function (value: unknown) { return formatCountry(textOf(value, ''), setting(this.context, 'locale')) })
+  return liquid
+}
+
+function escapeOutput (value: unknown): string {
+  if (value === pageFields.page) return pageMark('page')
+  if (value === pageFields.pages) return pageMark('pages')
+  return escapeMarkup(textOf(value, ''))
+}
+
+/** What prose shows of a value of the data that stands at `at`. RenderError when it is an object or a list, which have no text. */
+export function textOf (value: unknown, at: string): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (value === undefined || value === null) return ''
+  throw renderError(at, 'not_text', `Expected a text or a number to show, got ${Array.isArray(value) ? 'a list' : 'an object'}.`)
+}
+
+function setting (context: Context, name: keyof typeof settingNames): string {
+  return String((context.globals as Record<string, unknown>)[settingNames[name]])
+}
+
+function money (value: unknown, currency: unknown, locale: string): string {
+  if (typeof currency !== 'string' || !isCurrency(currency)) throw renderError('', 'unknown_currency', 'Expected an ISO 4217 currency code, such as EUR.')
+  return formatMoney(decimal(value), currency, locale)
+}
+
+function decimal (value: unknown): Decimal {
+  if (isDecimal(value)) return value
+  throw renderError('', 'not_a_number', 'Expected a number or a decimal text, such as "12.50".')
+}
+
+function count (digits: unknown): number | undefined {
+  if (digits === undefined || (typeof digits === 'number' && Number.isInteger(digits) && digits >= 0 && digits <= 10)) return digits
+  throw renderError('', 'bad_filter', 'The decimals of a number are a whole number from 0 to 10.')
+}
+
+function date (value: unknown, style: unknown, locale: string): string {
+  if (!isDate(value)) throw renderError('', 'not_a_date', 'Expected a date (YYYY-MM-DD) or a time (RFC 3339).')
+  if (!isDateStyle(style)) throw renderError('', 'bad_filter', 'The style of a date is short, medium, long or full.')
+  return formatDate(value, locale, style)
+}

@@ -1,0 +1,28 @@
+import { pointer } from '@dispatch/common'
+import { compileExpression } from './expression.ts'
+import { renderError } from '../model/errors.ts'
+import { spend, withVariable, type Scope } from './scope.ts'
+import { below, fault, hasTexts, type Site } from '../source/compile-context.ts'
+
+/** The turns of a loop: one scope for each item of its list. */
+export type Loop = { readonly turns: (scope: Scope) => Iterable<Scope>, readonly inside: Site }
+
+/** Compiles `each … as …`; `inside` is where the loop's own blocks and cells are compiled. A list that the data do not have is empty. */
+export function compileLoop ({ each, as }: { each: string, as: string }, site: Site): Loop {
+  const list = compileExpression(each, below(site, 'each'), 'list')
+  if (as === 'page' || as === 'pages') fault(below(site, 'as'), `"${as}" is kept for page numbers: choose another name.`)
+  if (as === 't' && hasTexts(site)) fault(below(site, 'as'), '"t" is kept for the texts of the template: choose another name.')
+  const inside: Site = { ...site, names: { ...site.names, [as]: list.source } }
+  return {
+    inside,
+    * turns (scope) {
+      const items = list.find(scope) ?? []
+      const at = list.pointer(scope)
+      if (!Array.isArray(items)) throw renderError(at, 'not_a_list', `The template goes through "${each}" item by item: expected a list.`)
+      for (const [index, item] of items.entries()) {
+        spend(scope, 'blocks', 1)
+        yield withVariable(scope, as, item, list.isPath ? pointer(at, index) : at)
+      }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { isPayable, transferText, type Transfer } from '../code/epc.ts'
+import { textOf } from './liquid.ts'
+import { lookUp, pointerOf, type Scope } from './scope.ts'
+import { read, type Site } from '../source/compile-context.ts'
+import { use, type Path } from '../source/field-usage.ts'
+import { isDecimal } from '../model/values.ts'
+
+/** What a code holds, and where in the data that stands; undefined when it is to be left out. */
+export type CodeText = (scope: Scope) => { text: string, at: string } | undefined
+
+/** Where the invoice has the fields of a transfer; what is due is the total unless said, and the holder of the account the seller. */
+const paths = {
+  iban: ['bankDetails', 'iban'],
+  bic: ['bankDetails', 'bic'],
+  name: ['bankDetails', 'accountHolder'],
+  amount: ['total'],
+  remittance: ['number']
+} as const satisfies Record<keyof Transfer, Path>
+const seller: Path = ['seller', 'name']
+const due: Path = ['amountDue']
+
+/**
+ * Compiles the payment of an invoice in its vocabulary. There is nothing to pay by it, and the code is left out, in another
+ * currency than the euro and for what the scheme does not carry, such as an IBAN that is none.
+ */
+export function compilePayment (site: Site): CodeText {
+  for (const path of [paths.iban, paths.amount, paths.remittance]) read(site, path, 'whole')
+  for (const path of [paths.bic, paths.name, seller, due]) use(site.uses, path, 'whole')
+  return (scope) => {
+    const transfer = transferOf(scope)
+    if (scope.currency !== 'EUR' || !isDecimal(transfer.amount) || !isPayable(transfer)) return undefined
+    return { text: transferText(transfer), at: pointerOf(scope, paths.iban) }
+  }
+}
+
+function transferOf (scope: Scope): Transfer {
+  const text = (path: Path): string => textOf(lookUp(scope, path), pointerOf(scope, path))
+  return { iban: text(paths.iban), bic: text(paths.bic), name: text(paths.name) || text(seller), amount: text(due) || text(paths.amount), remittance: text(paths.remittance) }
+}

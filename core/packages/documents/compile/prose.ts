@@ -1,0 +1,108 @@
+import type { Template } from 'liquidjs'
+import type { Run } from '../model/document.ts'
+import { compileExpression, guarded, liquidContext, parseMessage, pathOf, placesOf, type Expression, type Place } from './expression.ts'
+import { withFallbacksInside } from './fallback.ts'
+import { limits } from '../model/limits.ts'
+import { engine, textOf } from './liquid.ts'
+import { escapeMarkup, hasMarkup, pageMark, parseMarkup } from './markup.ts'
+import { pointerOf, spend, type Scope } from './scope.ts'
+import { fault, read, type Site } from '../source/compile-context.ts'
+import { use } from '../source/field-usage.ts'
+
+/** Compiled prose: the runs of text that it comes to. */
+export type Prose = (scope: Scope) => Run[]
+
+const output = /\{\{([^{}]*)\}\}/
+const needsLiquid = /\{%|\{\{-|-\}\}/
+
+/** Compiles text with `{{ expressions }}`, Liquid tags and inline markup; what the data hold is never read as markup. */
+export function compileProse (text: string, site: Site): Prose {
+  const source = text.trimEnd()
+  const languages = Object.entries(site.texts)
+  if (languages.length === 0 || source.search(word) === -1) return compileText(source, site)
+  const compiled = new Map(languages.map(([language, words]) => [language, compileText(withWords(source, words, site), site)]))
+  return (scope) => compiled.get(scope.language)?.(scope) ?? []
+}
+
+/** A word of the template's texts, alone in its braces. */
+const word = /\{\{\s*t\.([A-Za-z_]\w*)\s*\}\}/g
+
+/** Words are prose themselves: they are put in before anything is compiled. Unknown ones are left for the compiler to find. */
+function withWords (source: string, words: Readonly<Record<string, string>>, site: Site): string {
+  const named = (name: string): string | undefined => Object.hasOwn(words, name) ? words[name] : undefined
+  const size = [...source.matchAll(word)].reduce((sum, [, name = '']) => sum + (named(name)?.length ?? 0), source.length)
+  if (size <= limits.prose) return source.replace(word, (output, name: string) => named(name) ?? output)
+  fault(site, `With its texts put in, this has more than ${limits.prose} characters.`)
+  return ''
+}
+
+function compileText (source: string, site: Site): Prose {
+  return needsLiquid.test(source) ? compileTags(source, site) : compileOutputs(source, site)
+}
+
+/** Prose as one text without styles, for titles and names. */
+export function plainText (runs: readonly Run[]): string {
+  return runs.map((run) => 'text' in run ? run.text : '').join('')
+}
+
+type Part = { text: string } | { field: 'page' | 'pages' } | { expression: Expression }
+
+/** Text and outputs alone need no Liquid: the usual case, and much faster. */
+function compileOutputs (source: string, site: Site): Prose {
+  const parts = source.split(output).map((piece, index) => index % 2 === 0 ? { text: piece } : compileOutput(piece, site))
+  if (parts.some((part) => 'text' in part && /\{\{|\}\}/.test(part.text))) fault(site, 'An expression is not closed: expected {{ … }}.')
+  const marked = parts.some((part) => 'field' in part || ('text' in part && hasMarkup(part.text)))
+  if (marked) return (scope) => parseMarkup(join(parts, scope, escapeMarkup))
+  return (scope) => {
+    const text = join(parts, scope, String)
+    return text === '' ? [] : [{ text }]
+  }
+}
+
+function compileOutput (text: string, site: Site): Part {
+  const name = text.trim()
+  if (site.pageFields && (name === 'page' || name === 'pages')) return { field: name }
+  return { expression: compileExpression(name, site, 'whole') }
+}
+
+function join (parts: readonly Part[], scope: Scope, escape: (text: string) => string): string {
+  const text = parts.map((part) => {
+    if ('text' in part) return part.text
+    return 'field' in part ? pageMark(part.field) : escape(textOf(part.expression.value(scope), part.expression.pointer(scope)))
+  }).join('')
+  spend(scope, 'characters', text.length)
+  return text
+}
+
+/** The variable of a loop, and what it goes over, where that is a path. */
+const loopedOver = /\{%-?\s*for\s+(\w+)\s+in\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)/g
+
+function compileTags (source: string, site: Site): Prose {
+  const templates = parseTags(source, site)
+  const places = templates === undefined ? [] : placesOf(source).filter(([name = '']) => !(site.pageFields && /^pages?$/.test(String(name))))
+  const loops = new Map(Array.from(source.matchAll(loopedOver), ([, variable = '', list = '']) => [variable, list]))
+  const lists = new Set(loops.values())
+  for (const path of places.map(pathOf)) {
+    // What a loop of text shows of its items is not known: all of them.
+    if (lists.has(path.join('.'))) use(site.uses, read(site, path, 'list'), 'whole')
+    else read(site, path, 'whole')
+  }
+  // Which item a loop of text is at is not known: its list is.
+  const pointer = (scope: Scope, variable: Place = places[0] ?? []): string => pointerOf(scope, loops.get(String(variable[0]))?.split('.') ?? variable)
+  return (scope) => {
+    const text = guarded(scope, site, pointer, () => String(engine.renderSync(templates ?? [], liquidContext(scope, site, 'strict'))))
+    spend(scope, 'characters', text.length)
+    return parseMarkup(text)
+  }
+}
+
+function parseTags (source: string, site: Site): Template[] | undefined {
+  try {
+    const templates = engine.parse(source)
+    withFallbacksInside(templates)
+    return templates
+  } catch (error) {
+    fault(site, parseMessage(error, source))
+    return undefined
+  }
+}

@@ -1,0 +1,78 @@
+import type { Align, Column, Table, Total } from '../model/blocks.ts'
+import { compileCell } from './cell.ts'
+import { compileCondition } from './condition.ts'
+import type { Cell, ResolvedColumn, ResolvedTotal, Run, TableBlock, TableSection } from '../model/document.ts'
+import { compileLoop } from './loop.ts'
+import { compileProse } from './prose.ts'
+import type { Scope } from './scope.ts'
+import { below, type Site } from '../source/compile-context.ts'
+
+type When = { holds: (scope: Scope) => boolean }
+type CompiledColumn = When & { header: (scope: Scope) => Run[], width: number, align: Align, cell: (scope: Scope) => Cell }
+type CompiledTotal = When & { label: (scope: Scope) => Run[], strong: boolean, cell: (scope: Scope) => Cell }
+
+/** Compiles a table: a row for each item of its list, the columns and totals whose `if` holds. Without any column it is left out. */
+export function compileTable (table: Table, site: Site): (scope: Scope) => TableBlock | undefined {
+  const { sections, inside } = compileSections(table, site)
+  const columns = table.columns.map((column, index) => compileColumn(column, below(site, 'columns', index), below(inside, 'columns', index)))
+  const totals = (table.totals ?? []).map((total, index) => compileTotal(total, below(site, 'totals', index)))
+  return (scope) => {
+    const shown = columns.filter(({ holds }) => holds(scope))
+    if (shown.length === 0) return undefined
+    return {
+      kind: 'table',
+      columns: shown.map(({ header, width, align }): ResolvedColumn => ({ header: header(scope), width, align })),
+      sections: Array.from(sections(scope), ({ heading, turns, totals }): TableSection => ({
+        heading,
+        rows: Array.from(turns, (turn) => shown.map(({ cell }) => cell(turn))),
+        totals
+      })),
+      totals: resolveTotals(totals, scope)
+    }
+  }
+}
+
+type Section = { heading: Run[], turns: Iterable<Scope>, totals: ResolvedTotal[] }
+type Sections = { sections: (scope: Scope) => Iterable<Section>, inside: Site }
+
+/** The sections of a table: one for each group, or a single one; `inside` is where the cells of the rows are read. */
+function compileSections ({ groups, ...table }: Table, site: Site): Sections {
+  if (groups === undefined) {
+    const { turns, inside } = compileLoop(table, site)
+    return { inside, sections: (scope) => [{ heading: [], turns: turns(scope), totals: [] }] }
+  }
+  const outer = compileLoop(groups, below(site, 'groups'))
+  const heading = compileProse(groups.heading, below(outer.inside, 'heading'))
+  const totals = (groups.totals ?? []).map((total, index) => compileTotal(total, below(outer.inside, 'totals', index)))
+  const { turns, inside } = compileLoop(table, { ...outer.inside, at: site.at })
+  return {
+    inside,
+    * sections (scope) {
+      for (const turn of outer.turns(scope)) yield { heading: heading(turn), turns: turns(turn), totals: resolveTotals(totals, turn) }
+    }
+  }
+}
+
+function resolveTotals (totals: readonly CompiledTotal[], scope: Scope): ResolvedTotal[] {
+  return totals.filter(({ holds }) => holds(scope)).map(({ label, cell, strong }) => ({ label: label(scope), cell: cell(scope), strong }))
+}
+
+/** `outside` is where the header and the condition are read, `inside` where the cells are. */
+function compileColumn (column: Column, outside: Site, inside: Site): CompiledColumn {
+  return {
+    holds: compileCondition(column.if, below(outside, 'if')),
+    header: compileProse(column.header, below(outside, 'header')),
+    width: column.width ?? 1,
+    align: column.align ?? (column.type === 'money' || column.type === 'number' || column.type === 'percent' ? 'end' : 'start'),
+    cell: compileCell(column, inside)
+  }
+}
+
+function compileTotal (total: Total, site: Site): CompiledTotal {
+  return {
+    holds: compileCondition(total.if, below(site, 'if')),
+    label: compileProse(total.label, below(site, 'label')),
+    strong: total.strong ?? false,
+    cell: compileCell(total, site)
+  }
+}

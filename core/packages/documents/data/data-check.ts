@@ -1,0 +1,46 @@
+import type { Check, Problem } from '@dispatch/common'
+import type { CompiledTemplate } from '../compile/compile.ts'
+import { RenderError } from '../model/errors.ts'
+import type { Format } from '../render/job.ts'
+import { seenBy, showsPage } from './template-data.ts'
+import { lastSigner } from './signers.ts'
+import { unread } from '../source/field-usage.ts'
+
+/**
+ * What a template says about data: what keeps them from becoming its document, and the fields that it never shows. `signers`: how
+ * many the document needs, where it was evaluated.
+ */
+export type DataFindings = { problems: Problem[], warnings: Problem[], signers: number }
+
+/** The check of a template on data that stand at `at` in a request. */
+export type DataCheck = {
+  /** By the schema alone. */
+  fit: (data: object, at: string) => DataFindings
+  /** By the schema, and then by putting the data into the template, as for a document of this format. */
+  evaluate: (data: object, at: string, format: Format) => DataFindings
+}
+
+/** The check of a template by its compiled schema. */
+export function dataCheck (fits: Check<unknown>, template: Pick<CompiledTemplate, 'uses' | 'resolve' | 'source'>): DataCheck {
+  function fit (data: object, at: string): DataFindings {
+    const result = fits(data, at)
+    const warnings = unread(template.uses, data).map((path) => ({ path: at + path, code: 'unused_field', message: 'The template does not show this field.' }))
+    return { problems: result.ok ? [] : result.problems, warnings, signers: 0 }
+  }
+  return {
+    fit,
+    evaluate (data, at, format) {
+      const found = fit(data, at)
+      return found.problems.length > 0 || !showsPage(format) ? found : { ...found, ...evaluated(template, data, at, format) }
+    }
+  }
+}
+
+function evaluated (template: Pick<CompiledTemplate, 'resolve' | 'source'>, data: object, at: string, format: Format): Pick<DataFindings, 'problems' | 'signers'> {
+  try {
+    return { problems: [], signers: lastSigner(template.resolve(seenBy(template.source, data, format)).body) }
+  } catch (error) {
+    if (!(error instanceof RenderError)) throw error
+    return { problems: error.problems.map((problem) => ({ ...problem, path: at + problem.path })), signers: 0 }
+  }
+}

@@ -1,0 +1,24 @@
+import { currencyOf, shownOf, type Reading } from '@dispatch/einvoice'
+import { eInvoiceFileFormats } from '../model/file-formats.ts'
+import type { Format } from '../render/job.ts'
+import type { TemplateSource } from '../model/model.ts'
+
+/** How the data of an e-invoice are read for this format; undefined for any other document. */
+export function readingOf ({ currency }: Pick<TemplateSource, 'currency'>, format: Format): Reading | undefined {
+  return isEInvoice(format) ? { format: eInvoiceFileFormats[format], currency: currencyOf(currency) } : undefined
+}
+
+/** The data as a template gets them for a document of this format: those of an e-invoice with all of its sums. */
+export function seenBy (source: Pick<TemplateSource, 'currency'>, given: unknown, format: Format): unknown {
+  const reading = readingOf(source, format)
+  return reading === undefined ? given : shownOf(given, reading)
+}
+
+/** Whether the template has a part in it: an e-invoice that is XML alone has no page. */
+export function showsPage (format: Format): boolean {
+  return format !== 'ubl' && format !== 'cii'
+}
+
+function isEInvoice (format: Format): format is keyof typeof eInvoiceFileFormats {
+  return format in eInvoiceFileFormats
+}

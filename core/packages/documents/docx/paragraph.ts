@@ -1,0 +1,55 @@
+import type { Align } from '../model/blocks.ts'
+import { sideOf, turned, type Direction } from '../compile/direction.ts'
+import { element, none, type Xml } from '../office/xml.ts'
+import { border, type Stroke } from './border.ts'
+import { twips } from './measure.ts'
+import type { Setting, StyleId } from './context.ts'
+
+/** A paragraph and how it differs from its style; distances in points. */
+export type Paragraph = {
+  style: StyleId
+  content: Xml
+  align?: Align
+  /** What it says, where that may be read the other way than the document. */
+  text?: string
+  /** Room before and after it; what the style says where it is not given. */
+  before?: number
+  after?: number
+  /** Stays on one page with what follows it. */
+  keepNext?: boolean
+  /** Begins a page. */
+  breakBefore?: boolean
+  border?: Stroke & { side: 'top' | 'bottom' }
+  /** Room at its beginning and at its end. */
+  indent?: { start?: number, end?: number }
+  /** Exactly so high, whatever it holds. */
+  height?: number
+}
+
+/** The longest distance that Word takes, in points. */
+const furthest = 1584
+
+const yes = (name: string, is: boolean | undefined): Xml => is === true ? element(name) : none
+const distance = (points: number | undefined): number | undefined => points === undefined ? undefined : twips(Math.min(furthest, points))
+
+/** The paragraph as XML, its properties in the order of the schema (ECMA-376-1, CT_PPr). */
+export function paragraph ({ style, content, align = 'start', text = '', before, after, keepNext, breakBefore, border: edge, indent, height }: Paragraph, setting: Setting): Xml {
+  const { direction, side } = turned(text, align, setting.direction)
+  const stands = justification(side, direction)
+  const isSpaced = before !== undefined || after !== undefined || height !== undefined
+  return element('w:p', {}, element('w:pPr', {},
+    element('w:pStyle', { 'w:val': style }),
+    yes('w:keepNext', keepNext === true || setting.keepNext === true),
+    yes('w:pageBreakBefore', breakBefore),
+    edge === undefined ? none : element('w:pBdr', {}, border(edge.side, edge, 1)),
+    yes('w:bidi', direction === 'rtl'),
+    isSpaced ? element('w:spacing', { 'w:before': distance(before), 'w:after': distance(after), 'w:line': distance(height), 'w:lineRule': height === undefined ? undefined : 'exact' }) : none,
+    indent === undefined ? none : element('w:ind', { 'w:left': distance(indent.start), 'w:right': distance(indent.end) }),
+    stands === undefined ? none : element('w:jc', { 'w:val': stands })), content)
+}
+
+/** Where the text stands, unless it is where its direction begins: Word says left for the beginning and right for the end. */
+function justification (side: 'left' | 'center' | 'right', direction: Direction): 'center' | 'right' | undefined {
+  if (side === 'center') return side
+  return side === sideOf('start', direction) ? undefined : 'right'
+}

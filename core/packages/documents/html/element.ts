@@ -1,0 +1,55 @@
+import { readable } from '../render/output.ts'
+
+/** HTML as a tree: text is text, whatever it holds, until {@link serialize} writes it. */
+export type Node = string | Element
+export type Element = { tag: Tag, attributes: Attributes, children: Iterable<Node> }
+export type Tag = 'a' | 'b' | 'body' | 'br' | 'div' | 'h1' | 'h2' | 'h3' | 'head' | 'html' | 'i' | 'img' | 'meta' | 'p' | 'style' | 'table' | 'tbody' | 'td' | 'tfoot' | 'th' | 'thead' | 'title' | 'tr'
+
+/** `style` is written as inline CSS. */
+export type Attributes = Readonly<Record<string, string | number | Css>>
+/** Properties of CSS; a number is a length in pixels. */
+export type Css = Readonly<Record<string, string | number>>
+
+/** An element; its children may be made while they are written. */
+export function element (tag: Tag, attributes: Attributes, children: Iterable<Node> = []): Element {
+  return { tag, attributes, children }
+}
+
+/** Elements without content or end tag. */
+const empty: ReadonlySet<Tag> = new Set<Tag>(['br', 'img', 'meta'])
+
+/** Writes a tree, piece by piece: the only place where text becomes HTML. */
+export function * serialize (node: Node): Generator<string> {
+  if (typeof node === 'string') {
+    yield escape(node)
+    return
+  }
+  const { tag, attributes, children } = node
+  yield `<${tag}${Object.entries(attributes).map(attribute).join('')}>`
+  if (empty.has(tag)) return
+  for (const child of children) yield * tag === 'style' && typeof child === 'string' ? raw(child) : serialize(child)
+  yield `</${tag}>`
+  if (endsLine.has(tag)) yield '\n'
+}
+
+/** A style sheet is no text: nothing in it is escaped, and no markup may end it. */
+function raw (sheet: string): [string] {
+  return [sheet.replaceAll('<', '')]
+}
+
+/** A line break behind these changes nothing that is seen, and the source can be read. */
+const endsLine: ReadonlySet<Tag> = new Set<Tag>(['body', 'head', 'meta', 'table', 'td', 'th', 'title', 'tr'])
+
+function attribute ([name, value]: [string, string | number | Css]): string {
+  return ` ${name}="${escape(typeof value === 'object' ? inline(value) : String(value))}"`
+}
+
+function inline (css: Css): string {
+  return Object.entries(css).map(([property, value]) => `${property}:${typeof value === 'number' && value !== 0 ? `${value}px` : value}`).join(';')
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;' }
+
+function escape (text: string): string {
+  return readable(text).replace(/[&<>"']/g, (character) => entities[character] ?? character)
+}

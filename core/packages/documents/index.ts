@@ -1,0 +1,23 @@
+/**
+ * `@dispatch/documents`: a template and its data become a PDF, a DOCX, an XLSX, HTML for mail, or plain text.
+ */
+export { isBic, isIban } from './code/epc.ts'
+export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
+export { dataCheck, type DataCheck, type DataFindings } from './data/data-check.ts'
+export { withStandIns } from './data/placeholder-image.ts'
+export { needsSigners, tooFewSigners } from './data/signers.ts'
+export { RenderError, TemplateError } from './model/errors.ts'
+export { eInvoiceFileFormats, fileFormats, templateFormats, type FileFormat } from './model/file-formats.ts'
+export { languagesOf } from './model/language.ts'
+export { TemplateSource } from './model/model.ts'
+export { paperOf, papers, usualPaper, type Page, type Paper } from './model/paper.ts'
+export { isKnownField } from './model/schema-paths.ts'
+export type { Html } from './render/html.ts'
+export type { Format, RenderJob, Rendered } from './render/job.ts'
+export { render } from './render/render.ts'
+export { unread } from './source/field-usage.ts'
+export { readTemplateFolder, type TemplateFolder } from './source/folder.ts'
+export { assetName } from './source/inspect.ts'
+export { textOfHtml } from './text/from-html.ts'
+export { RendererBusy, createRenderer, type Renderer } from './threads/renderer.ts'
+export { WorkshopBusy, createWorkshop, type Workshop } from './threads/template-workers.ts'

@@ -1,0 +1,92 @@
+import type { AddressWindow } from '../model/blocks.ts'
+import type { AddressBlock, PageBox } from '../model/document.ts'
+import { renderError } from '../model/errors.ts'
+import { points } from '../model/paper.ts'
+import type { Box } from './box.ts'
+import { numbered, typography, type Setting } from './context.ts'
+import { stack } from './stack.ts'
+import { text, unbroken } from './text.ts'
+import type { Typography } from './words.ts'
+
+/**
+ * Where an envelope shows its letter, in millimetres from the top left corner of A4. `left`, `top`, `width` and `height` are
+ * the recipient's; the sender's line ends where the recipient begins. `beside` is where the other side of the page begins,
+ * and `under` the least distance at which the letter goes on.
+ */
+type Place = { left: number, top: number, width: number, height: number, beside: { left?: number, right?: number, top: number }, under: number }
+
+/**
+ * DIN 5008:2020: the field is 85 by 45 mm, 20 mm from the left and 27 (form A) or 45 mm (form B) from the top; its upper 17.7 mm
+ * are for the sender and remarks, its lower 27.3 mm for the recipient, both 5 mm inside. `fr` (NF Z 11-001 leaves it to the
+ * envelope): what the windows of 100 by 35 and 100 by 45 mm at the right of a DL envelope show wherever the sheet slips to.
+ */
+const places: Readonly<Record<AddressWindow, Place>> = {
+  'din-5008-a': { left: 25, top: 44.7, width: 80, height: 27.3, beside: { left: 125, top: 32 }, under: 80.46 },
+  'din-5008-b': { left: 25, top: 62.7, width: 80, height: 27.3, beside: { left: 125, top: 50 }, under: 98.46 },
+  fr: { left: 110, top: 55, width: 80, height: 33, beside: { right: 105, top: 50 }, under: 96.46 }
+}
+
+/** Millimetres above the recipient for the sender, points between the two, and points of its largest and its smallest type. */
+const senderHeight = 5
+const senderGap = 2
+const senderSizes = { largest: 6, least: 4 }
+
+/** Points of the smallest type that sorting machines read, and the distance of its lines. */
+const leastSize = 7
+const closest = 1.2
+
+/**
+ * An address behind its window, wherever the text above it ended: `y` (points from the top of the page) is where the text
+ * stands, and the box reaches from there to where the letter goes on. A RenderError when the text is in the window already.
+ */
+export function address (block: AddressBlock, y: number, page: PageBox, layOut: (width: number) => Box, setting: Setting): Box {
+  const place = places[block.window]
+  const top = points(place.top)
+  if (y > points(place.top - senderHeight) + 0.01) throw renderError('', 'no_room', 'The address of the template does not stand at the top of its page: what stands before it reaches into the window.')
+  const width = points(place.width)
+  const sender = senderOf(block, width, setting)
+  const recipient = recipientOf(block, width, points(place.height), setting)
+  const extent = besideExtent(place, page)
+  const beside = layOut(extent.width)
+  // What stands above may reach further down there than beside the window.
+  const begin = Math.max(points(place.beside.top), y)
+  return {
+    height: Math.max(points(place.under), begin + beside.height) - y,
+    paint (surface) {
+      sender.paint(surface, points(place.left), top - sender.height - senderGap)
+      recipient.paint(surface, points(place.left), top)
+      beside.paint(surface, extent.x, begin)
+    }
+  }
+}
+
+/** The sender on one line or, where that would be too small to read, on two; on one that holds it, whatever it is. */
+function senderOf ({ sender }: AddressBlock, width: number, setting: Setting): Box {
+  const runs = numbered(sender, setting)
+  const type = (size: number): Typography => ({ ...typography(setting, { size, color: setting.style.muted }), lineHeight: closest })
+  return fitted((size) => text(runs, type(size), width, 'left'), senderSizes, points(senderHeight) - senderGap) ?? unbroken(runs, type(senderSizes.least), width, 'left')
+}
+
+/** The lines of the recipient, in smaller type where they would not fit behind the window. */
+function recipientOf ({ lines }: AddressBlock, width: number, height: number, setting: Setting): Box {
+  const lineHeight = Math.min(setting.style.lineHeight, closest)
+  const stacked = (size: number): Box => stack(lines.map((line) => text(numbered(line, setting), { ...typography(setting, { size }), lineHeight }, width, 'left')))
+  const box = fitted(stacked, { largest: setting.style.size, least: leastSize }, height)
+  if (box === undefined) throw renderError('', 'no_room', 'The address is too long for the window of the envelope: six lines of 40 letters fit, nine in the smallest type.')
+  return box
+}
+
+/** The box in the largest type (points) in which it is no higher than the room for it. */
+function fitted (make: (size: number) => Box, { largest, least }: { largest: number, least: number }, room: number): Box | undefined {
+  for (let size = largest; size >= least; size -= 0.5) {
+    const box = make(size)
+    if (box.height <= room) return box
+  }
+  return undefined
+}
+
+function besideExtent ({ beside: { left = 0, right } }: Place, page: PageBox): { x: number, width: number } {
+  const x = Math.max(points(left), page.left)
+  const end = Math.min(right === undefined ? Infinity : points(right), page.width - page.right)
+  return { x, width: end - x }
+}

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename } from 'node:path'
+import { create, type Font, type GlyphRun } from 'fontkit'
+import type { Emphasis, FontFamily } from '../model/document.ts'
+import { remember } from '../compile/memoize.ts'
+import { subsetter, type Subset } from './subset.ts'
+import { wideFonts, type WideLanguage } from './cjk-fonts.ts'
+
+/** One font file, read once per process. Sizes are in thousandths of the size of the type. */
+export type Face = {
+  /** The name of its file. */
+  readonly name: string
+  /** The font as pdfkit takes it; its layouts are remembered across documents. */
+  readonly font: Font
+  readonly ascent: number
+  readonly descent: number
+  /** The width of a space. */
+  readonly space: number
+  readonly has: (codePoint: number) => boolean
+  readonly advance: (text: string) => number
+}
+
+/** DejaVu covers Latin, Greek and Cyrillic; the files of its families by weight and slant. */
+const files: Record<FontFamily, readonly [regular: string, bold: string, italic: string, boldItalic: string]> = {
+  sans: ['DejaVuSans', 'DejaVuSans-Bold', 'DejaVuSans-Oblique', 'DejaVuSans-BoldOblique'],
+  serif: ['DejaVuSerif', 'DejaVuSerif-Bold', 'DejaVuSerif-Italic', 'DejaVuSerif-BoldItalic'],
+  mono: ['DejaVuSansMono', 'DejaVuSansMono-Bold', 'DejaVuSansMono-Oblique', 'DejaVuSansMono-BoldOblique']
+}
+
+/** Layouts of words that are remembered for each face: about a kilobyte each. */
+const rememberedLayouts = 5000
+
+/** The faces to try for a text, in their order; those further back are read from their files when they are first asked for. */
+export type Faces = Iterable<Face> & { readonly first: Face }
+
+const faces = new Map<string, Face>()
+const chains = new Map<string, Faces>()
+
+/** The faces for a text: its own, the ones that have more characters, and the wide ones that are installed, those of a language first. */
+export function facesFor (family: FontFamily, { bold = false, italic = false }: Emphasis, language: WideLanguage = 'ja'): Faces {
+  const index = (bold ? 1 : 0) + (italic ? 2 : 0)
+  const key = `${family} ${index} ${language}`
+  const known = chains.get(key)
+  if (known !== undefined) return known
+  const names = new Set([files[family][index], files.sans[bold ? 1 : 0], files.sans[0]].map((name) => name ?? 'DejaVuSans'))
+  const chain = chainOf([...names].map((name) => `dejavu-fonts-ttf/ttf/${name}.ttf`), () => wideFonts(language, bold))
+  chains.set(key, chain)
+  return chain
+}
+
+function chainOf (paths: readonly string[], more: () => readonly string[]): Faces {
+  return {
+    first: faceAt(paths[0] ?? ''),
+    * [Symbol.iterator] () {
+      for (const path of paths) yield faceAt(path)
+      for (const path of more()) yield faceAt(path)
+    }
+  }
+}
+
+/** A face by its file inside of a package. */
+function faceAt (path: string): Face {
+  const face = faces.get(path) ?? load(path)
+  faces.set(path, face)
+  return face
+}
+
+function load (path: string): Face {
+  const file = readFileSync(createRequire(import.meta.url).resolve(path))
+  const parsed = create(file)
+  if (!('layout' in parsed)) throw new TypeError(`${path} is a collection of fonts; expected one font.`)
+  const layout = remember(rememberedLayouts, (text) => layoutOf(parsed, text))
+  const characters = new Set(parsed.characterSet)
+  const scale = 1000 / parsed.unitsPerEm
+  return {
+    name: basename(path, '.ttf'),
+    font: forPdf(parsed, layout, subsetter(file)),
+    ascent: parsed.ascent * scale,
+    descent: parsed.descent * scale,
+    space: layout(' ').advanceWidth * scale,
+    has: (codePoint) => characters.has(codePoint),
+    advance: (text) => layout(text).advanceWidth * scale
+  }
+}
+
+/** fontkit fails on a mark whose letter has no anchor for it (read in 2.0.4); such a word is set without moving its marks to their letters. */
+function layoutOf (font: Font, text: string): GlyphRun {
+  try {
+    return font.layout(text)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return font.layout(text, { mark: false, mkmk: false })
+  }
+}
+
+/** The font with our subsets and our memory of the layouts of words: shaping costs most of a document's time, and documents share their words. */
+function forPdf (font: Font, remembered: (text: string) => GlyphRun, createSubset: () => Subset): Font {
+  const layout: Font['layout'] = (text, ...settings) => settings.some((setting) => setting !== undefined) ? font.layout(text, ...settings) : copyOf(remembered(text))
+  return Object.assign(Object.create(font) as Font, { layout, createSubset })
+}
+
+/** pdfkit scales the positions that it is given, and then reads the advance computed from them. */
+function copyOf (run: GlyphRun): GlyphRun {
+  return Object.assign(Object.create(run) as GlyphRun, { positions: run.positions.map((position) => ({ ...position })) })
+}

@@ -1,0 +1,82 @@
+import type { Direction } from '../compile/direction.ts'
+import type { Run } from '../model/document.ts'
+import { visualOrder } from './bidi.ts'
+import type { Piece } from './surface.ts'
+import { breakAnywhere, unitsOf, type Atom, type Space, type Typography, type Unit } from './words.ts'
+
+/** A piece of a line at its distance from the left end, in points; `turned` when it runs from right to left. */
+export type Placed = Piece & { x: number, turned: boolean, link?: string }
+
+/** One line of text, in points; `base` is how its paragraph runs. */
+export type Line = { pieces: Placed[], width: number, base: Direction }
+
+// Widths are sums of many roundings; a text that just fits must not break.
+const tolerance = 0.01
+
+/** Breaks text into lines of a width (points): at spaces and after hyphens, inside a word only when it is wider than a line. */
+export function breakLines (runs: readonly Run[], type: Typography, width: number): Line[] {
+  const lines: Line[] = []
+  let line = emptyLine(type.direction)
+  let space: Space = { width: 0, level: 0 }
+  for (const unit of unitsOf(runs, type)) {
+    const fitting = unit.width > width + tolerance ? breakAnywhere(unit, width) : [unit]
+    if (fitting.length > 1 && line.items.length > 0) next()
+    for (const part of fitting) {
+      if (line.items.length > 0 && line.width + space.width + part.width > width + tolerance) next()
+      append(line, part, space)
+      space = part.space
+    }
+    if (unit.end) next()
+  }
+  if (line.items.length > 0) lines.push(placed(line, type.size))
+  return lines
+
+  function next (): void {
+    lines.push(placed(line, type.size))
+    line = emptyLine(type.direction)
+    space = { width: 0, level: 0 }
+  }
+}
+
+/** What stands on a line in the order in which it is read: atoms, and the spaces between them. */
+type Item = Atom | Space
+type Reading = { items: Item[], width: number, base: Direction }
+
+function emptyLine (base: Direction): Reading {
+  return { items: [], width: 0, base }
+}
+
+function append (line: Reading, { atoms, width, base }: Unit, space: Space): void {
+  if (line.items.length === 0) line.base = base
+  else if (space.width > 0) line.items.push(space)
+  line.width += width + (line.items.length === 0 ? 0 : space.width)
+  for (const atom of atoms) line.items.push(atom)
+}
+
+/** The items from left to right, those that look alike as one piece. */
+function placed ({ items, width, base }: Reading, size: number): Line {
+  const pieces: Placed[] = []
+  let x = 0
+  let gap = 0
+  for (const item of visualOrder(items)) {
+    if ('text' in item) {
+      place(pieces, item, x, gap, size)
+      gap = 0
+    } else {
+      gap += item.width
+    }
+    x += item.width
+  }
+  return { pieces, width, base }
+}
+
+/** Puts an atom at the end of the pieces, behind a gap. One that looks like the piece before it continues that piece, unless it is turned around: a font turns words, not lines. */
+function place (pieces: Placed[], { text, face, color, link, level, width }: Atom, x: number, gap: number, size: number): void {
+  const last = pieces.at(-1)
+  if (last?.face === face && last.color === color && last.link === link && level % 2 === 0 && !last.turned) {
+    last.text += (gap > 0 ? ' ' : '') + text
+    last.width += gap + width
+  } else {
+    pieces.push({ text, face, size, color, width, x, turned: level % 2 === 1, ...(link === undefined ? {} : { link }) })
+  }
+}

@@ -1,0 +1,85 @@
+import { directionOf } from '../compile/direction.ts'
+import type { PageBox, ResolvedBlock, ResolvedDocument } from '../model/document.ts'
+import { renderError } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
+import { layOut, layOutBody } from './blocks.ts'
+import { nothing, type Box, type Cut } from './box.ts'
+import type { Setting } from './context.ts'
+import type { Surface } from './surface.ts'
+import { watermark } from './watermark.ts'
+import { wideLanguage } from './cjk-fonts.ts'
+
+/** A page ready to be painted. */
+export type Page = { paint: (surface: Surface) => void }
+
+/** Points between the body and the header or footer. */
+const edgeGap = 10
+/** Points of height that a body needs. */
+const leastBody = 72
+
+/** Lays a document out on pages. A RenderError when there are too many, or when header and footer leave no room. */
+export function layOutPages (document: ResolvedDocument): Page[] {
+  const { page, body, footer } = document
+  const setting = settingOf(document)
+  const footerHeight = edgeHeight(layOut(footer, widthOf(page), setting))
+  const tops = { first: page.top + edgeHeight(layOut(headerOf(document, 1), widthOf(page), setting)), later: page.top + edgeHeight(layOut(headerOf(document, 2), widthOf(page), setting)) }
+  const bottom = page.height - page.bottom - footerHeight
+  const room = { first: bottom - tops.first, later: bottom - tops.later }
+  const least = Math.min(room.first, room.later)
+  if (widthOf(page) < leastBody || least < leastBody) throw renderError('', 'no_room', 'The margins, header and footer of the template leave no room for the body.')
+  const bodies = paginate(layOutBody(body, page, tops, { ...setting, pageHeight: least }), room)
+  const under = document.watermark === undefined ? () => undefined : watermark(document.watermark, page, setting)
+  return bodies.map((box, index) => ({
+    paint (surface) {
+      under(surface)
+      paintPage(document, box, { ...setting, numbers: { page: index + 1, pages: bodies.length } }, surface, index === 0 ? tops.first : tops.later)
+    }
+  }))
+}
+
+function paintPage (document: ResolvedDocument, body: Box, setting: Setting, surface: Surface, top: number): void {
+  const { page, footer } = document
+  layOut(headerOf(document, setting.numbers.page), widthOf(page), setting).paint(surface, page.left, page.top)
+  body.paint(surface, page.left, top)
+  const bottom = layOut(footer, widthOf(page), setting)
+  bottom.paint(surface, page.left, page.height - page.bottom - bottom.height)
+}
+
+function settingOf ({ page, style, locale }: ResolvedDocument): Setting {
+  return { style, locale, direction: directionOf(locale), wide: wideLanguage(locale), pageHeight: page.height - page.top - page.bottom, numbers: { page: 1, pages: 1 } }
+}
+
+function headerOf ({ header, firstHeader }: ResolvedDocument, page: number): ResolvedBlock[] {
+  return page === 1 ? firstHeader ?? header : header
+}
+
+function widthOf ({ width, left, right }: PageBox): number {
+  return width - left - right
+}
+
+function edgeHeight (edge: Box): number {
+  return edge.height === 0 ? 0 : edge.height + edgeGap
+}
+
+/** Points on the first page and on the ones after it. */
+type Room = { first: number, later: number }
+
+/** A page that is left empty. */
+const blank: Box = { ...nothing }
+
+/** Cuts the body into pages. */
+function paginate (body: Box, room: Room): Box[] {
+  const pages: Box[] = []
+  let left: Box | undefined = body
+  while (left !== undefined) {
+    const height = pages.length === 0 ? room.first : room.later
+    const cut: Cut | undefined = left.height <= height ? [left, undefined] : left.cut?.(height, room.later)
+    // What fits on no page stands on one by itself; on a first page with less room than the others, the next one may hold it.
+    const [now, later]: Cut = cut ?? (height < room.later ? [blank, left] : [left, undefined])
+    // A page break at the very start leaves nothing before it.
+    if (now.height > 0 || now === blank) pages.push(now)
+    if (pages.length > limits.pages) throw renderError('', 'too_large', `The document has more than ${limits.pages} pages.`)
+    left = later
+  }
+  return pages.length === 0 ? [nothing] : pages
+}

@@ -1,0 +1,23 @@
+import type { SignatureBlock } from '../model/document.ts'
+import { shifted, type Box } from './box.ts'
+import { numbered, typography, type Setting } from './context.ts'
+import { indentOf, text } from './text.ts'
+
+/** Points between the line and the label under it. */
+const labelGap = 3
+
+/** Empty room to sign in above a line, and the label under it. It is never cut. */
+export function signature (block: SignatureBlock, columnWidth: number, setting: Setting): Box {
+  const { signer, height } = block
+  const { style } = setting
+  const width = Math.min(block.width, columnWidth)
+  const label = text(numbered(block.label, setting), typography(setting, { color: style.muted, size: style.size * 0.9 }), width, 'start')
+  return shifted({
+    height: height + labelGap + label.height,
+    paint (surface, x, y) {
+      surface.signature({ signer, x, y, width, height })
+      surface.rule(x, y + height, width, 0.6, style.text)
+      label.paint(surface, x, y + height + labelGap)
+    }
+  }, indentOf(width, columnWidth, 'start', setting.direction))
+}

@@ -1,0 +1,97 @@
+import { checkWith, createAjv, didYouMean, pointer, problemsOf, vocabularies, type Check, type Problem } from '@dispatch/common'
+import { isRecord } from './records.ts'
+import { referent, subschemas, type Schema, type SchemaPlace } from './subschemas.ts'
+
+/** The check of data against a schema that somebody else wrote, or what is wrong with the schema. */
+export type DataSchema = { ok: true, fit: Check<unknown> } | { ok: false, problems: Problem[] }
+
+/** Keywords by which a schema answers later or changes what others mean. */
+const refused = new Set(['$async', '$vocabulary', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor', 'id'])
+
+/**
+ * Compiles a JSON Schema (2020-12) of somebody else's. The time and memory that it asks for have no bound: it is compiled
+ * and used in threads that have one. Its problems stand below `at`.
+ */
+export function readDataSchema (schema: Schema, at: string): DataSchema {
+  // An Ajv of its own: another one would keep the schema for good, and know its names when it meets the next. Kept, it can refer to itself as "#".
+  const ajv = createAjv({ keywords: [], inlineRefs: false, logger: false, addUsedSchema: true }).addSchema([...vocabularies])
+  const words = Object.keys(ajv.RULES.keywords).filter((word) => !refused.has(word))
+  const rules = [wordRule(words), formatRule(Object.keys(ajv.formats)), referenceRule(schema), dialectProblems, patternProblems]
+  const problems = Array.from(subschemas(schema, at)).flatMap((place) => rules.flatMap((rule) => rule(place)))
+  if (problems.length > 0) return { ok: false, problems }
+  try {
+    if (ajv.validateSchema(schema) !== true) return { ok: false, problems: firstOfEach(problemsOf(ajv.errors ?? [], at)) }
+    return { ok: true, fit: ending(checkWith(ajv.compile(schema)), at) }
+  } catch (error) {
+    return { ok: false, problems: [{ path: at, code: 'bad_schema', message: `The schema does not compile: ${reasonOf(error)}.` }] }
+  }
+}
+
+/** A check of a schema that may lead back to itself: data that it never comes to an end with do not fit. */
+function ending (check: Check<unknown>, at: string): Check<unknown> {
+  return (value, base = '') => {
+    try {
+      return check(value, base)
+    } catch (error) {
+      return { ok: false, problems: [{ path: base, code: 'bad_schema', message: `The schema${at === '' ? '' : ` (${at})`} cannot be applied: ${reasonOf(error)}.` }] }
+    }
+  }
+}
+
+/** A schema that refers to itself without a step into the data is followed until the stack is full. */
+function reasonOf (error: unknown): string {
+  if (error instanceof RangeError) return 'it leads back to itself without end'
+  return error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
+}
+
+/** The schema of schemas says the same of one place in many ways: the first is the plainest. */
+function firstOfEach (problems: readonly Problem[]): Problem[] {
+  return [...new Map(problems.toReversed().map((problem) => [problem.path, problem])).values()].reverse()
+}
+
+/** What is wrong with one schema, beside those inside it. */
+type Rule = (place: SchemaPlace) => Problem[]
+
+function wordRule (words: readonly string[]): Rule {
+  return ({ node, path }) => Object.keys(node).filter((word) => !words.includes(word))
+    .map((word) => ({ path: pointer(path, word.slice(0, 60)), code: 'unknown_keyword', message: `"${word.slice(0, 60)}" is no keyword that a schema of data may have${didYouMean(word, words)}.` }))
+}
+
+function formatRule (formats: readonly string[]): Rule {
+  return ({ node: { format }, path }) => typeof format !== 'string' || formats.includes(format)
+    ? []
+    : [{ path: pointer(path, 'format'), code: 'unknown_format', message: `There is no format "${format.slice(0, 60)}"${didYouMean(format, formats)}; there are: ${formats.join(', ')}.` }]
+}
+
+function referenceRule (root: Schema): Rule {
+  return ({ node: { $ref }, path }) => {
+    if (typeof $ref !== 'string' || referent($ref, root) !== undefined) return []
+    const own = isRecord(root['$defs']) ? Object.keys(root['$defs']).map((name) => `#/$defs/${name}`) : []
+    const known = [...vocabularies.map(({ $id }) => $id), ...own]
+    const message = `There is no ${$ref.slice(0, 60)}${didYouMean($ref, known)}: expected a part of the schema, such as #/$defs/line, or ${vocabularies.map(({ $id }) => $id).join(', ')}; nothing is fetched from elsewhere.`
+    return [{ path: pointer(path, '$ref'), code: 'unknown_reference', message }]
+  }
+}
+
+const dialect = 'https://json-schema.org/draft/2020-12/schema'
+
+function dialectProblems ({ node: { $schema }, path }: SchemaPlace): Problem[] {
+  return $schema === undefined || $schema === dialect ? [] : [{ path: pointer(path, '$schema'), code: 'unknown_dialect', message: `Expected ${dialect}, or no $schema.` }]
+}
+
+function patternProblems ({ node: { pattern, patternProperties }, path }: SchemaPlace): Problem[] {
+  const keys = isRecord(patternProperties) ? Object.keys(patternProperties).map((key) => [key, pointer(pointer(path, 'patternProperties'), key.slice(0, 60))] as const) : []
+  return [...typeof pattern === 'string' ? [[pattern, pointer(path, 'pattern')] as const] : [], ...keys].flatMap(([text, at]) => {
+    const fault = regexFault(text)
+    return fault === undefined ? [] : [{ path: at, code: 'bad_pattern', message: `Not a regular expression: ${fault}.` }]
+  })
+}
+
+function regexFault (pattern: string): string | undefined {
+  try {
+    RegExp(pattern, 'u')
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,75 @@
+import { didYouMean } from '@dispatch/common'
+import { renderError } from './errors.ts'
+import { compileProse, plainText } from '../compile/prose.ts'
+import { pointerOf, type Scope } from '../compile/scope.ts'
+import type { TemplateSource } from './model.ts'
+import { below, fault, hasExpressions, type Site, type Texts } from '../source/compile-context.ts'
+
+/**
+ * Compiles the locale of a template, which may be prose: it gives the scope its locale in canonical form, the language of
+ * the texts that belongs to it, and these texts as `t`. A RenderError when the data give a locale that is none, or that the texts do not have.
+ */
+export function compileLanguage (locale: string, site: Site): (scope: Scope) => Scope {
+  checkTexts(site.texts, below(site, 'texts'))
+  const at = below(site, 'locale')
+  const start = site.reads.length
+  const prose = compileProse(locale, { ...at, texts: {} })
+  const path = site.reads[start]?.path
+  if (!hasExpressions(locale)) return withFixed(locale, at)
+  return (scope) => {
+    const chosen = choose(plainText(prose(scope)), site.texts)
+    if (typeof chosen === 'string') throw renderError(path === undefined ? '' : pointerOf(scope, path), 'unknown_language', chosen)
+    return withLanguage(scope, chosen, site.texts)
+  }
+}
+
+/** What is said of a template's language without its data: the locale, the first of the languages where the data choose, and all of these. */
+export function languagesOf ({ locale, texts = {} }: Pick<TemplateSource, 'locale' | 'texts'>): { locale: string, languages: string[] } {
+  const languages = Object.keys(texts)
+  return { locale: hasExpressions(locale) ? languages[0] ?? locale : locale, languages }
+}
+
+/** A locale that stands in the template is wrong for all data, or for none. */
+function withFixed (locale: string, site: Site): (scope: Scope) => Scope {
+  const chosen = choose(locale, site.texts)
+  if (typeof chosen !== 'string') return (scope) => withLanguage(scope, chosen, site.texts)
+  fault(site, chosen)
+  return (scope) => scope
+}
+
+type Choice = { locale: string, language: string }
+
+/** A locale with the language of the texts that fits best: itself, or the one without its region; or the sentence that says what is wrong. */
+function choose (tag: string, texts: Texts): Choice | string {
+  const locale = canonical(tag)
+  if (locale === undefined) return `"${tag.slice(0, 40)}" is no language tag (BCP 47), such as en-GB.`
+  const languages = Object.keys(texts)
+  const language = languages.find((known) => known === locale) ?? languages.find((known) => known === new Intl.Locale(locale).language)
+  if (language === undefined && languages.length > 0) return `The template has no texts for "${locale}"${didYouMean(locale, languages)}; it has them for ${languages.join(', ')}.`
+  return { locale, language: language ?? '' }
+}
+
+function canonical (tag: string): string | undefined {
+  try {
+    return new Intl.Locale(tag).toString()
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function withLanguage (scope: Scope, { locale, language }: Choice, texts: Texts): Scope {
+  const words = texts[language]
+  return { ...scope, locale, language, ...(words === undefined ? {} : { variables: { ...scope.variables, t: { value: words, at: '' } } }) }
+}
+
+/** A word that one language has and another does not would be missing only in the documents of that other. */
+function checkTexts (texts: Texts, site: Site): void {
+  for (const [language, words] of Object.entries(texts)) {
+    for (const [other, known] of Object.entries(texts)) {
+      for (const name of Object.keys(known)) {
+        if (!Object.hasOwn(words, name)) fault(below(site, language), `The language "${language}" has no text "${name}", which "${other}" has.`)
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { didYouMean } from '@dispatch/common'
+import type { Fault } from './errors.ts'
+import { isRecord } from './records.ts'
+import { referent, type Referent, type Schema } from './subschemas.ts'
+import type { Read } from '../source/field-usage.ts'
+
+/** The paths of a template that the schema of its data does not know, or that go through what is not a list. */
+export function schemaFaults (schema: Schema, reads: readonly Read[]): Fault[] {
+  return distinct(reads).flatMap(({ path, as, at }) => {
+    const found = follow(schema, path)
+    if ('unknown' in found) return [{ path: at, code: 'unknown_path', message: `The schema of the data has no "${path.join('.')}"${didYouMean(found.unknown, found.known)}.` }]
+    const types = found.nodes.map((node) => node.schema['type'])
+    if (as === 'list' && types.length > 0 && types.every((type) => typeof type === 'string' && type !== 'array')) {
+      return [{ path: at, code: 'not_a_list', message: `"${path.join('.')}" is no list in the schema of the data.` }]
+    }
+    return []
+  })
+}
+
+/** Whether a schema knows the field at a path of names. */
+export function isKnownField (schema: Schema, path: readonly string[]): boolean {
+  return !('unknown' in follow(schema, path))
+}
+
+function follow (schema: Schema, path: readonly string[]): { nodes: Referent[] } | { unknown: string, known: string[] } {
+  let nodes = variants([{ schema, root: schema }])
+  for (const name of path) {
+    const fields = items(nodes).map((node) => ({ known: fieldsOf(node.schema), root: node.root }))
+    const next = fields.flatMap(({ known, root }) => known !== undefined && Object.hasOwn(known, name) ? nodesOf([known[name]], root) : [])
+    const isKnown = fields.length === 0 || fields.some(({ known }) => known === undefined || Object.hasOwn(known, name))
+    if (!isKnown) return { unknown: name, known: fields.flatMap(({ known = {} }) => Object.keys(known)) }
+    nodes = variants(next)
+  }
+  return { nodes }
+}
+
+function nodesOf (schemas: readonly unknown[], root: Schema): Referent[] {
+  return schemas.filter(isRecord).map((schema) => ({ schema, root }))
+}
+
+/** What schemas may stand for: themselves, or the targets of their $ref and the branches of their combinations. */
+function variants (nodes: readonly Referent[]): Referent[] {
+  return reached(nodes, others).filter((node) => isRecord(node.schema['properties']) || others(node).length === 0)
+}
+
+function others ({ schema, root }: Referent): Referent[] {
+  const combined = ['anyOf', 'oneOf', 'allOf'].flatMap((word) => Array.isArray(schema[word]) ? nodesOf(schema[word], root) : [])
+  const target = typeof schema['$ref'] === 'string' ? referent(schema['$ref'], root) : undefined
+  return target === undefined ? combined : [...combined, target]
+}
+
+/** Paths look through lists: the items of a list stand for it. */
+function items (nodes: readonly Referent[]): Referent[] {
+  return reached(nodes, (node) => variants(itemsOf(node))).filter((node) => itemsOf(node).length === 0)
+}
+
+function itemsOf ({ schema, root }: Referent): Referent[] {
+  return nodesOf([schema['items']], root)
+}
+
+/** All that can be reached from some schemas, each once: they may lead in circles. */
+function reached (start: readonly Referent[], next: (node: Referent) => Referent[]): Referent[] {
+  const found = new Map(start.map((node) => [node.schema, node]))
+  for (const node of found.values()) for (const other of next(node)) if (!found.has(other.schema)) found.set(other.schema, other)
+  return [...found.values()]
+}
+
+const scalars: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'null']
+
+/** The fields that a schema knows: none of a scalar, undefined where it leaves them open. */
+function fieldsOf (node: Schema): Schema | undefined {
+  if (isRecord(node['properties'])) return node['properties']
+  return scalars.includes(node['type']) ? {} : undefined
+}
+
+/** Prose in several languages reads its paths once in each. */
+function distinct (reads: readonly Read[]): Read[] {
+  return [...new Map(reads.map((read) => [`${read.at} ${read.as} ${read.path.join('.')}`, read])).values()]
+}

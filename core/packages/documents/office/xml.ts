@@ -1,0 +1,60 @@
+import { readable } from '../render/output.ts'
+
+declare const isXml: unique symbol
+
+/** A piece of XML. Text becomes one in {@link text} alone, where it is escaped. */
+export type Xml = string & { readonly [isXml]: true }
+
+export type Attributes = Readonly<Record<string, string | number | undefined>>
+
+/** An element with what it holds; attributes without a value are left out. */
+export function element (name: string, attributes: Attributes = {}, ...children: readonly Xml[]): Xml {
+  let tag = `<${name}`
+  for (const key in attributes) {
+    const value = attributes[key]
+    if (value !== undefined) tag += ` ${key}="${typeof value === 'number' ? value : escape(value)}"`
+  }
+  return (children.length === 0 ? `${tag}/>` : `${tag}>${children.join('')}</${name}>`) as Xml
+}
+
+/** Pieces one after the other. */
+export function all (...pieces: readonly Xml[]): Xml {
+  return pieces.join('') as Xml
+}
+
+export const none = '' as Xml
+
+/** Text as it is read: line ends are `\n`, and what XML has no character for (XML 1.0, 2.2) is the sign for what cannot be shown. */
+export function text (text: string): Xml {
+  return escape(text) as Xml
+}
+
+const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+
+/** A whole part of a package. */
+export function part (root: Xml): string {
+  return declaration + root
+}
+
+/** A whole part of a package, piece by piece. */
+export function * partPieces (pieces: Iterable<Xml>): Generator<string> {
+  yield declaration
+  yield * pieces
+}
+
+/** The start and the end of an element whose content is too long to be held twice. */
+export function around (name: string, attributes: Attributes = {}): [start: Xml, end: Xml] {
+  return [element(name, attributes).replace(/\/>$/, '>') as Xml, `</${name}>` as Xml]
+}
+
+/** Text that is XML as it stands, as nearly all is. */
+const plain = /^[^\p{Cc}\p{Cs}&<>"\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]*$/u
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+/** What {@link readable} leaves of what XML cannot have. */
+const illegal = /[\ufffe\uffff]|\p{Cs}/gu
+
+function escape (text: string): string {
+  if (plain.test(text)) return text
+  return readable(text).replace(illegal, '\ufffd').replace(/[&<>"]/g, (character) => entities[character] ?? character)
+}

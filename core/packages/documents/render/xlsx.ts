@@ -1,0 +1,72 @@
+import { directionOf } from '../compile/direction.ts'
+import type { ResolvedBlock, ResolvedDocument, Run } from '../model/document.ts'
+import { opening } from '../compile/flow.ts'
+import { limits } from '../model/limits.ts'
+import { packageParts, relationships, relationType } from '../office/package.ts'
+import { element, none, part, partPieces, text } from '../office/xml.ts'
+import { zip, type Parts } from '../office/zip.ts'
+import { joined } from './output.ts'
+import { sheetNames } from '../xlsx/names.ts'
+import { namespace } from '../xlsx/namespaces.ts'
+import { printed } from '../xlsx/print.ts'
+import { createSheet, type Sheet } from '../xlsx/sheet.ts'
+import { split, type Part } from '../xlsx/split.ts'
+import { createStyles } from '../xlsx/styles.ts'
+import { widthsOf } from '../xlsx/widths.ts'
+import { plain } from '../text/inline.ts'
+
+/**
+ * Makes an Excel workbook: a sheet for each table, with the text around it; numbers, dates and amounts are values, and totals
+ * formulas. The same document and time give the same bytes. A RenderError when it is too large.
+ */
+export function renderXlsx (document: ResolvedDocument, now: Date): Uint8Array<ArrayBuffer> {
+  const { page, style, locale } = document
+  const styles = createStyles(style)
+  const direction = directionOf(locale)
+  const [header, footer] = [printed(document.header, direction), printed(document.footer, direction)]
+  const top = opening({ ...document, header: header.rest })
+  const parts = split([...top, ...between(top), ...document.body, ...between(footer.rest), ...footer.rest], style)
+  const sheets = parts.map((own) => createSheet(own, { page, header: header.code, footer: footer.code }, { style, locale, direction, styles, columns: widthsOf(own.table, page, locale) }))
+  const paths = sheets.map((_sheet, index) => `worksheets/sheet${index + 1}.xml`)
+  const written = sheets.map(({ pieces }, index) => [`xl/${paths[index] ?? ''}`, joined(partPieces(pieces), limits.markup)] as const)
+  return zip({
+    ...packageParts(document, now, 'xl/workbook.xml', {
+      'xl/workbook.xml': 'officedocument.spreadsheetml.sheet.main+xml',
+      'xl/styles.xml': 'officedocument.spreadsheetml.styles+xml',
+      ...Object.fromEntries(paths.map((path) => [`xl/${path}`, 'officedocument.spreadsheetml.worksheet+xml']))
+    }),
+    'xl/workbook.xml': workbook(sheetNames(parts.length === 1 ? [document.title] : parts.map((own) => nameOf(own, document))), sheets),
+    'xl/_rels/workbook.xml.rels': relationships([...paths.map((target, index) => ({ id: `rId${index + 1}`, type: relationType('worksheet'), target })), { id: `rId${paths.length + 1}`, type: relationType('styles'), target: 'styles.xml' }]),
+    ...Object.fromEntries(written),
+    ...links(sheets),
+    'xl/styles.xml': styles.part()
+  })
+}
+
+/** Room between the header or the footer and the body. */
+function between (edge: readonly ResolvedBlock[]): ResolvedBlock[] {
+  return edge.length === 0 ? [] : [{ kind: 'spacer', height: 12 }]
+}
+
+/** A sheet among others is called by the heading above its table. */
+function nameOf ({ above }: Part, { title, locale }: ResolvedDocument): string {
+  const heading = above.findLast((block) => block.kind === 'heading')
+  const runs: readonly Run[] = heading?.kind === 'heading' ? heading.runs : [{ text: title }]
+  return plain(runs, locale)
+}
+
+function workbook (names: readonly string[], sheets: readonly Sheet[]): string {
+  const titles = sheets.flatMap((sheet, index) => {
+    const extent = sheet.titles()
+    if (extent === undefined) return []
+    return [element('definedName', { name: '_xlnm.Print_Titles', localSheetId: index }, text(`'${(names[index] ?? '').replaceAll("'", "''")}'!$${extent.first}:$${extent.last}`))]
+  })
+  return part(element('workbook', { xmlns: namespace.main, 'xmlns:r': namespace.relations },
+    element('sheets', {}, ...names.map((name, index) => element('sheet', { name, sheetId: index + 1, 'r:id': `rId${index + 1}` }))),
+    titles.length === 0 ? none : element('definedNames', {}, ...titles)))
+}
+
+/** Where the cells of the sheets lead to. */
+function links (sheets: readonly Sheet[]): Parts {
+  return Object.fromEntries(sheets.flatMap(({ relations }, index) => relations().length === 0 ? [] : [[`xl/worksheets/_rels/sheet${index + 1}.xml.rels`, relationships(relations())] as const]))
+}

@@ -1,0 +1,54 @@
+import { pointer } from '@dispatch/common'
+import { isRecord } from '../model/records.ts'
+
+/** Field names from the root of the data; items of a list are read through the list's own name. */
+export type Path = readonly string[]
+
+/** A path that the template reads, with the place where it does: `whole` values are shown, `list`s looped over, others only asked for. */
+export type Read = { path: Path, as: 'whole' | 'list' | 'test', at: string }
+
+/** The fields that a template reads, as a tree; lists are looked through. `whole`: everything below counts as read. */
+export type Uses = { whole: boolean, readonly fields: Map<string, Uses> }
+
+export function noUses (): Uses {
+  return { whole: false, fields: new Map() }
+}
+
+/** Adds a path to the tree. */
+export function use (uses: Uses, path: Path, as: Read['as']): void {
+  let node = uses
+  for (const name of path) {
+    const child = node.fields.get(name) ?? noUses()
+    node.fields.set(name, child)
+    node = child
+  }
+  if (as === 'whole') node.whole = true
+}
+
+/** JSON pointers of the data's fields that the template never reads; of a list, the first item that has the field. */
+export function unread (uses: Uses, data: unknown): string[] {
+  const found: string[] = []
+  visit(uses, data, '', new Map(), found)
+  return found
+}
+
+/** `told`: the names of unread fields that have been found already, by the place in the tree where they are missing. */
+function visit (uses: Uses, value: unknown, at: string, told: Map<Uses, Set<string>>, found: string[]): void {
+  if (uses.whole) return
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) visit(uses, value[index], pointer(at, index), told, found)
+  } else if (isRecord(value)) {
+    for (const name of Object.keys(value)) visitField(uses, name, value[name], at, told, found)
+  }
+}
+
+function visitField (uses: Uses, name: string, value: unknown, at: string, told: Map<Uses, Set<string>>, found: string[]): void {
+  const child = uses.fields.get(name)
+  if (child === undefined) {
+    const names = told.get(uses) ?? new Set()
+    if (!names.has(name)) found.push(pointer(at, name))
+    told.set(uses, names.add(name))
+  } else if (typeof value === 'object') {
+    visit(child, value, pointer(at, name), told, found)
+  }
+}

@@ -1,0 +1,103 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { compileJsonSchema } from '@dispatch/common'
+import { digestOf } from './digest.ts'
+import { TemplateError } from '../model/errors.ts'
+import type { TemplateSource } from '../model/model.ts'
+import { isRecord } from '../model/records.ts'
+import { checkExpressions, readSource } from './source.ts'
+import type { Place } from './yaml.ts'
+
+/** A template as it stands in a folder: `template.yaml`, `schema.json`, `sample.json` with any further samples, and the pictures that it names. */
+export type TemplateFolder = Pick<TemplateSource, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> & {
+  id: number
+  /** The template with its assets inside, as data URIs: complete, and what the renderer takes. */
+  source: TemplateSource
+  /** The text of template.yaml. */
+  yaml: string
+  /** JSON Schema 2020-12 of the data. */
+  schema: Record<string, unknown>
+  sample: Record<string, unknown>
+  /** All samples by the names of their files, such as `sample` and `sample.fr`: other languages and cases, for previews and tests. */
+  samples: Readonly<Record<string, Record<string, unknown>>>
+  /** SHA-256, hexadecimal, of source, schema and sample, whatever their layout and the order of their fields. */
+  digest: string
+}
+
+/**
+ * Reads a template's folder and checks all of it: the YAML, the model, the expressions against the schema of the data,
+ * the samples against the schema. A TemplateError lists the faults with file, line and column.
+ */
+export async function readTemplateFolder (path: string): Promise<TemplateFolder> {
+  const yaml = await readFile(join(path, 'template.yaml'), 'utf8')
+  const schema = await readJson(join(path, 'schema.json'))
+  const sample = await readJson(join(path, 'sample.json'))
+  const { source: named, place } = readSource(yaml, join(path, 'template.yaml'))
+  const source = await withAssets(named, path, place)
+  checkExpressions(source, schema, place)
+  const samples = { sample, ...await readSamples(path) }
+  checkSamples(schema, samples, path)
+  if (source.id === undefined) throw new TemplateError([place({ path: '', message: 'A shared template needs an "id", from 1 to 999.' })])
+  return { ...factsOf(source), id: source.id, source, yaml, schema, sample, samples, digest: digestOf({ source, schema, sample }) }
+}
+
+function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateSource): Pick<TemplateFolder, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> {
+  return { name, service, locale, ...(documentType === undefined ? {} : { documentType }), ...(vocabulary === undefined ? {} : { vocabulary }) }
+}
+
+/** The samples beside `sample.json`. */
+async function readSamples (path: string): Promise<Record<string, Record<string, unknown>>> {
+  const names = (await readdir(path)).flatMap((file) => /^(sample\.[a-z][a-z0-9-]*)\.json$/i.exec(file)?.[1] ?? []).sort()
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readJson(join(path, `${name}.json`))] as const)))
+}
+
+async function readJson (file: string): Promise<Record<string, unknown>> {
+  const value = parseJson(await readFile(file, 'utf8'), file)
+  if (isRecord(value)) return value
+  throw new TemplateError([{ path: '', message: 'Expected a JSON object.', file }])
+}
+
+function parseJson (text: string, file: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new TemplateError([{ path: '', message: error instanceof Error ? `${error.message}.` : 'Not JSON.', file }], { cause: error })
+  }
+}
+
+const mediaTypes: Readonly<Record<string, string>> = { '.png': 'image/png', '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg' }
+
+/** The template with each asset that names a file of the folder replaced by the file's content. */
+async function withAssets (source: TemplateSource, path: string, place: Place): Promise<TemplateSource> {
+  if (source.assets === undefined) return source
+  const assets = await Promise.all(Object.entries(source.assets).map(async ([name, file]) => [name, await readAsset(file, path, `/assets/${name}`, place)] as const))
+  return { ...source, assets: Object.fromEntries(assets) }
+}
+
+async function readAsset (file: string, path: string, at: string, place: Place): Promise<string> {
+  if (file.startsWith('data:')) return file
+  const mediaType = mediaTypes[extname(file).toLowerCase()]
+  if (mediaType === undefined || basename(file) !== file) throw new TemplateError([place({ path: at, message: `Expected the name of a PNG or JPEG file in the template's folder, got "${file}".` })])
+  try {
+    return `data:${mediaType};base64,${await readFile(join(path, file), 'base64')}`
+  } catch (error) {
+    throw new TemplateError([place({ path: at, message: `The file "${file}" cannot be read from the template's folder.` })], { cause: error })
+  }
+}
+
+function checkSamples (schema: Record<string, unknown>, samples: TemplateFolder['samples'], path: string): void {
+  const check = compileData(schema, join(path, 'schema.json'))
+  const faults = Object.entries(samples).flatMap(([name, sample]) => {
+    const fit = check(sample)
+    return fit.ok ? [] : fit.problems.map(({ path: at, message }) => ({ path: at, message: `${at} ${message}`, file: join(path, `${name}.json`) }))
+  })
+  if (faults.length > 0) throw new TemplateError(faults)
+}
+
+function compileData (schema: Record<string, unknown>, file: string): ReturnType<typeof compileJsonSchema> {
+  try {
+    return compileJsonSchema(schema)
+  } catch (error) {
+    throw new TemplateError([{ path: '', message: error instanceof Error ? `${error.message}.` : 'Not a JSON Schema.', file }], { cause: error })
+  }
+}

@@ -1,0 +1,138 @@
+import { Check } from 'typebox/value'
+import { didYouMean, inspectJson, pointer, type Problem } from '@dispatch/common'
+import { examineTemplate } from '../compile/compile.ts'
+import { readDataSchema, type DataSchema } from '../model/data-schema.ts'
+import { digestOf } from './digest.ts'
+import { TemplateError, type Fault } from '../model/errors.ts'
+import { explain } from './explain.ts'
+import { limits } from '../model/limits.ts'
+import { TemplateSource } from '../model/model.ts'
+import { isRecord } from '../model/records.ts'
+import { schemaFaults } from '../model/schema-paths.ts'
+import { standIn } from '../data/placeholder-image.ts'
+import type { Schema } from '../model/subschemas.ts'
+import { unshown } from './unused-fields.ts'
+import { readYaml, type Place } from './yaml.ts'
+
+/** What somebody writes for a template. `assets`: the SHA-256 of each picture that the template may name. */
+export type Draft = Partial<Record<Fact, string>> & { yaml: string, schema: Schema, sample: Schema, assets: Readonly<Record<string, string>> }
+
+/** Facts that may stand beside the YAML as well as in it. */
+type Fact = typeof facts[number]
+const facts = ['name', 'service', 'documentType'] as const
+
+/**
+ * A template that compiles, or everything that is wrong with it: problems stand at /source (with line and column), /schema
+ * or /sample. Of a picture the source says `asset:<name>`; `digest` names the content of all.
+ */
+export type Inspection =
+  | { ok: true, source: TemplateSource, digest: string, warnings: Problem[] }
+  | { ok: false, problems: Problem[] }
+
+/** Reads and checks a template: the YAML, the model, its expressions against the schema, the schema, the sample against it. */
+export function inspectDraft (draft: Draft): Inspection {
+  const schema = readDataSchema(draft.schema, '/schema')
+  const { source, faults, warnings } = readModel(draft, schema)
+  const problems = [...faults, ...schema.ok ? sampleProblems(schema, draft.sample) : schema.problems]
+  if (problems.length > 0 || source === undefined) return { ok: false, problems }
+  const { assets, ...rest } = source
+  const content = assets === undefined ? rest : { ...rest, assets: Object.fromEntries(Object.entries(assets).map(([name, asset]) => [name, hashOf(asset, draft)])) }
+  return { ok: true, source, digest: digestOf({ source: content, schema: draft.schema, sample: draft.sample }), warnings }
+}
+
+type Reading = { source?: TemplateSource, faults: Problem[], warnings: Problem[] }
+
+/** The block model behind the YAML, with what is wrong with it. */
+function readModel (draft: Draft, schema: DataSchema): Reading {
+  const { value, place, faults } = readText(draft.yaml)
+  if (faults.length > 0) return { faults: faults.map(problemOf), warnings: [] }
+  const { model, problems } = withFacts(value, draft, place)
+  const at = (found: readonly Fault[]): Problem[] => found.map((fault) => problemOf(place(fault)))
+  // An alias of YAML can make a list that stands in itself: nothing else looks at it then.
+  const unusable = inspectJson(model, '', limits.yamlDepth)
+  if (unusable.length > 0) return { faults: [...problems, ...at(unusable)], warnings: [] }
+  if (!Check(TemplateSource, model)) return { faults: [...problems, ...at(explain(TemplateSource, model))], warnings: [] }
+  const { id, ...source } = model
+  const compiled = examineTemplate({ ...source, ...source.assets === undefined ? {} : { assets: standIns(source.assets) } })
+  const wrong = [...compiled.faults, ...assetFaults(source, draft), ...schema.ok ? schemaFaults(draft.schema, compiled.reads) : []]
+  return {
+    source,
+    faults: [...problems, ...at(wrong)],
+    warnings: [
+      ...id === undefined ? [] : at([{ path: '/id', code: 'ignored', message: `The id ${id} stands for a shared template: this one gets a number of its own.` }]),
+      ...at(unusedAssets(source)),
+      ...unshown(draft.schema, compiled.uses).map((path) => ({ path: `/schema${path}`, code: 'unused_field', message: 'The template does not show this field.' }))
+    ]
+  }
+}
+
+function readText (yaml: string): { value: unknown, place: Place, faults: readonly Fault[] } {
+  try {
+    return { ...readYaml(yaml, ''), faults: [] }
+  } catch (error) {
+    if (error instanceof TemplateError) return { value: undefined, place: (fault) => fault, faults: error.faults }
+    // The reader of YAML calls itself for each level.
+    if (error instanceof RangeError) return { value: undefined, place: (fault) => fault, faults: [{ path: '', code: 'too_deep', message: 'The YAML is nested too deep.' }] }
+    throw error
+  }
+}
+
+/** A fault of the template as a problem of the request. */
+function problemOf ({ code = 'template_error', message, line, column }: Fault): Problem {
+  return { path: '/source', code, message, ...line === undefined ? {} : { line }, ...column === undefined ? {} : { column } }
+}
+
+/** The model with the facts that stand beside it; whoever says one twice must say the same. */
+function withFacts (value: unknown, draft: Draft, place: Place): { model: unknown, problems: Problem[] } {
+  if (!isRecord(value)) return { model: value, problems: [] }
+  const given = facts.flatMap((name) => draft[name] === undefined ? [] : [{ name, said: draft[name] }])
+  const problems = given.flatMap(({ name, said }) => {
+    const written = value[name]
+    if (written === undefined || written === said) return []
+    const { line } = place({ path: pointer('', name), message: '' })
+    return [{ path: `/${name}`, code: 'contradiction', message: `Says "${said}", and line ${line ?? 1} of the source says ${JSON.stringify(written).slice(0, 100)}: give it once, or the same.` }]
+  })
+  return { model: { ...Object.fromEntries(given.map(({ name, said }) => [name, said])), ...value }, problems }
+}
+
+/** What a template says of a picture of its company: `asset:<name>`. */
+const named = /^asset:(.*)$/s
+
+/** The name of the company's picture, if it is one. */
+export function assetName (asset: string): string | undefined {
+  return named.exec(asset)?.[1]
+}
+
+function assetFaults ({ assets = {} }: TemplateSource, draft: Draft): Fault[] {
+  const known = Object.keys(draft.assets)
+  return Object.entries(assets).flatMap(([name, asset]) => {
+    const path = pointer('/assets', name)
+    const wanted = assetName(asset)
+    if (wanted === undefined) return asset.startsWith('data:') ? [] : [{ path, code: 'unknown_asset', message: 'Expected asset:<name>, a picture of the company (POST /api/v1/assets), or a data URI (data:image/png;base64,…).' }]
+    return known.includes(wanted) ? [] : [{ path, code: 'unknown_asset', message: `The company has no asset "${wanted}"${didYouMean(wanted, known)}: POST /api/v1/assets brings it.` }]
+  })
+}
+
+function standIns (assets: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(assets).map(([name, asset]) => [name, asset.startsWith('data:') ? asset : standIn]))
+}
+
+function hashOf (asset: string, draft: Draft): string {
+  const name = assetName(asset)
+  return name === undefined ? asset : `sha256:${draft.assets[name] ?? ''}`
+}
+
+function unusedAssets ({ assets = {}, ...source }: TemplateSource): Fault[] {
+  const used = new Set<unknown>()
+  // Every image of the blocks, wherever it stands.
+  JSON.stringify(source, (key, value: unknown) => {
+    if (key === 'asset') used.add(value)
+    return value
+  })
+  return Object.keys(assets).filter((name) => !used.has(name)).map((name) => ({ path: pointer('/assets', name), code: 'unused_asset', message: `No block shows the asset "${name}".` }))
+}
+
+function sampleProblems (schema: DataSchema & { ok: true }, sample: Schema): Problem[] {
+  const fit = schema.fit(sample, '/sample')
+  return fit.ok ? [] : fit.problems
+}

@@ -1,0 +1,44 @@
+import { pointer } from '@dispatch/common'
+import { isRecord } from '../model/records.ts'
+import { referent, type Schema, type SchemaPlace } from '../model/subschemas.ts'
+import type { Uses } from './field-usage.ts'
+
+/** JSON pointers of the fields of a schema that a template never shows, the outermost of each; a vocabulary has many that nobody needs. */
+export function unshown (root: Schema, uses: Uses): string[] {
+  const seen = new Map<Schema, Set<Uses>>()
+  const found = new Set<string>()
+  visit({ node: root, path: '' }, uses)
+  return [...found]
+
+  function visit (place: SchemaPlace, uses: Uses): void {
+    const before = seen.get(place.node) ?? new Set()
+    // Schemas may lead in circles.
+    if (uses.whole || before.has(uses)) return
+    seen.set(place.node, before.add(uses))
+    for (const { name, ...field } of fieldsOf(place)) {
+      const below = uses.fields.get(name)
+      if (below === undefined) found.add(field.path)
+      else visit(field, below)
+    }
+    for (const other of othersOf(place, root)) visit(other, uses)
+  }
+}
+
+function fieldsOf ({ node: { properties }, path }: SchemaPlace): (SchemaPlace & { name: string })[] {
+  return isRecord(properties) ? Object.entries(properties).map(([name, node]) => ({ name, node: isRecord(node) ? node : {}, path: pointer(pointer(path, 'properties'), name) })) : []
+}
+
+/** The schemas that speak of the same value, and those of the items of a list, which are looked through. */
+function othersOf ({ node, path }: SchemaPlace, root: Schema): SchemaPlace[] {
+  const { $ref: reference, items } = node
+  const target = typeof reference === 'string' && reference.startsWith('#') ? referent(reference, root) : undefined
+  const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((word) => {
+    const list = node[word]
+    return Array.isArray(list) ? list.filter(isRecord).map((branch, index) => ({ node: branch, path: pointer(pointer(path, word), index) })) : []
+  })
+  return [
+    ...branches,
+    ...target !== undefined && typeof reference === 'string' ? [{ node: target.schema, path: reference.slice(1) }] : [],
+    ...isRecord(items) ? [{ node: items, path: pointer(path, 'items') }] : []
+  ]
+}

@@ -1,0 +1,177 @@
+import fc from 'fast-check'
+import { create } from 'fontkit'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import t from 'tap'
+import { partsOf } from '../layout/breaks.ts'
+import { facesFor } from '../layout/fonts.ts'
+import { breakLines } from '../layout/lines.ts'
+import { UnshowableText } from '../layout/shape.ts'
+import { tidy } from '../layout/normalize-text.ts'
+import { subsetter } from '../layout/subset.ts'
+import { wideFonts } from '../layout/cjk-fonts.ts'
+import type { Typography } from '../layout/words.ts'
+import { pdfOf, problemsOf, wordsOf } from './support.ts'
+import { contains, has } from '../../../../test/support/matching.ts'
+
+const shown: Record<string, string> = {
+  Polish: 'Zażółć gęślą jaźń',
+  Greek: 'Ξεσκεπάζω την ψυχοφθόρα βδελυγμία',
+  Cyrillic: 'Съешь же ещё этих мягких французских булок',
+  Vietnamese: 'Tiếng Việt ưu ơ ạ',
+  Turkish: 'İstanbul ığdır şğ',
+  French: '1\u202f234,50\u00a0€\u00a0: «\u202foui\u202f»',
+  currencies: '€ £ ¥ ₽ ₴ ₹',
+  signs: '½ → ☎ ✓ “ ” … – —'
+}
+
+for (const [name, text] of Object.entries(shown)) {
+  void t.test(`${name} is shown and can be read back, in every family`, async (t) => {
+    for (const font of ['sans', 'serif', 'mono'] as const) {
+      // A fallback inside a word splits what the reader finds.
+      t.equal((await wordsOf(await pdfOf([{ paragraph: '{{ text }}' }], { text }, { style: { font } }))).replaceAll(/\s/g, ''), text.normalize('NFC').replaceAll(/\s/g, ''), font)
+    }
+  })
+}
+
+void t.test('a character that a face does not have comes from another one, alone', async (t) => {
+  const { bytes } = await pdfOf([{ paragraph: 'Serif and ☎ sans' }], {}, { style: { font: 'serif' } })
+  contains(t, await wordsOf({ bytes }), 'Serif and')
+  const fonts = [...Buffer.from(bytes).toString('latin1').matchAll(/\/BaseFont \/[A-Z]{6}\+(\S+)/g)].map(([, font]) => font)
+  t.same([...new Set(fonts)].sort(), ['DejaVuSans', 'DejaVuSerif'])
+})
+
+const refused: Record<string, [text: string, ...named: string[]]> = {
+  Syriac: ['abc ܫܠܡܐ', '"ܫ" (U+072B)', '"ܐ" (U+0710)'],
+  "N'Ko": ['ߒߞߏ', '"ߒ" (U+07D2)'],
+  Devanagari: ['चालान', '"च" (U+091A)'],
+  'text that is turned around': ['a\u202eb', 'U+202E'],
+  'a control character': ['a\u0001b', 'U+0001'],
+  NUL: ['a\0b', 'U+0000'],
+  'a lone surrogate': ['a\ud800b', 'U+D800']
+}
+
+for (const [name, [text, ...named]] of Object.entries(refused)) {
+  void t.test(`${name} is refused by name, at its place in the data`, async (t) => {
+    const problems = await problemsOf([{ table: { each: 'lines', as: 'line', columns: [{ header: 'H', value: 'line.text' }] } }], { lines: [{ text: 'fine' }, { text }] })
+    has(t, problems, [{ path: '/lines/1/text', code: 'unsupported_characters' }])
+    t.equal(problems.length, 1)
+    for (const character of named) contains(t, problems[0]?.message, character)
+  })
+}
+
+void t.test('every text that cannot be shown is named at once', async (t) => {
+  const problems = await problemsOf([{ paragraph: '{{ a }}' }, { paragraph: '{{ b.c }}' }], { a: 'ܫ', b: { c: 'च' } })
+  t.same(problems.map(({ path }) => path), ['/a', '/b/c'])
+})
+
+void t.test('a template\'s own text that cannot be shown is named without a place in the data', async (t) => {
+  has(t, await problemsOf([{ paragraph: 'चालान {{ a }}' }], { a: 'x' }), [{ path: '', code: 'unsupported_characters', message: /U\+091A/ }])
+})
+
+void t.test('text is composed, and loses what a page cannot show anyway', (t) => {
+  t.equal(tidy('e\u0301'), 'é')
+  t.equal(tidy('a\r\nb\rc\u2028d'), 'a\nb\nc\nd')
+  t.equal(tidy('a\tb'), 'a b')
+  t.equal(tidy('do\u00adcu\u200bment\ufeff ☎\ufe0f'), 'document ☎')
+  t.equal(tidy('plain text'), 'plain text')
+  t.end()
+})
+
+void t.test('a subset draws the same glyphs as the font, composed ones too', (t) => {
+  const bytes = readFileSync(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'))
+  const font = create(bytes)
+  if (!('layout' in font)) throw new TypeError('expected one font')
+  const glyphs = font.layout('Aé½ǟ ').glyphs
+  const subset = subsetter(bytes)()
+  const numbers = glyphs.map(({ id }) => subset.includeGlyph(id))
+  t.equal(subset.includeGlyph(glyphs[0]!.id), numbers[0], 'a glyph has one number')
+  const copy = create(Buffer.from(subset.encode()))
+  if (!('layout' in copy)) throw new TypeError('expected one font')
+  for (const [index, glyph] of glyphs.entries()) {
+    const made = copy.getGlyph(numbers[index]!)
+    t.equal(made.path.toSVG(), glyph.path.toSVG())
+    t.equal(made.advanceWidth, glyph.advanceWidth)
+  }
+  t.end()
+})
+
+void t.test('words are measured as they are drawn, however often', (t) => {
+  const { first: face } = facesFor('sans', {})
+  const first = face.advance('AVATAR')
+  const layout = face.font.layout('AVATAR')
+  for (const position of layout.positions) position.xAdvance *= 2
+  t.equal(face.advance('AVATAR'), first, 'what a document does to a layout stays in that document')
+  t.equal(Math.round(layout.advanceWidth), Math.round(2 * first * face.font.unitsPerEm / 1000), 'the advance follows the positions')
+  t.end()
+})
+
+void t.test('the narrow spaces of French numbers have their width', (t) => {
+  for (const family of ['sans', 'serif', 'mono'] as const) {
+    const { first } = facesFor(family, {})
+    t.ok(first.has(0x202f) && first.advance('\u202f') > 0, family)
+  }
+  t.end()
+})
+
+void t.test('a full-width sign that no font has is shown as the sign that it is a form of', async (t) => {
+  t.equal(await wordsOf(await pdfOf([{ paragraph: '{{ total | money }} ＡＢ１２' }], { total: 1234 }, { locale: 'ja', currency: 'JPY' })), '¥1,234 AB12')
+})
+
+const japanese = wideFonts('ja', false).length > 0 ? { skip: 'the fonts for it are installed' } : {}
+const wideLetters: [name: string, text: string, locale: string, message: RegExp][] = [
+  ['Japanese', '領収書', 'ja', /"領" \(U\+9818\), "収" \(U\+53CE\), "書" \(U\+66F8\): install .*package @expo-google-fonts\/noto-sans-jp/],
+  ['Chinese', '发票', 'zh-CN', /"发" \(U\+53D1\).*noto-sans-sc/],
+  ['Chinese of Taiwan', '發票', 'zh-TW', /noto-sans-tc/],
+  ['Korean', '청구서', 'en', /noto-sans-kr/]
+]
+for (const [name, text, locale, message] of wideLetters) {
+  void t.test(`${name} is refused with its letters and the package that has them`, japanese, async (t) => {
+    has(t, await problemsOf([{ paragraph: '{{ a.b }}' }], { a: { b: text } }, { locale }), [{ path: '/a/b', code: 'unsupported_characters', message }])
+  })
+}
+
+void t.test('text of letters without spaces may break between them, but not before a sign that ends something', (t) => {
+  t.same(partsOf('東京都（千代田区）、日本。'), ['東', '京', '都', '（千', '代', '田', '区）、', '日', '本。'])
+  t.same(partsOf('カッコー'), ['カッ', 'コー'])
+  t.same(partsOf('請求書INV-2026号'), ['請', '求', '書', 'INV-2026', '号'])
+  t.same(partsOf('well-known'), ['well-', 'known'])
+  t.same(partsOf('12-34'), ['12-34'])
+  t.end()
+})
+
+const type: Typography = { font: 'serif', size: 10, lineHeight: 1.3, color: '#000000', linkColor: '#000000', bold: false, wide: 'ja', direction: 'ltr' }
+
+void t.test('an address that is too long for a line breaks at its joints, a word anywhere', (t) => {
+  const lines = (text: string, width: number): string[] => breakLines([{ text }], type, width).map(({ pieces }) => pieces.map((piece) => piece.text).join(''))
+  const url = 'https://pay.northwind.example/invoices/2026-0142?amount=17182.44&currency=EUR'
+  const broken = lines(url, 150)
+  t.equal(broken.join(''), url)
+  t.ok(broken.length > 2)
+  for (const line of broken.slice(0, -1)) contains(t, line, /[/?&=.-]$/)
+  const word = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
+  t.equal(lines(word, 100).join(''), word)
+  for (const { width } of breakLines([{ text: `a ${url} ${word} b` }], type, 100)) t.ok(width <= 100.01)
+  t.end()
+})
+
+void t.test('of any text, every character is drawn in a face that has it, or the text is refused', (t) => {
+  const anything = fc.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.string({ unit: 'grapheme', maxLength: 20 }), fc.string({ unit: fc.constantFrom(...Array.from('aéЖΩאبمن\u0301\u064b\u200d☎￥–½ﬁ\u202f\ufffd漢한')), maxLength: 20 }))
+  const drawn = fc.tuple(anything, fc.constantFrom('sans', 'serif', 'mono'), fc.boolean(), fc.constantFrom('ltr', 'rtl'), fc.constantFrom(30, 1000))
+  fc.assert(fc.property(drawn, ([text, font, bold, direction, width]) => {
+    try {
+      const pieces = breakLines([{ text }], { ...type, font, bold, direction }, width).flatMap((line) => line.pieces)
+      const shown = pieces.flatMap((piece) => Array.from(piece.text))
+      const isDrawn = pieces.every((piece) => Array.from(piece.text).every((character) => piece.face.has(character.codePointAt(0) ?? 0)))
+      const wanted = Array.from(tidy(text).replaceAll(/[ \n\u061c\u200c-\u200f]/g, ''))
+      return isDrawn && shown.filter((character) => !/[ \u200c\u200d]/.test(character)).length === wanted.length
+    } catch (error) {
+      return error instanceof UnshowableText && error.characters.length > 0
+    }
+  }), { numRuns: 1000 })
+  t.end()
+})
+
+void t.test('marks upon marks for which a font has no place do not stop a document', async (t) => {
+  for (const font of ['sans', 'serif', 'mono'] as const) t.equal((await pdfOf([{ paragraph: '{{ text }}' }], { text: 'e\u0301\u0301 é\u0301\u0302\u0303 n\u030a\u030a' }, { style: { font } })).pages, 1, font)
+})

@@ -1,0 +1,58 @@
+import type { Align } from '../model/blocks.ts'
+import { sideOf } from '../compile/direction.ts'
+import { lengthOf, wordsOf, wrap } from './wrap.ts'
+
+/** Spaces between two columns. */
+export const gap = 2
+
+type Row = readonly string[]
+
+/**
+ * The widths (characters) of columns for these rows, all of the same length, on lines of a width: as wide as their longest line while all fit,
+ * else narrower, but never than their longest word. Undefined when not even the words fit side by side.
+ */
+export function columnWidths (rows: readonly Row[], width: number): number[] | undefined {
+  const count = rows[0]?.length ?? 0
+  const columns = Array.from({ length: count }, (_, index) => rows.map((row) => row[index] ?? ''))
+  const free = width - gap * (count - 1)
+  const wanted = columns.map((texts) => longest(texts.flatMap((text) => text.split('\n'))))
+  if (sum(wanted) <= free) return wanted
+  const least = columns.map((texts) => longest(texts.flatMap((text) => text.split('\n').flatMap(wordsOf))))
+  return sum(least) > free ? undefined : shared(free - sum(least), wanted, least)
+}
+
+/** The least widths and what is spare: the columns that miss little get it first, so that only long texts break. */
+function shared (spare: number, wanted: readonly number[], least: readonly number[]): number[] {
+  const missing = wanted.map((width, index) => ({ index, width: width - (least[index] ?? 0) })).sort((a, b) => a.width - b.width)
+  const widths = [...least]
+  let left = spare
+  for (const [done, { index, width }] of missing.entries()) {
+    const more = Math.min(width, Math.floor(left / (missing.length - done)))
+    widths[index] = (least[index] ?? 0) + more
+    left -= more
+  }
+  return widths
+}
+
+/** The lines of a row in columns of these widths. */
+export function gridRow (row: Row, widths: readonly number[], aligns: readonly Align[]): string[] {
+  const cells = widths.map((width, index) => wrap(row[index] ?? '', width))
+  const height = Math.max(1, ...cells.map((lines) => lines.length))
+  return Array.from({ length: height }, (_, line) => widths.map((width, index) => padded(cells[index]?.[line] ?? '', width, aligns[index] ?? 'left')).join(' '.repeat(gap)).trimEnd())
+}
+
+function padded (text: string, width: number, align: Align): string {
+  const free = Math.max(0, width - lengthOf(text))
+  const side = sideOf(align, 'ltr')
+  const before = side === 'left' ? 0 : side === 'right' ? free : Math.floor(free / 2)
+  return ' '.repeat(before) + text + ' '.repeat(free - before)
+}
+
+/** Over all rows at once, without a spread: there may be a hundred thousand. */
+function longest (texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, lengthOf(text)), 0)
+}
+
+function sum (numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

@@ -1,0 +1,44 @@
+import { LRUCache } from 'lru-cache'
+import type { Problem } from '@dispatch/common'
+import { examineTemplate } from '../compile/compile.ts'
+import { dataCheck, type DataCheck, type DataFindings } from '../data/data-check.ts'
+import { readDataSchema } from '../model/data-schema.ts'
+import { dataUriOf, readImage } from '../image/read.ts'
+import { inspectDraft } from '../source/inspect.ts'
+import { inThread } from './thread-job.ts'
+import type { CheckedTemplate, Jobs, Kind, WorkshopJob } from './template-task.ts'
+
+/** Does one job, in a thread of the workshop. */
+export default inThread(({ kind, job }: WorkshopJob) => (doers[kind] as (job: unknown) => unknown)(job))
+
+const doers: { [K in Kind]: (job: Jobs[K]['job']) => Jobs[K]['answer'] | Promise<unknown> } = {
+  inspect: inspectDraft,
+  check: ({ template, data, at, format }) => checkOf(template).evaluate(data, at, format),
+  // Fonts take a moment to read: only what is rendered needs them.
+  render: async (job) => (await import('./worker.ts')).makeDocument(job),
+  flatten (uri) {
+    const image = readImage(uri)
+    if (typeof image === 'string') return { fault: image }
+    const { width, height } = image
+    return { uri: dataUriOf(image), width, height }
+  }
+}
+
+const checks = new LRUCache<string, DataCheck>({ max: 200 })
+
+function checkOf (template: CheckedTemplate): DataCheck {
+  const known = checks.get(template.digest) ?? compileCheck(template)
+  checks.set(template.digest, known)
+  return known
+}
+
+function compileCheck ({ schema, source }: CheckedTemplate): DataCheck {
+  const compiled = readDataSchema(schema, '')
+  return compiled.ok ? dataCheck(compiled.fit, examineTemplate(source)) : unfit(compiled.problems)
+}
+
+/** The schema is no schema: no data fit it. */
+function unfit (problems: readonly Problem[]): DataCheck {
+  const fit = (_data: object, at: string): DataFindings => ({ problems: problems.map((problem) => ({ ...problem, path: at })), warnings: [], signers: 0 })
+  return { fit, evaluate: fit }
+}

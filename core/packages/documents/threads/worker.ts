@@ -1,0 +1,38 @@
+import { LRUCache } from 'lru-cache'
+import { move, transferableSymbol, valueSymbol } from 'piscina'
+import { compileTemplate, type CompiledTemplate } from '../compile/compile.ts'
+import { RenderError } from '../model/errors.ts'
+import type { Outcome, RenderJob } from '../render/job.ts'
+import { facesFor } from '../layout/fonts.ts'
+import { render } from '../render/render.ts'
+import { inThread } from './thread-job.ts'
+
+const templates = new LRUCache<string, CompiledTemplate>({ max: 200 })
+
+// The first document should not wait for the fonts that nearly all use.
+facesFor('sans', {})
+facesFor('sans', { bold: true })
+
+/** Makes one document, in a thread of the renderer's pool. The pool gives an {@link Outcome}, the bytes of a file moved and not copied. */
+export default inThread(makeDocument)
+
+/** As a thread of the renderer does it. */
+export async function makeDocument (job: RenderJob): Promise<unknown> {
+  const outcome = await attempt(job)
+  return outcome.ok && 'bytes' in outcome.rendered ? move({ [transferableSymbol]: [outcome.rendered.bytes.buffer], [valueSymbol]: outcome }) : outcome
+}
+
+async function attempt (job: RenderJob): Promise<Outcome> {
+  try {
+    return { ok: true, rendered: await render(compiled(job.template), job) }
+  } catch (error) {
+    if (error instanceof RenderError) return { ok: false, problems: error.problems }
+    throw error
+  }
+}
+
+function compiled ({ digest, source }: RenderJob['template']): CompiledTemplate {
+  const template = templates.get(digest) ?? compileTemplate(source)
+  templates.set(digest, template)
+  return template
+}

@@ -1,0 +1,40 @@
+import type { Direction } from '../compile/direction.ts'
+import type { ResolvedStyle } from '../model/document.ts'
+import { sheetSize, type Styles } from './styles.ts'
+
+/** What all cells of a sheet share. `columns`: the widths of its columns, in characters. */
+export type Setting = { style: ResolvedStyle, locale: string, direction: Direction, styles: Styles, columns: readonly number[] }
+
+/** Some columns beside each other: from one (from 0) up to another, which is not among them. */
+export type Range = { from: number, to: number }
+
+/** Characters that fit beside each other. */
+export function widthOf ({ from, to }: Range, { columns }: Pick<Setting, 'columns'>): number {
+  return columns.slice(from, to).reduce((sum, width) => sum + width, 0)
+}
+
+/** Points in a sheet of a size (points) on paper. */
+export function sized (size: number, { style }: Pick<Setting, 'style'>): number {
+  return Math.round(size / style.size * sheetSize * 2) / 2
+}
+
+/** The range in parts, as wide as their shares as far as columns end there; undefined when it has too few columns. */
+export function splitRange (range: Range, shares: readonly number[], setting: Pick<Setting, 'columns'>): Range[] | undefined {
+  const count = range.to - range.from
+  if (count < shares.length) return undefined
+  const total = shares.reduce((sum, share) => sum + share, 0)
+  const width = widthOf(range, setting)
+  let [from, shared] = [range.from, 0]
+  return shares.map((share, index) => {
+    shared += share
+    const wanted = width * shared / total
+    // Every part that follows needs a column too.
+    const latest = range.to - (shares.length - index - 1)
+    const ends = Array.from({ length: latest - from }, (_, more) => from + 1 + more)
+    const distance = (to: number): number => Math.abs(widthOf({ from: range.from, to }, setting) - wanted)
+    const to = index === shares.length - 1 ? range.to : ends.reduce((best, end) => distance(end) < distance(best) ? end : best)
+    const part = { from, to }
+    from = to
+    return part
+  })
+}

@@ -1,0 +1,100 @@
+import type { PageBox } from '../model/document.ts'
+import { relationType, type Relation } from '../office/package.ts'
+import { around, element, none, text, type Xml } from '../office/xml.ts'
+import { linesOfBlocks } from './blocks.ts'
+import type { Line } from './cells.ts'
+import { namespace } from './namespaces.ts'
+import { createRows, type Rows } from './rows.ts'
+import type { Setting } from './context.ts'
+import type { Part } from './split.ts'
+import { bodyRows, headerRows } from './table.ts'
+import { usualHeight } from './text-lines.ts'
+
+/** How a sheet is printed: its paper, and the codes of its header and footer. */
+export type Print = { page: PageBox, header: string, footer: string }
+
+/** A sheet as it is written: its pieces, and what is known once the last of them is. `titles`: the rows (from 1) that stand on every page of paper, if there are any. */
+export type Sheet = { pieces: Iterable<Xml>, titles: () => Extent | undefined, relations: () => Relation[] }
+type Extent = { first: number, last: number }
+
+/** Room between a table and the text around it. */
+const room: Line = { cells: [], height: 6 }
+
+/** Rows that may stand still above a table's own: more would leave no room for these on a screen. */
+const mostFrozen = 20
+/** Links that a sheet can have; beyond, text keeps its words alone. */
+const mostLinks = 65_530
+
+/** Lays out a sheet: text, a table, more text. */
+export function createSheet ({ above, table, below }: Part, print: Print, setting: Setting): Sheet {
+  const range = { from: 0, to: setting.columns.length }
+  const text = linesOfBlocks(above, range, setting)
+  const start = table === undefined || text.length === 0 ? text : [...text, room]
+  const headers = table === undefined ? [] : headerRows(table, setting)
+  const header = { first: start.length + 1, last: start.length + headers.length }
+  const rows = createRows()
+  let tableEnd = 0
+  return {
+    // Where a table fits on a page, its header would stand above the text of the next one.
+    titles: () => tableEnd > heightOf(print) ? header : undefined,
+    relations: () => rows.links.slice(0, mostLinks).map(({ url }, index) => ({ id: `rId${index + 1}`, type: relationType('hyperlink'), target: url, external: true })),
+    pieces: worksheet(setting, headers.length === 0 ? undefined : header.last, print, rows, data())
+  }
+
+  function * data (): Generator<Xml> {
+    yield * written(start, rows)
+    yield * written(headers, rows)
+    if (table !== undefined) {
+      yield * written(bodyRows(table, rows.count() + 1, setting), rows)
+      tableEnd = rows.height()
+    }
+    const end = linesOfBlocks(below, range, setting)
+    if (table !== undefined && end.length > 0) yield * written([room], rows)
+    yield * written(end, rows)
+  }
+}
+
+/** Points of a page that are there for rows. */
+function heightOf ({ page: { height, top, bottom } }: Print): number {
+  return height - top - bottom
+}
+
+function * written (lines: Iterable<Line>, rows: Rows): Generator<Xml> {
+  for (const line of lines) yield rows.add(line)
+}
+
+/** The parts of a sheet in the order of the schema (ECMA-376-1, CT_Worksheet). */
+function * worksheet ({ columns, direction }: Setting, header: number | undefined, print: Print, rows: Rows, data: Iterable<Xml>): Generator<Xml> {
+  const [start, end] = around('worksheet', { xmlns: namespace.main, 'xmlns:r': namespace.relations })
+  const [open, close] = around('sheetData')
+  yield start
+  yield element('sheetPr', {}, element('pageSetUpPr', { fitToPage: 1 }))
+  yield element('sheetViews', {}, element('sheetView', { showGridLines: 0, rightToLeft: direction === 'rtl' ? 1 : undefined, workbookViewId: 0 }, header === undefined || header > mostFrozen ? none : frozen(header)))
+  yield element('sheetFormatPr', { defaultRowHeight: usualHeight })
+  yield element('cols', {}, ...columns.map((width, index) => element('col', { min: index + 1, max: index + 1, width: Math.round(width * 100) / 100, customWidth: 1 })))
+  yield open
+  yield * data
+  yield close
+  if (rows.merged.length > 0) yield element('mergeCells', { count: rows.merged.length }, ...rows.merged.map((ref) => element('mergeCell', { ref })))
+  if (rows.links.length > 0) yield element('hyperlinks', {}, ...rows.links.slice(0, mostLinks).map(({ name }, index) => element('hyperlink', { ref: name, 'r:id': `rId${index + 1}` })))
+  yield * printed(print)
+  yield end
+}
+
+/** The rows down to this one stand still. */
+function frozen (row: number): Xml {
+  return element('pane', { ySplit: row, topLeftCell: `A${row + 1}`, activePane: 'bottomLeft', state: 'frozen' })
+}
+
+/** As wide as the paper, and as many pages high as it takes. */
+function printed ({ page, header, footer }: Print): Xml[] {
+  const inches = (points: number): number => Math.round(points / 72 * 1000) / 1000
+  const { top, right, bottom, left, width, height } = page
+  // 9 is A4, 1 is Letter (ECMA-376-1, 18.3.1.63).
+  const paperSize = Math.min(width, height) > 600 ? 1 : 9
+  return [
+    element('pageMargins', { left: inches(left), right: inches(right), top: inches(top), bottom: inches(bottom), header: inches(top / 2), footer: inches(bottom / 2) }),
+    element('pageSetup', { paperSize, orientation: width > height ? 'landscape' : 'portrait', fitToHeight: 0 }),
+    ...(header === '' && footer === '' ? [] : [element('headerFooter', {}, header === '' ? none : element('oddHeader', {}, text(header)), footer === '' ? none : element('oddFooter', {}, text(footer)))])
+  ]
+}

@@ -1,0 +1,33 @@
+import type { ResolvedBlock, ResolvedStyle, TableBlock } from '../model/document.ts'
+import { inFlow } from '../compile/flow.ts'
+
+/** What stands on a sheet: the blocks above its table, and below it. */
+export type Part = { above: readonly ResolvedBlock[], table?: TableBlock, below: readonly ResolvedBlock[] }
+
+/** Blocks in parts with one table at most: text stands above the table that follows it, and what follows the last one below. */
+export function split (blocks: readonly ResolvedBlock[], style: ResolvedStyle): Part[] {
+  const parts: Part[] = []
+  let above: ResolvedBlock[] = []
+  for (const block of blocks.flatMap((block) => unnested(block, style))) {
+    if (block.kind === 'table') {
+      parts.push({ above, table: block, below: [] })
+      above = []
+    } else {
+      above.push(block)
+    }
+  }
+  const last = parts.at(-1)
+  return last === undefined ? [{ above, below: [] }] : [...parts.slice(0, -1), { ...last, below: above }]
+}
+
+/** Blocks with a table in them come apart: what was in them stands below each other. */
+function unnested (block: ResolvedBlock, style: ResolvedStyle): ResolvedBlock[] {
+  const inside = insideOf(block, style).flatMap((inner) => unnested(inner, style))
+  return inside.some(({ kind }) => kind === 'table') ? inside : [block]
+}
+
+function insideOf (block: ResolvedBlock, style: ResolvedStyle): readonly ResolvedBlock[] {
+  if (block.kind === 'columns') return block.columns.flatMap(({ blocks }) => blocks)
+  if (block.kind === 'address') return inFlow(block, style)
+  return block.kind === 'group' ? block.blocks : []
+}

@@ -1,0 +1,102 @@
+import type { FontFamily, ResolvedStyle } from '../model/document.ts'
+import { element, none, part, type Xml } from '../office/xml.ts'
+import { namespace } from './namespaces.ts'
+
+/** How a cell looks. `size` in points, colours `#rrggbb`; `format` is one of numbers; `asText`: it stays text when it is written again. */
+export type Look = FontLook & { align?: Side, wrap?: boolean, top?: Stroke, bottom?: Stroke, format?: string, asText?: boolean }
+export type Side = 'left' | 'center' | 'right'
+export type FontLook = { bold?: boolean, italic?: boolean, underline?: boolean, size?: number, color?: string }
+export type Stroke = { style: 'hair' | 'thin' | 'medium', color: string }
+
+/** The looks of a workbook, each once; a cell names its look by the number of it. `run` is how a piece of a text looks. */
+export type Styles = { of: (look: Look) => number, run: (look: FontLook) => Xml, part: () => string }
+
+/** Points of type in a sheet, whatever the size on paper: others are larger or smaller than it as they are there. */
+export const sheetSize = 10
+
+const fonts: Record<FontFamily, string> = { sans: 'Arial', serif: 'Times New Roman', mono: 'Courier New' }
+
+/** Numbers below are formats that every sheet has (ECMA-376-1, 18.8.30). */
+const firstFormat = 164
+
+export function createStyles ({ font, text }: ResolvedStyle): Styles {
+  const fontOf = (look: FontLook): Xml => element('font', {}, ...fontProperties(look, text), element('name', { val: fonts[font] }))
+  const tables = { fonts: numbered(fontOf({})), borders: numbered(element('border')), formats: numbered(''), looks: numbered(lookElement({}, { font: 0, border: 0, format: 0 })) }
+  const known = new Map<string, number>()
+  const add = (look: Look): number => tables.looks.number(lookElement(look, {
+    font: tables.fonts.number(fontOf(look)),
+    border: tables.borders.number(borderElement(look)),
+    format: look.format === undefined ? 0 : tables.formats.number(look.format) + firstFormat - 1
+  }))
+  return {
+    of (look) {
+      const key = JSON.stringify(look)
+      const number = known.get(key) ?? add(look)
+      known.set(key, number)
+      return number
+    },
+    run: (look) => element('rPr', {}, ...fontProperties(look, text), element('rFont', { val: fonts[font] })),
+    part: () => part(element('styleSheet', { xmlns: namespace.main },
+      ...(tables.formats.all().length === 1 ? [] : [list('numFmts', tables.formats.all().slice(1).map((formatCode, index) => element('numFmt', { numFmtId: firstFormat + index, formatCode })))]),
+      list('fonts', tables.fonts.all()),
+      list('fills', ['none', 'gray125'].map((patternType) => element('fill', {}, element('patternFill', { patternType })))),
+      list('borders', tables.borders.all()),
+      list('cellStyleXfs', [element('xf', { numFmtId: 0, fontId: 0, fillId: 0, borderId: 0 })]),
+      list('cellXfs', tables.looks.all()),
+      list('cellStyles', [element('cellStyle', { name: 'Normal', xfId: 0, builtinId: 0 })])))
+  }
+}
+
+/** Things by their numbers; the first one is 0. */
+function numbered<T> (first: T): { number: (thing: T) => number, all: () => T[] } {
+  const numbers = new Map<T, number>([[first, 0]])
+  return {
+    number (thing) {
+      const number = numbers.get(thing) ?? numbers.size
+      numbers.set(thing, number)
+      return number
+    },
+    all: () => [...numbers.keys()]
+  }
+}
+
+function list (name: string, entries: readonly Xml[]): Xml {
+  return element(name, { count: entries.length }, ...entries)
+}
+
+/** What a font is like, without its name, in the order in which sheets have it. */
+function fontProperties ({ bold, italic, underline, size = sheetSize, color }: FontLook, usual: string): Xml[] {
+  return [
+    bold === true ? element('b') : none,
+    italic === true ? element('i') : none,
+    underline === true ? element('u') : none,
+    element('sz', { val: Math.round(size * 2) / 2 }),
+    element('color', { rgb: argb(color ?? usual) })
+  ]
+}
+
+function borderElement ({ top, bottom }: Look): Xml {
+  const side = (name: string, stroke: Stroke | undefined): Xml => stroke === undefined ? element(name) : element(name, { style: stroke.style }, element('color', { rgb: argb(stroke.color) }))
+  return top === undefined && bottom === undefined ? element('border') : element('border', {}, element('left'), element('right'), side('top', top), side('bottom', bottom), element('diagonal'))
+}
+
+function lookElement ({ align, wrap, asText }: Look, { font, border, format }: { font: number, border: number, format: number }): Xml {
+  const yes = (is: boolean): 1 | undefined => is ? 1 : undefined
+  return element('xf', {
+    numFmtId: format,
+    fontId: font,
+    fillId: 0,
+    borderId: border,
+    xfId: 0,
+    quotePrefix: yes(asText === true),
+    applyNumberFormat: yes(format > 0),
+    applyFont: yes(font > 0),
+    applyBorder: yes(border > 0),
+    applyAlignment: 1
+  }, element('alignment', { horizontal: align, vertical: 'top', wrapText: yes(wrap === true) }))
+}
+
+/** A colour without transparency. */
+function argb (color: string): string {
+  return `FF${color.slice(1).toUpperCase()}`
+}

@@ -1,0 +1,141 @@
+import { Decimal } from 'decimal.js'
+import { sideOf } from '../compile/direction.ts'
+import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock } from '../model/document.ts'
+import { formatCell } from '../compile/format.ts'
+import { nameOf, textCell, type Line, type Placed } from './cells.ts'
+import type { Setting } from './context.ts'
+import { sheetSize, type Look, type Stroke } from './styles.ts'
+import { boldness, lineHeight, rowsIn, textLines, usualHeight } from './text-lines.ts'
+import { totalFormula, type Addend, type Summable } from './totals.ts'
+import { typed } from './values.ts'
+import { portions, wordsOf } from './rich-text.ts'
+
+/** Hairlines between rows. */
+const hairline: Stroke = { style: 'thin', color: '#d5dbe1' }
+
+/** The header of a table; one row, unless a text is longer than a cell. */
+export function headerRows ({ columns }: TableBlock, setting: Setting): Line[] {
+  const { accent } = setting.style
+  const look: Look = { bold: true, color: accent, wrap: true, bottom: { style: 'medium', color: accent } }
+  return rowsOf(columns.map(({ header }) => ({ type: 'text', runs: header })), (cell, column) => textCells(cell, column, { ...look, align: sideOf(columns[column]?.align ?? 'start', setting.direction) }, setting))
+}
+
+/** The rows of a table and its totals; `first` is the row of the sheet (from 1) where they begin. */
+export function * bodyRows ({ columns, sections, totals }: TableBlock, first: number, setting: Setting): Generator<Line> {
+  const cellsOf = columns.map((column, index) => cellMaker(column, index, setting))
+  const ranges: string[] = []
+  let row = first
+  for (const section of sections) {
+    const heading = section.heading.length === 0 ? [] : textLines(wordsOf(section.heading, setting.locale), { bold: true }, { from: 0, to: columns.length }, setting)
+    const rows = section.rows.flatMap((cells) => rowsOf(cells, (cell, column) => cellsOf[column]?.(cell) ?? []))
+    const start = row + heading.length
+    const range = rows.length === 0 ? [] : [`${nameOf(columns.length - 1, start)}:${nameOf(columns.length - 1, start + rows.length - 1)}`]
+    const own = totalRows(section.totals, columns, { rows: section.rows, ranges: range }, start + rows.length, setting)
+    ranges.push(...range)
+    row = start + rows.length + own.length
+    yield * heading
+    yield * rows
+    yield * own
+  }
+  yield * totalRows(totals, columns, { rows: sections.flatMap(({ rows }) => rows), ranges }, row, setting)
+}
+
+/** What a cell becomes; `height` in points. */
+type Content = Pick<Placed, 'style' | 'value' | 'link'> & { height?: number }
+
+/** A row of what each cell becomes; a cell that becomes several goes on in the rows below. */
+function rowsOf (cells: readonly Cell[], contentsOf: (cell: Cell, column: number) => Content[]): Line[] {
+  const contents = cells.map(contentsOf)
+  const count = contents.reduce((most, { length }) => Math.max(most, length), 1)
+  return Array.from({ length: count }, (_, index) => {
+    const line = { cells: [] as Placed[], height: usualHeight }
+    for (const [column, parts] of contents.entries()) {
+      const portion = parts[index]
+      if (portion === undefined) continue
+      const { height = usualHeight, ...content } = portion
+      line.cells.push({ column, ...content })
+      line.height = Math.max(line.height, height)
+    }
+    return line
+  })
+}
+
+/** Makes the cells of a column; the looks of its numbers are found once. */
+function cellMaker ({ align }: ResolvedColumn, column: number, setting: Setting): (cell: Cell) => Content[] {
+  const numberStyles = new Map<string, number>()
+  const look: Look = { align: sideOf(align, setting.direction), bottom: hairline }
+  return (cell) => {
+    const number = typed(cell, setting.locale)
+    if (number === undefined) return textCells(cell, column, { ...look, wrap: true }, setting)
+    const style = numberStyles.get(number.format) ?? setting.styles.of({ ...look, format: number.format })
+    numberStyles.set(number.format, style)
+    return [{ style, value: { number: number.number } }]
+  }
+}
+
+/** Text breaks in its column, if its look says so. */
+function textCells (cell: Cell, column: number, look: Look, { locale, styles, columns }: Setting): Content[] {
+  if (cell.type === 'empty') return [{ style: styles.of(look) }]
+  const { size = sheetSize, wrap = false, bold = false } = look
+  return portions(wordsOf(formatCell(cell, locale), locale)).map((words) => {
+    const rows = wrap ? rowsIn(words, (columns[column] ?? 1) * sheetSize / size / (bold ? boldness : 1)) : 1
+    return { ...textCell(words, look, styles), height: rows * lineHeight(size) }
+  })
+}
+
+/** Rows that totals may sum, and the cells of their last column. */
+type Summed = { rows: readonly (readonly Cell[])[], ranges: readonly string[] }
+
+/** Ranges that a sum can have. */
+const mostRanges = 255
+
+/** Totals from a row of the sheet on, their values under the last column: as formulas where these come to the same. */
+function totalRows (totals: readonly ResolvedTotal[], columns: readonly ResolvedColumn[], { rows, ranges }: Summed, first: number, setting: Setting): Line[] {
+  const sum = totals.length === 0 || ranges.length > mostRanges ? undefined : sumOf(rows.map((row) => row[columns.length - 1] ?? { type: 'empty' }), setting.locale)
+  const made: Line[] = []
+  const above: Addend[] = []
+  for (const total of totals) {
+    const name = nameOf(valueColumn(columns), first + made.length)
+    const number = numberOf(total.cell, setting.locale)
+    const formula = number === undefined ? undefined : totalFormula(number, above, sum === undefined ? undefined : { range: ranges.join(), sum })
+    if (number !== undefined) above.push({ name, ...number })
+    made.push(...totalLines(total, columns, formula, setting))
+  }
+  return made
+}
+
+/** The column of the values of totals. A total has a label and a value: a table of one column becomes two. */
+function valueColumn (columns: readonly unknown[]): number {
+  return Math.max(1, columns.length - 1)
+}
+
+/** Points of a total that stands out. */
+export const strongSize = sheetSize * 1.15
+
+/** A label runs over the empty cells at its left. */
+function totalLines ({ label, cell, strong }: ResolvedTotal, columns: readonly ResolvedColumn[], formula: string | undefined, setting: Setting): Line[] {
+  const look: Look = strong ? { bold: true, size: strongSize, top: { style: 'medium', color: setting.style.accent } } : {}
+  const value = valueColumn(columns)
+  const lines = rowsOf([{ type: 'text', runs: label }, cell], (part, index) => {
+    const own = { ...look, align: sideOf(index === 0 ? 'end' : columns.at(-1)?.align ?? 'end', setting.direction) }
+    const number = typed(part, setting.locale)
+    if (number === undefined) return textCells(part, value - 1 + index, own, setting)
+    return [{ style: setting.styles.of({ ...own, format: number.format }), value: { number: number.number, ...(formula === undefined ? {} : { formula }) }, height: lineHeight(own.size ?? sheetSize) }]
+  })
+  return lines.map(({ cells, height }) => ({ cells: cells.map((placed) => ({ ...placed, column: value - 1 + placed.column })), height }))
+}
+
+/** What can be summed with its like: not a date. */
+function numberOf (cell: Cell, locale: string): Summable | undefined {
+  if (cell.type === 'date') return undefined
+  const number = typed(cell, locale)?.number
+  return number === undefined ? undefined : { number, kind: cell.type === 'money' ? cell.currency : cell.type }
+}
+
+/** The sum of cells of one kind, or empty ones; undefined where there is none. */
+function sumOf (cells: readonly Cell[], locale: string): { kind: string, sum: Decimal } | undefined {
+  const numbers = cells.filter(({ type }) => type !== 'empty').map((cell) => numberOf(cell, locale))
+  const [first] = numbers
+  if (first === undefined || !numbers.every((number) => number?.kind === first.kind)) return undefined
+  return { kind: first.kind, sum: numbers.reduce((sum, number) => sum.plus(number?.number ?? 0), new Decimal(0)) }
+}

@@ -1,0 +1,56 @@
+import type { Decimal } from 'decimal.js'
+import { decimalOf, type Json, type JsonObject } from '@dispatch/common'
+import type { Identifier, Text } from './model.ts'
+
+/** The characters that XML 1.0 cannot hold, even as references: most controls, and the two that are no characters. */
+// eslint-disable-next-line no-control-regex -- controls are what it is about
+const unwritable = /[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]/g
+
+/** A text that says something, without the characters that XML cannot hold; a whole number is taken as its digits. */
+export function text (object: JsonObject, name: string): Text {
+  const value = object[name]
+  if (typeof value === 'number') return String(value)
+  if (typeof value !== 'string') return undefined
+  const clean = value.toWellFormed().replaceAll(unwritable, '').trim()
+  return clean === '' ? undefined : clean
+}
+
+/** Without the blanks that people write into an IBAN or a VAT number. */
+export function compact (object: JsonObject, name: string): Text {
+  return text(object, name)?.replaceAll(/\s+/g, '')
+}
+
+/** The day of a date or time. */
+export function day (object: JsonObject, name: string): Text {
+  return text(object, name)?.slice(0, 10)
+}
+
+export function amount (object: JsonObject, name: string): Decimal | undefined {
+  return decimalOf(object[name])
+}
+
+/** The object in a field; an empty one where there is none. */
+export function part (object: JsonObject, name: string): JsonObject {
+  return asObject(object[name])
+}
+
+/** The objects in a list. */
+export function parts (object: JsonObject, name: string): readonly JsonObject[] {
+  const value = object[name]
+  return Array.isArray(value) ? value.map(asObject) : []
+}
+
+export function identifier (object: JsonObject, name: string): Identifier | undefined {
+  const given = part(object, name)
+  const id = text(given, 'id')
+  return id === undefined ? undefined : { id, scheme: text(given, 'scheme') }
+}
+
+/** The group, unless nothing in it is known. */
+export function known<Group extends object> (group: Group): Group | undefined {
+  return Object.values(group).every((value) => value === undefined) ? undefined : group
+}
+
+function asObject (value: Json | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : {}
+}

@@ -1,0 +1,53 @@
+import type { Decimal } from 'decimal.js'
+import { Money, minorDigits } from '@dispatch/common'
+import type { Adjustment, Exemption, Invoice, Tax } from './model.ts'
+import { cents } from '../read/lines.ts'
+
+/** The VAT of one category and rate (BG-23). */
+export type TaxGroup = Tax & { base: Decimal, amount: Decimal, exemption: Exemption | undefined }
+
+/** What the invoice comes to (BG-22), with two decimals at most. */
+export type Totals = Record<'lines' | 'allowances' | 'charges' | 'base' | 'tax' | 'total' | 'due', Decimal> & { taxes: readonly TaxGroup[] }
+
+/** BR-CO-10 to BR-CO-17: each sum is made of rounded amounts, and VAT is rounded once for each category and rate. */
+export function totalsOf (invoice: Invoice): Totals {
+  const { adjustments, prepaid = zero, rounding = zero } = invoice
+  const taxes = taxGroups(invoice)
+  const lines = sum(invoice.lines.map(({ net }) => net))
+  const [allowances, charges] = [total(adjustments, 'allowance'), total(adjustments, 'charge')]
+  const base = lines.sub(allowances).add(charges)
+  const tax = sum(taxes.map(({ amount }) => amount))
+  const withTax = base.add(tax)
+  return { lines, allowances, charges, base, taxes, tax, total: withTax, due: withTax.sub(prepaid).add(rounding) }
+}
+
+const zero = new Money(0)
+
+function sum (amounts: readonly Decimal[]): Decimal {
+  return amounts.reduce((so, amount) => so.add(amount), zero)
+}
+
+function total (adjustments: readonly Adjustment[], kind: Adjustment['kind']): Decimal {
+  return sum(adjustments.filter((adjustment) => adjustment.kind === kind).map(({ amount = zero }) => amount))
+}
+
+/** Categories that have one group each, whatever stands as their rate. */
+const single = new Set(['Z', 'E', 'AE', 'K', 'G', 'O'])
+
+function taxGroups ({ lines, adjustments, exemptions, currency }: Invoice): TaxGroup[] {
+  const parts = [
+    ...lines.map(({ tax, net }) => ({ tax, net })),
+    ...adjustments.map(({ tax, kind, amount = zero }) => ({ tax, net: kind === 'charge' ? amount : amount.neg() }))
+  ]
+  const groups = Map.groupBy(parts, ({ tax: { category, rate } }) => single.has(category) ? category : `${category} ${rate?.toFixed() ?? ''}`)
+  return [...groups.values()].map((members) => {
+    const [{ tax } = { tax: { category: '', rate: undefined } }] = members
+    const base = sum(members.map(({ net }) => net))
+    return { ...tax, base, amount: taxOn(base, tax, currency), exemption: exemptions[tax.category] }
+  })
+}
+
+/** In the smallest unit of the currency: a yen has no decimals. EN 16931 knows two at most. */
+function taxOn (base: Decimal, { rate = zero }: Tax, currency: string): Decimal {
+  return cents(base.mul(rate).div(100).toDecimalPlaces(Math.min(2, minorDigits(currency)), Money.ROUND_HALF_UP))
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from '@dispatch/common'
+import { compact, known, part, text } from '../model/fields.ts'
+import type { Payment } from '../model/model.ts'
+
+type Setting = { currency: string, isDueDateThere: boolean }
+
+/**
+ * How it is paid. A UBL credit note has its due date here, so that one with a due date has a payment too, by means that are
+ * not defined (1).
+ */
+export function readPayment (data: JsonObject, setting: Setting): Payment | undefined {
+  const [given, how] = [part(data, 'payment'), readHow(data)]
+  const reference = text(given, 'reference')
+  const means = text(given, 'means') ?? meansOf(how, setting) ?? (reference === undefined ? undefined : '1')
+  return means === undefined ? undefined : { means, text: text(given, 'text'), reference, ...partsOf(means, how) }
+}
+
+export type How = Pick<Payment, 'account' | 'mandate' | 'card'>
+
+/** All that the data say of how it is paid; which of it the means of payment take is another question. */
+export function readHow (data: JsonObject): How {
+  const [given, bank] = [part(data, 'payment'), part(data, 'bankDetails')]
+  const [mandate, card] = [part(given, 'mandate'), part(given, 'card')]
+  const [number, iban] = [text(card, 'number'), compact(bank, 'iban')?.toUpperCase()]
+  const account = known({ iban, other: iban === undefined ? text(bank, 'account') : undefined })
+  return {
+    account: account === undefined ? undefined : { ...account, holder: text(bank, 'accountHolder'), bic: compact(bank, 'bic') },
+    mandate: known({ reference: text(mandate, 'reference'), creditorId: text(mandate, 'creditorId'), account: compact(mandate, 'account') }),
+    card: number === undefined ? undefined : { number, holder: text(card, 'holder') }
+  }
+}
+
+/** Sellers state their bank details on every invoice: what is collected or paid by card leaves them out, and a transfer the mandate and card. */
+function partsOf (means: string, { account, mandate, card }: How): How {
+  if (['49', '59'].includes(means)) return { account: undefined, mandate, card: undefined }
+  if (['48', '54', '55'].includes(means)) return { account: undefined, mandate: undefined, card }
+  return ['30', '31', '42', '57', '58'].includes(means) ? { account, mandate: undefined, card: undefined } : { account, mandate, card }
+}
+
+/** UNTDID 4461, as it follows from what is given: direct debit, card, credit transfer (58 and 59 inside SEPA). */
+function meansOf ({ account, mandate, card }: How, { currency, isDueDateThere }: Setting): string | undefined {
+  if (mandate !== undefined) return currency === 'EUR' ? '59' : '49'
+  if (card !== undefined) return '48'
+  if (account !== undefined) return currency === 'EUR' && account.iban !== undefined ? '58' : '30'
+  return isDueDateThere ? '1' : undefined
+}

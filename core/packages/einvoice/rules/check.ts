@@ -1,0 +1,42 @@
+import { compileJsonSchema, type JsonObject, type Problem } from '@dispatch/common'
+import type { Invoice } from '../model/model.ts'
+import { readInvoice, type Reading } from '../read/read.ts'
+import { only, rule, type Rule, type Subject } from './rule.ts'
+import { codeRules } from './codes.ts'
+import { coreRules } from './core.ts'
+import { frenchRules } from './france.ts'
+import { nationalRules } from './national.ts'
+import { paymentAdvice, paymentRules } from './payment.ts'
+import { peppolRules } from './peppol.ts'
+import { partsRules, totalsRules } from './totals.ts'
+import { vatRules } from './vat.ts'
+import { totalsOf } from '../model/totals.ts'
+
+/** All that can keep an invoice from being an e-invoice. */
+export const rules: readonly Rule[] = [
+  ...coreRules, ...vatRules, ...totalsRules, ...only(['UBL'], partsRules), ...codeRules, ...paymentRules, ...peppolRules, ...nationalRules,
+  ...only(['CII'], [rule('BG-3', '/precedingInvoices', 'CII D16B has room for one earlier invoice; FACTUR_X and UBL have it for several.', ({ invoice }: { invoice: Invoice }) => invoice.precedingInvoices.length <= 1)])
+]
+
+/** What is told, and keeps nothing from being an e-invoice. */
+export const advice: readonly Rule[] = [...only(['CII', 'FACTUR_X'], partsRules), ...paymentAdvice, ...frenchRules]
+
+const fits = compileJsonSchema({ $ref: 'dispatch:invoice' })
+
+/**
+ * Checks the data of an e-invoice, before anything is made or sent: against the vocabulary, then by every rule. The code of a
+ * problem is the id of the rule, its path the place in the data below `base`.
+ */
+export function checkEInvoice (data: JsonObject, reading: Reading, base: string): { problems: Problem[], warnings: Problem[] } {
+  const fit = fits(data, base)
+  const misfits = fit.ok ? [] : fit.problems
+  const invoice = readInvoice(data, reading)
+  const subject = { invoice, totals: totalsOf(invoice), format: reading.format, data }
+  // What has the wrong type has been told already; the rules would find it missing.
+  const isNews = ({ path }: Problem): boolean => !misfits.some((misfit) => `${path}/`.startsWith(`${misfit.path}/`))
+  return { problems: [...misfits, ...broken(rules, subject, base).filter(isNews)], warnings: broken(advice, subject, base) }
+}
+
+function broken (known: readonly Rule[], subject: Subject, base: string): Problem[] {
+  return known.flatMap(({ id, message, broken }) => broken(subject).map((at) => ({ path: base + at, code: id, message })))
+}

@@ -1,0 +1,66 @@
+import type { Address, Period } from '../model/model.ts'
+import { countriesIn, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type Rule } from './rule.ts'
+
+/** What every invoice and its parts must have (EN 16931-1, BR-01 to BR-65; those left out cannot be broken here). */
+export const coreRules: readonly Rule[] = [
+  rule('BR-02', '/number', 'An invoice has a number (BT-1).', ({ invoice }) => invoice.number !== undefined),
+  rule('BR-03', '/date', 'An invoice has a date of issue (BT-2).', ({ invoice }) => invoice.date !== undefined),
+  rule('BR-05', '/currency', 'An invoice has a currency (BT-5), such as EUR; the template leaves it to the data.', ({ invoice }) => invoice.currency !== ''),
+  rule('BR-06', '/seller/name', 'The seller has a name (BT-27).', ({ invoice }) => invoice.seller.name !== undefined),
+  rule('BR-07', '/customer/name', 'The customer has a name (BT-44).', ({ invoice }) => invoice.customer.name !== undefined),
+  rule('BR-09', '/seller/country', 'The seller\'s address has a country (BT-40), such as FR.', ({ invoice }) => invoice.seller.address.country !== undefined),
+  rule('BR-11', '/customer/country', 'The customer\'s address has a country (BT-55), such as FR.', ({ invoice }) => invoice.customer.address.country !== undefined),
+  rule('BR-16', '/lines', 'An invoice has at least one line (BG-25).', ({ invoice }) => invoice.lines.length > 0),
+  rule('BR-17', '/payee', 'A payee has a name and is not the seller: name, id and registration differ from the seller\'s; leave it out where they do not (BG-10).', ({ invoice: { payee, seller } }) =>
+    payee === undefined || (payee.name !== undefined && ![seller.name, seller.tradingName].includes(payee.name) &&
+      (payee.id === undefined || payee.id.id !== seller.id?.id) && (payee.registration === undefined || payee.registration.id !== seller.registration?.id))),
+  rule('BR-18', '/taxRepresentative/name', 'A tax representative has a name (BT-62).', ({ invoice: { taxRepresentative: given } }) => given === undefined || given.name !== undefined),
+  rule('BR-20', '/taxRepresentative/country', 'A tax representative\'s address has a country (BT-69).', ({ invoice: { taxRepresentative: given } }) => given === undefined || given.address.country !== undefined),
+  rule('BR-56', '/taxRepresentative/vatId', 'A tax representative has a VAT number (BT-63).', ({ invoice: { taxRepresentative: given } }) => given === undefined || given.vatId !== undefined),
+  ruleOfLines('BR-22', '/quantity', 'A line has a quantity (BT-129).', ({ quantity }) => quantity !== undefined),
+  ruleOfLines('BR-25', '/description', 'A line says what it is about: a description, or a name (BT-153).', ({ name }) => name !== undefined),
+  ruleOfLines('BR-26', '/unitPrice', 'A line has a price (BT-146).', ({ price }) => price !== undefined),
+  ruleOfLines('BR-27', '/unitPrice', 'A price is not negative (BT-146); take the quantity below 0 instead.', ({ price }) => price?.isNegative() !== true || price.isZero()),
+  ruleOfLines('BR-28', '/grossPrice', 'A gross price is not negative (BT-148).', ({ grossPrice }) => grossPrice?.isNegative() !== true || grossPrice.isZero()),
+  rule('BR-29', '/period/end', 'A period does not end before it starts (BT-74).', ({ invoice }) => isInOrder(invoice.period)),
+  ruleOfLines('BR-30', '/period/end', 'A line\'s period does not end before it starts (BT-135).', ({ period }) => isInOrder(period)),
+  ruleOfAdjustments('BR-31', 'invoice', 'allowance', '/amount', 'An allowance has an amount, or a percent (BT-92).', ({ amount }) => amount !== undefined),
+  ruleOfAdjustments('BR-32', 'invoice', 'allowance', '/taxCategory', 'An allowance has a VAT category (BT-95), of its own or the invoice\'s; beside a rate above 0 it is S.', ({ tax }) => tax.category !== ''),
+  ruleOfAdjustments('BR-33', 'invoice', 'allowance', '/reason', 'An allowance has a reason, or the code of one (BT-97, BT-98).', ({ reason, reasonCode }) => (reason ?? reasonCode) !== undefined),
+  ruleOfAdjustments('BR-36', 'invoice', 'charge', '/amount', 'A charge has an amount, or a percent (BT-99).', ({ amount }) => amount !== undefined),
+  ruleOfAdjustments('BR-37', 'invoice', 'charge', '/taxCategory', 'A charge has a VAT category (BT-102), of its own or the invoice\'s; beside a rate above 0 it is S.', ({ tax }) => tax.category !== ''),
+  ruleOfAdjustments('BR-38', 'invoice', 'charge', '/reason', 'A charge has a reason, or the code of one (BT-104, BT-105).', ({ reason, reasonCode }) => (reason ?? reasonCode) !== undefined),
+  ruleOfAdjustments('BR-41', 'lines', 'allowance', '/amount', 'An allowance has an amount, or a percent (BT-136).', ({ amount }) => amount !== undefined),
+  ruleOfAdjustments('BR-42', 'lines', 'allowance', '/reason', 'An allowance has a reason, or the code of one (BT-139, BT-140).', ({ reason, reasonCode }) => (reason ?? reasonCode) !== undefined),
+  ruleOfAdjustments('BR-43', 'lines', 'charge', '/amount', 'A charge has an amount, or a percent (BT-141).', ({ amount }) => amount !== undefined),
+  ruleOfAdjustments('BR-44', 'lines', 'charge', '/reason', 'A charge has a reason, or the code of one (BT-144, BT-145).', ({ reason, reasonCode }) => (reason ?? reasonCode) !== undefined),
+  rule('BR-51', '/payment/card/number', 'Of a card\'s number an invoice shows the last 4 to 6 digits (BT-87).', ({ invoice: { payment } }) => payment?.card === undefined || /^[0-9*]{4,6}$/.test(payment.card.number)),
+  ruleOfEach('BR-52', 'A supporting document has a reference (BT-122).', ({ invoice }) => invoice.attachments.map(({ id }, index) => ({ id, index })), ({ index }) => `/attachments/${index}/id`, ({ id }) => id !== ''),
+  rule('BR-53', '/taxCurrencyAmount', 'With a currency of VAT accounting, the VAT is stated in it (BT-111).', ({ invoice }) => invoice.taxCurrency === undefined || invoice.taxCurrencyAmount !== undefined),
+  ruleOfLines('BR-54', '/attributes', 'An attribute has a name and a value (BT-160, BT-161).', ({ attributes }) => attributes.every(({ name, value }) => name !== '' && value !== '')),
+  ruleOfEach('BR-55', 'A reference to an earlier invoice has its number (BT-25).', ({ invoice }) => invoice.precedingInvoices.map(({ number }, index) => ({ number, index })), ({ index }) => `/precedingInvoices/${index}/number`, ({ number }) => number !== ''),
+  rule('BR-57', '/delivery/country', 'An address of delivery has a country (BT-80).', ({ invoice: { delivery } }) => delivery === undefined || delivery.address.country !== undefined || isEmpty(delivery.address)),
+  rule('BR-61', '/bankDetails', 'A credit transfer (30, 58) needs the account: an iban or an account (BT-84).', ({ invoice: { payment } }) => payment === undefined || !['30', '58'].includes(payment.means) || payment.account !== undefined),
+  ruleOfEach('BR-62', 'An electronic address has a scheme of the EAS list (BT-34, BT-49).', parties, ({ at }) => `${at}/electronicAddress/scheme`, ({ party: { electronicAddress: given } }) => given === undefined || given.scheme !== undefined),
+  ruleOfLines('BR-64', '/standardItemId/scheme', 'A standard identifier has a scheme (BT-157): 0160 for a GTIN.', ({ standardItemId: given }) => given === undefined || given.scheme !== undefined),
+  ruleOfLines('BR-65', '/classifications', 'A classification has a code and its list (BT-158).', ({ classifications }) => classifications.every(({ code, list }) => code !== '' && list !== '')),
+  rule('BR-CO-03', '/taxPointCode', 'When VAT becomes due is said by a date or by a code, not by both (BT-7, BT-8).', ({ invoice }) => invoice.taxPointDate === undefined || invoice.taxPointCode === undefined),
+  ruleOfLines('BR-CO-04', '/taxCategory', 'A line has a VAT category (BT-151), of its own or the invoice\'s; beside a rate above 0 it is S.', ({ tax }) => tax.category !== ''),
+  ruleOfEach('BR-CO-09', 'A VAT number begins with its country, such as FR; EL for Greece (BT-31, BT-48, BT-63).', ({ invoice }) => [
+    { id: invoice.seller.vatId, at: '/seller' }, { id: invoice.customer.vatId, at: '/customer' }, { id: invoice.taxRepresentative?.vatId, at: '/taxRepresentative' }
+  ], ({ at }) => `${at}/vatId`, ({ id }, { format }) => id === undefined || id.startsWith('EL') || countriesIn(format).has(id.slice(0, 2))),
+  rule('BR-CO-25', '/dueDate', 'Where something is to be paid, the invoice says until when: a due date, or terms of payment (BT-9, BT-20).', ({ invoice, totals, format }) => (format === 'UBL' && invoice.isCreditNote) || totals.due.lte(0) || (invoice.dueDate ?? invoice.paymentTerms) !== undefined),
+  rule('BR-CO-26', '/seller/vatId', 'The seller can be told from others: by a VAT number, a registration or an id (BT-29 to BT-31).', ({ invoice: { seller } }) => (seller.vatId ?? seller.registration ?? seller.id) !== undefined),
+  ruleOfEach('UBL-DT-06', 'The content of a supporting document comes with its mediaType and filename (BT-125).', ({ invoice }) => invoice.attachments.map((attachment, index) => ({ attachment, index })), ({ index }) => `/attachments/${index}`,
+    ({ attachment: { content, mediaType, filename } }) => content === undefined || (mediaType !== undefined && filename !== undefined)),
+  ruleOfEach('not_base64', 'The content of a supporting document is whole Base64, with its padding (BT-125).', ({ invoice }) => invoice.attachments.map(({ content }, index) => ({ content, index })), ({ index }) => `/attachments/${index}/content`,
+    ({ content }) => content === undefined || Buffer.from(content, 'base64').toString('base64') === content)
+]
+
+function isInOrder (period: Period | undefined): boolean {
+  return period?.start === undefined || period.end === undefined || period.start <= period.end
+}
+
+function isEmpty (address: Address): boolean {
+  return Object.values(address).every((line) => line === undefined)
+}

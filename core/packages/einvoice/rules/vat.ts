@@ -1,0 +1,124 @@
+import type { Decimal } from 'decimal.js'
+import { parts } from '../model/fields.ts'
+import type { Invoice, Tax, Text } from '../model/model.ts'
+import { exemptionOf } from '../read/read.ts'
+import { only, rule, ruleOfEach, type Rule, type Subject } from './rule.ts'
+
+type Rate = 'above 0' | '0 or above' | '0' | 'none'
+
+/** What a VAT category asks for: `family` begins the ids of its rules, which are numbered alike for all (EN 16931-1, 6.4.3). */
+type Category = {
+  code: string
+  family: string
+  name: string
+  rate: Rate
+  /** What else CII takes: its validators take no rate of 0 here. */
+  inCii?: Partial<Record<Taxed['number'], Rate>>
+  seller: 'VAT or tax number' | 'VAT number' | 'no VAT number'
+  customer?: 'VAT number' | 'VAT number or registration' | 'no VAT number'
+  reason: 'needed' | 'none'
+}
+
+const categories: readonly Category[] = [
+  { code: 'S', family: 'BR-S', name: 'standard rate', rate: 'above 0', seller: 'VAT or tax number', reason: 'none' },
+  { code: 'Z', family: 'BR-Z', name: 'zero rate', rate: '0', seller: 'VAT or tax number', reason: 'none' },
+  { code: 'E', family: 'BR-E', name: 'exempt', rate: '0', seller: 'VAT or tax number', reason: 'needed' },
+  { code: 'AE', family: 'BR-AE', name: 'reverse charge', rate: '0', seller: 'VAT or tax number', customer: 'VAT number or registration', reason: 'needed' },
+  { code: 'K', family: 'BR-IC', name: 'supply inside the EU', rate: '0', seller: 'VAT number', customer: 'VAT number', reason: 'needed' },
+  { code: 'G', family: 'BR-G', name: 'export', rate: '0', seller: 'VAT number', reason: 'needed' },
+  { code: 'O', family: 'BR-O', name: 'outside of VAT', rate: 'none', seller: 'no VAT number', customer: 'no VAT number', reason: 'needed' },
+  { code: 'L', family: 'BR-AF', name: 'IGIC', rate: '0 or above', inCii: { '05': 'above 0', '06': 'above 0', '07': 'above 0' }, seller: 'VAT or tax number', reason: 'none' },
+  { code: 'M', family: 'BR-AG', name: 'IPSI', rate: '0 or above', inCii: { '06': 'above 0', '07': 'above 0' }, seller: 'VAT or tax number', reason: 'none' }
+]
+
+/** Something that has a VAT category; `number`: of the rule about its rate. */
+type Taxed = { tax: Tax, at: string, number: '05' | '06' | '07' }
+
+function taxed ({ lines, adjustments }: Invoice): Taxed[] {
+  return [
+    ...lines.map(({ tax, at }) => ({ tax, at, number: '05' as const })),
+    ...adjustments.map(({ tax, at, kind }) => ({ tax, at, number: kind === 'allowance' ? '06' as const : '07' as const }))
+  ]
+}
+
+/** The rules of each category (BR-S-*, BR-Z-*, BR-E-*, BR-AE-*, BR-IC-*, BR-G-*, BR-O-*, BR-AF-*, BR-AG-*); the sums of the groups (-08, -09) are computed here. */
+export const vatRules: readonly Rule[] = [
+  ...categories.flatMap(rulesOf),
+  rule('BR-B-01', '/taxCategory', 'Split payment (B) is for invoices inside Italy: every country in them is IT.', ({ invoice }) => !uses(invoice, 'B') || countriesOf(invoice).every((country) => country === undefined || country === 'IT')),
+  ruleOfEach('BR-B-02', 'An invoice with split payment (B) has nothing at the standard rate (S).', ({ invoice }) => uses(invoice, 'B') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'S'),
+  ...only(['FACTUR_X'], [ruleOfEach('BR-CL-18', 'Factur-X does not know split payment (B); UBL and CII do.', ({ invoice }) => taxed(invoice), ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'B')]),
+  ruleOfEach('BR-48', 'Split payment (B) has a rate (BT-119).', ({ invoice }) => taxed(invoice).filter(({ tax }) => tax.category === 'B'), ({ at }) => `${at}/taxRate`, ({ tax }) => tax.rate !== undefined),
+  rule('BR-IC-11', '/delivery/date', 'A supply inside the EU (K) says when it was delivered, or its period (BT-72, BG-14).', ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.date !== undefined || invoice.period !== undefined),
+  rule('BR-IC-12', '/delivery/country', 'A supply inside the EU (K) says the country that it was delivered to (BT-80).', ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.address.country !== undefined),
+  ruleOfEach('BR-CO-17', 'A rate is 0, or 0.5 and more: the validators of EN 16931 take one that rounds to 0 for none.', ({ invoice }) => taxed(invoice), ({ at }) => `${at}/taxRate`, ({ tax: { rate } }) => rate === undefined || rate.isZero() || rate.gte('0.5')),
+  ruleOfEach('BR-O-12', 'An invoice with something outside of VAT (O) has nothing else.', ({ invoice }) => uses(invoice, 'O') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category === 'O' || tax.category === '')
+]
+
+function countriesOf ({ seller, customer, taxRepresentative, delivery, lines }: Invoice): Text[] {
+  return [seller.address.country, customer.address.country, taxRepresentative?.address.country, delivery?.address.country, ...lines.map(({ origin }) => origin)]
+}
+
+function uses (invoice: Invoice, code: string): boolean {
+  return taxed(invoice).some(({ tax }) => tax.category === code)
+}
+
+function rulesOf (category: Category): Rule[] {
+  const { code, family, name, seller, customer, reason } = category
+  const id = (number: string): string => `${family}-${number}`
+  const said = `${code} (${name})`
+  return [
+    ...(['05', '06', '07'] as const).flatMap((number) => rateRules(category, number)),
+    rule(id('02'), '/seller/vatId', `With ${said} the seller has ${seller === 'no VAT number' ? 'no VAT number, nor has a tax representative' : `a ${seller}, or a tax representative who has one`}.`, ({ invoice }) => !uses(invoice, code) || sellerHas(invoice, seller)),
+    ...customer === undefined ? [] : [rule(id('02'), '/customer/vatId', `With ${said} the customer has ${customer === 'no VAT number' ? '' : 'a '}${customer}.`, ({ invoice }) => !uses(invoice, code) || customerHas(invoice, customer))],
+    ...reason === 'needed' ? [reasonNeeded(category), oneReason(category)] : [noReason(category)]
+  ]
+}
+
+function rateRules ({ code, family, name, rate, inCii }: Category, number: Taxed['number']): Rule[] {
+  const rateIs = (wanted: Rate): Rule => ruleOfEach(`${family}-${number}`, `The rate of ${code} (${name}) is ${wanted === 'none' ? 'left out' : wanted}.`,
+    ({ invoice }) => taxed(invoice).filter((part) => part.tax.category === code && part.number === number), ({ at }) => `${at}/taxRate`, ({ tax }) => isRate(tax.rate, wanted))
+  return [...only(['UBL'], [rateIs(rate)]), ...only(['CII', 'FACTUR_X'], [rateIs(inCii?.[number] ?? rate)])]
+}
+
+function isRate (rate: Decimal | undefined, wanted: Rate): boolean {
+  if (wanted === 'none') return rate === undefined
+  if (wanted === '0') return rate?.isZero() === true
+  return rate !== undefined && (wanted === 'above 0' ? rate.gt(0) : rate.gte(0))
+}
+
+function sellerHas ({ seller, taxRepresentative }: Invoice, wanted: Category['seller']): boolean {
+  const vatId = seller.vatId ?? taxRepresentative?.vatId
+  if (wanted === 'no VAT number') return vatId === undefined
+  return vatId !== undefined || (wanted === 'VAT or tax number' && seller.taxId !== undefined)
+}
+
+function customerHas ({ customer }: Invoice, wanted: Category['customer']): boolean {
+  if (wanted === 'no VAT number') return customer.vatId === undefined
+  return customer.vatId !== undefined || (wanted === 'VAT number or registration' && customer.registration !== undefined)
+}
+
+function reasonNeeded ({ code, family, name }: Category): Rule {
+  return ruleOfEach(`${family}-10`, `With ${code} (${name}) the invoice says why: taxExemptionReason or taxExemptionCode (BT-120, BT-121).`,
+    ({ invoice }) => invoice.exemptions[code] === undefined ? taxed(invoice).filter(({ tax }) => tax.category === code).slice(0, 1) : [], ({ at }) => `${at}/taxExemptionReason`, () => false)
+}
+
+function noReason ({ code, family, name }: Category): Rule {
+  return ruleOfEach(`${family}-10`, `With ${code} (${name}) there is no reason for an exemption.`, (subject) => withReason(subject, code), ({ at }) => `${at}/taxExemptionReason`, () => false)
+}
+
+/** All that is in one category stands in one group, which has one reason. */
+function oneReason ({ code, family, name }: Category): Rule {
+  return ruleOfEach(`${family}-01`, `All that is ${code} (${name}) has the same reason: an invoice has one for each category.`, (subject) => {
+    const [first, ...others] = withReason(subject, code)
+    return others.filter(({ reason }) => reason !== first?.reason)
+  }, ({ at }) => `${at}/taxExemptionReason`, () => false)
+}
+
+/** What is in a category and gives a reason of its own. */
+function withReason ({ data, invoice }: Subject, code: string): { at: string, reason: string }[] {
+  const given = [...parts(data, 'lines'), ...parts(data, 'allowances'), ...parts(data, 'charges')]
+  return taxed(invoice).flatMap(({ tax, at }, index) => {
+    const exemption = tax.category === code ? exemptionOf(given[index] ?? {}) : undefined
+    return exemption === undefined ? [] : [{ at, reason: `${exemption.code ?? ''} ${exemption.reason ?? ''}` }]
+  })
+}

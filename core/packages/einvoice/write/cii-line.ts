@@ -1,0 +1,53 @@
+import type { Decimal } from 'decimal.js'
+import { allowanceCharge, object, period, tradeTax } from './cii-parts.ts'
+import type { Line } from '../model/model.ts'
+import { group, value, type Xml } from './xml.ts'
+
+export function ciiLine (line: Line): Xml {
+  const { id, note, orderLine, quantity, unit } = line
+  return group('ram:IncludedSupplyChainTradeLineItem', [
+    group('ram:AssociatedDocumentLineDocument', [value('ram:LineID', id), group('ram:IncludedNote', [value('ram:Content', note)])]),
+    product(line),
+    group('ram:SpecifiedLineTradeAgreement', [
+      group('ram:BuyerOrderReferencedDocument', [value('ram:LineID', orderLine)]),
+      ...prices(line)
+    ]),
+    group('ram:SpecifiedLineTradeDelivery', [value('ram:BilledQuantity', quantity?.toFixed(), { unitCode: unit })]),
+    settlement(line)
+  ])
+}
+
+function product ({ standardItemId, sellerItemId, buyerItemId, name, description, attributes, classifications, origin }: Line): Xml {
+  return group('ram:SpecifiedTradeProduct', [
+    value('ram:GlobalID', standardItemId?.id, { schemeID: standardItemId?.scheme }),
+    value('ram:SellerAssignedID', sellerItemId),
+    value('ram:BuyerAssignedID', buyerItemId),
+    value('ram:Name', name),
+    value('ram:Description', description),
+    ...attributes.map((attribute) => group('ram:ApplicableProductCharacteristic', [value('ram:Description', attribute.name), value('ram:Value', attribute.value)])),
+    ...classifications.map(({ code, list, version }) => group('ram:DesignatedProductClassification', [value('ram:ClassCode', code, { listID: list, listVersionID: version })])),
+    group('ram:OriginTradeCountry', [value('ram:ID', origin)])
+  ])
+}
+
+function prices ({ price, grossPrice, priceDiscount, priceQuantity, unit }: Line): Xml[] {
+  const charged = (amount: Decimal | undefined): Xml[] => [value('ram:ChargeAmount', amount?.toFixed()), value('ram:BasisQuantity', priceQuantity?.toFixed(), { unitCode: unit })]
+  return [
+    grossPrice === undefined ? '' : group('ram:GrossPriceProductTradePrice', [
+      ...charged(grossPrice),
+      group('ram:AppliedTradeAllowanceCharge', [group('ram:ChargeIndicator', [value('udt:Indicator', 'false')]), value('ram:ActualAmount', priceDiscount?.toFixed())])
+    ]),
+    group('ram:NetPriceProductTradePrice', charged(price))
+  ]
+}
+
+function settlement ({ tax, adjustments, net, accounting, ...line }: Line): Xml {
+  return group('ram:SpecifiedLineTradeSettlement', [
+    tradeTax('ram:ApplicableTradeTax', tax),
+    period(line.period),
+    ...adjustments.map((adjustment) => allowanceCharge(adjustment, 'line')),
+    group('ram:SpecifiedTradeSettlementLineMonetarySummation', [value('ram:LineTotalAmount', net.toFixed(2))]),
+    object(line.object),
+    group('ram:ReceivableSpecifiedTradeAccountingAccount', [value('ram:ID', accounting)])
+  ])
+}

@@ -1,0 +1,53 @@
+import { identifier } from './cii-parts.ts'
+import type { Address, Invoice, Party, Text } from '../model/model.ts'
+import { group, value, type Xml } from './xml.ts'
+
+/** A seller or customer; its tax number besides that of VAT (BT-32) and its legal form (BT-33) are stated of the seller alone. */
+export function ciiParty (element: string, party: Party, { taxId, legalForm }: Partial<Pick<Party, 'taxId' | 'legalForm'>> = {}): Xml {
+  const { name, tradingName, registration, contact, electronicAddress, vatId } = party
+  return group(element, [
+    identifier(party.id),
+    value('ram:Name', name),
+    value('ram:Description', legalForm),
+    group('ram:SpecifiedLegalOrganization', [value('ram:ID', registration?.id, { schemeID: registration?.scheme }), value('ram:TradingBusinessName', tradingName)]),
+    group('ram:DefinedTradeContact', [
+      value('ram:PersonName', contact?.name),
+      group('ram:TelephoneUniversalCommunication', [value('ram:CompleteNumber', contact?.phone)]),
+      group('ram:EmailURIUniversalCommunication', [value('ram:URIID', contact?.email)])
+    ]),
+    ciiAddress(party.address),
+    group('ram:URIUniversalCommunication', [value('ram:URIID', electronicAddress?.id, { schemeID: electronicAddress?.scheme })]),
+    taxRegistration(vatId, 'VA'),
+    taxRegistration(taxId, 'FC')
+  ])
+}
+
+function taxRegistration (id: Text, schemeID: 'VA' | 'FC'): Xml {
+  return group('ram:SpecifiedTaxRegistration', [value('ram:ID', id, { schemeID })])
+}
+
+function ciiAddress ({ line1, line2, line3, city, postalCode, region, country }: Address): Xml {
+  return group('ram:PostalTradeAddress', [
+    value('ram:PostcodeCode', postalCode),
+    value('ram:LineOne', line1),
+    value('ram:LineTwo', line2),
+    value('ram:LineThree', line3),
+    value('ram:CityName', city),
+    value('ram:CountryID', country),
+    value('ram:CountrySubDivisionName', region)
+  ])
+}
+
+export function ciiRepresentative ({ taxRepresentative: given }: Invoice): Xml {
+  return given === undefined ? '' : group('ram:SellerTaxRepresentativeTradeParty', [value('ram:Name', given.name), ciiAddress(given.address), taxRegistration(given.vatId, 'VA')])
+}
+
+export function ciiPayee ({ payee }: Invoice): Xml {
+  if (payee === undefined) return ''
+  const { name, id, registration } = payee
+  return group('ram:PayeeTradeParty', [identifier(id), value('ram:Name', name), group('ram:SpecifiedLegalOrganization', [value('ram:ID', registration?.id, { schemeID: registration?.scheme })])])
+}
+
+export function ciiShipTo ({ delivery }: Invoice): Xml {
+  return delivery === undefined ? '' : group('ram:ShipToTradeParty', [identifier(delivery.location), value('ram:Name', delivery.name), ciiAddress(delivery.address)])
+}

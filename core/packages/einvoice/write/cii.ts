@@ -1,0 +1,138 @@
+import { ciiLine } from './cii-line.ts'
+import { allowanceCharge, date, object, period, reference } from './cii-parts.ts'
+import { ciiParty, ciiPayee, ciiRepresentative, ciiShipTo } from './cii-party.ts'
+import { ciiPayment, ciiTerms } from './cii-payment.ts'
+import type { Attachment, Invoice } from '../model/model.ts'
+import { totalsOf, type TaxGroup, type Totals } from '../model/totals.ts'
+import { document, group, value, type Xml } from './xml.ts'
+
+const unece = 'urn:un:unece:uncefact:data:standard'
+const namespaces = {
+  'xmlns:rsm': `${unece}:CrossIndustryInvoice:100`,
+  'xmlns:ram': `${unece}:ReusableAggregateBusinessInformationEntity:100`,
+  'xmlns:qdt': `${unece}:QualifiedDataType:100`,
+  'xmlns:udt': `${unece}:UnqualifiedDataType:100`
+} as const
+
+/** BT-24: EN 16931 itself, which is also the profile of that name of Factur-X. */
+const guideline = 'urn:cen.eu:en16931:2017'
+
+/** The invoice or credit note in UN/CEFACT CII D16B: what a Factur-X carries, too. */
+export function writeCii (invoice: Invoice): string {
+  const { businessProcess, number, type, notes, lines } = invoice
+  return document('rsm:CrossIndustryInvoice', namespaces, [
+    group('rsm:ExchangedDocumentContext', [
+      group('ram:BusinessProcessSpecifiedDocumentContextParameter', [value('ram:ID', businessProcess)]),
+      group('ram:GuidelineSpecifiedDocumentContextParameter', [value('ram:ID', guideline)])
+    ]),
+    group('rsm:ExchangedDocument', [
+      value('ram:ID', number),
+      value('ram:TypeCode', type),
+      date('ram:IssueDateTime', invoice.date),
+      ...notes.map(({ code, text }) => group('ram:IncludedNote', [value('ram:Content', text), value('ram:SubjectCode', code)]))
+    ]),
+    group('rsm:SupplyChainTradeTransaction', [
+      ...lines.map(ciiLine),
+      agreement(invoice),
+      delivery(invoice),
+      settlement(invoice)
+    ])
+  ])
+}
+
+function agreement (invoice: Invoice): Xml {
+  const { references: { buyer, salesOrder, order, contract, tender, project, ...references }, attachments, seller, customer } = invoice
+  return group('ram:ApplicableHeaderTradeAgreement', [
+    value('ram:BuyerReference', buyer),
+    ciiParty('ram:SellerTradeParty', seller, seller),
+    ciiParty('ram:BuyerTradeParty', customer),
+    ciiRepresentative(invoice),
+    reference('ram:SellerOrderReferencedDocument', salesOrder),
+    reference('ram:BuyerOrderReferencedDocument', order),
+    reference('ram:ContractReferencedDocument', contract),
+    ...attachments.map(attachment),
+    tender === undefined ? '' : group('ram:AdditionalReferencedDocument', [value('ram:IssuerAssignedID', tender), value('ram:TypeCode', '50')]),
+    object(references.object),
+    // The schema wants a name beside the identifier.
+    project === undefined ? '' : group('ram:SpecifiedProcuringProject', [value('ram:ID', project), value('ram:Name', 'Project reference')])
+  ])
+}
+
+/** A supporting document: of the type 916 (UNTDID 1001). */
+function attachment ({ id, url, description, content, mediaType, filename }: Attachment): Xml {
+  return group('ram:AdditionalReferencedDocument', [
+    value('ram:IssuerAssignedID', id),
+    value('ram:URIID', url),
+    value('ram:TypeCode', '916'),
+    value('ram:Name', description),
+    value('ram:AttachmentBinaryObject', content, { mimeCode: mediaType, filename })
+  ])
+}
+
+function delivery (invoice: Invoice): Xml {
+  const content = [
+    ciiShipTo(invoice),
+    group('ram:ActualDeliverySupplyChainEvent', [date('ram:OccurrenceDateTime', invoice.delivery?.date)]),
+    reference('ram:DespatchAdviceReferencedDocument', invoice.references.despatch),
+    reference('ram:ReceivingAdviceReferencedDocument', invoice.references.receipt)
+  ]
+  // The schema wants the element, whatever is in it.
+  return group('ram:ApplicableHeaderTradeDelivery', content) || '<ram:ApplicableHeaderTradeDelivery/>'
+}
+
+function settlement (invoice: Invoice): Xml {
+  const { currency, taxCurrency, payment, adjustments, precedingInvoices, references } = invoice
+  const totals = totalsOf(invoice)
+  return group('ram:ApplicableHeaderTradeSettlement', [
+    value('ram:CreditorReferenceID', payment?.mandate?.creditorId),
+    value('ram:PaymentReference', payment?.reference),
+    value('ram:TaxCurrencyCode', taxCurrency),
+    value('ram:InvoiceCurrencyCode', currency),
+    ciiPayee(invoice),
+    ciiPayment(payment),
+    ...totals.taxes.map((tax, index) => taxGroup(tax, invoice, index)),
+    period(invoice.period),
+    ...adjustments.map((adjustment) => allowanceCharge(adjustment)),
+    ciiTerms(invoice),
+    summation(invoice, totals),
+    ...precedingInvoices.map((preceding) => group('ram:InvoiceReferencedDocument', [
+      value('ram:IssuerAssignedID', preceding.number),
+      date('ram:FormattedIssueDateTime', preceding.date, 'qdt:DateTimeString')
+    ])),
+    group('ram:ReceivableSpecifiedTradeAccountingAccount', [value('ram:ID', references.accounting)])
+  ])
+}
+
+/** UNTDID 2475, which CII uses where the semantic model and UBL have UNTDID 2005. */
+const taxPointCodes: Readonly<Record<string, string>> = { 3: '5', 35: '29', 432: '72' }
+
+/** The tax point stands in the first group alone (CII-SR-461). */
+function taxGroup ({ amount, exemption, base, category, rate }: TaxGroup, { taxPointDate, taxPointCode }: Invoice, index: number): Xml {
+  return group('ram:ApplicableTradeTax', [
+    value('ram:CalculatedAmount', amount.toFixed(2)),
+    value('ram:TypeCode', 'VAT'),
+    value('ram:ExemptionReason', exemption?.reason),
+    value('ram:BasisAmount', base.toFixed(2)),
+    value('ram:CategoryCode', category),
+    value('ram:ExemptionReasonCode', exemption?.code),
+    index === 0 ? date('ram:TaxPointDate', taxPointDate, 'udt:DateString') : '',
+    taxPointCode === undefined ? '' : value('ram:DueDateTypeCode', taxPointCodes[taxPointCode]),
+    value('ram:RateApplicablePercent', rate?.toFixed())
+  ])
+}
+
+function summation ({ adjustments, currency, taxCurrency, taxCurrencyAmount, prepaid, rounding }: Invoice, { lines, charges, allowances, base, tax, total, due }: Totals): Xml {
+  const has = (kind: 'allowance' | 'charge'): boolean => adjustments.some((adjustment) => adjustment.kind === kind)
+  return group('ram:SpecifiedTradeSettlementHeaderMonetarySummation', [
+    value('ram:LineTotalAmount', lines.toFixed(2)),
+    has('charge') ? value('ram:ChargeTotalAmount', charges.toFixed(2)) : '',
+    has('allowance') ? value('ram:AllowanceTotalAmount', allowances.toFixed(2)) : '',
+    value('ram:TaxBasisTotalAmount', base.toFixed(2)),
+    value('ram:TaxTotalAmount', tax.toFixed(2), { currencyID: currency }),
+    taxCurrency === undefined ? '' : value('ram:TaxTotalAmount', taxCurrencyAmount?.toFixed(2), { currencyID: taxCurrency }),
+    value('ram:RoundingAmount', rounding?.toFixed(2)),
+    value('ram:GrandTotalAmount', total.toFixed(2)),
+    value('ram:TotalPrepaidAmount', prepaid?.toFixed(2)),
+    value('ram:DuePayableAmount', due.toFixed(2))
+  ])
+}

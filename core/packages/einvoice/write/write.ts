@@ -1,0 +1,55 @@
+import { isCurrency, type Json, type JsonObject } from '@dispatch/common'
+import { writeCii } from './cii.ts'
+import { parts } from '../model/fields.ts'
+import type { Invoice, Line } from '../model/model.ts'
+import { readInvoice, type Reading } from '../read/read.ts'
+import { totalsOf, type TaxGroup } from '../model/totals.ts'
+import { writeUbl } from './ubl.ts'
+
+/** An e-invoice as XML, and its data with all that was computed, for the page that goes with it. */
+export type EInvoice = { xml: string, data: JsonObject }
+
+/** The currency of a template whose data name none: its own, or that which its expression falls back to; undefined when neither tells, EUR without a word about it. */
+export function currencyOf (named = 'EUR'): string | undefined {
+  const [, fallback = named] = /\bdefault:\s*["']([A-Z]{3})["']/.exec(named) ?? []
+  return isCurrency(fallback) ? fallback : undefined
+}
+
+/** Writes an e-invoice of data that have been checked ({@link import('./check.ts').checkEInvoice}). */
+export function eInvoiceOf (given: unknown, reading: Reading): EInvoice {
+  const data = given as JsonObject
+  const invoice = readInvoice(data, reading)
+  return { xml: reading.format === 'UBL' ? writeUbl(invoice) : writeCii(invoice), data: completed(data, invoice) }
+}
+
+/** The data of an e-invoice as its page shows them. */
+export function shownOf (given: unknown, reading: Reading): JsonObject {
+  const data = given as JsonObject
+  return completed(data, readInvoice(data, reading))
+}
+
+/** The data with the sums in them, so that the page shows what the XML says. */
+function completed (data: JsonObject, invoice: Invoice): JsonObject {
+  const { lines, tax, taxes, total, due } = totalsOf(invoice)
+  return {
+    ...data,
+    currency: invoice.currency,
+    lines: parts(data, 'lines').map((line, index) => completedLine(line, invoice.lines[index])),
+    subtotal: lines.toFixed(2),
+    taxAmount: tax.toFixed(2),
+    total: total.toFixed(2),
+    amountDue: due.toFixed(2),
+    taxes: taxes.map(completedTax)
+  }
+}
+
+function completedLine (data: JsonObject, line: Line | undefined): Json {
+  if (line === undefined) return data
+  const { id, unit, price, tax: { category, rate }, net } = line
+  return { ...data, id, unit, unitPrice: price?.toFixed() ?? '0', taxCategory: category, ...(rate === undefined ? {} : { taxRate: rate.toFixed() }), total: net.toFixed(2) }
+}
+
+function completedTax ({ category, rate, base, amount, exemption }: TaxGroup): Json {
+  const reason = exemption?.reason ?? exemption?.code
+  return { category, ...(rate === undefined ? {} : { rate: rate.toFixed() }), base: base.toFixed(2), amount: amount.toFixed(2), ...(reason === undefined ? {} : { reason }) }
+}

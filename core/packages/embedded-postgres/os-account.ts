@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process'
+import { chownSync, lchownSync, lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { copyBinaries, type Binaries } from './binaries.ts'
+import { StartError } from './error.ts'
+
+/** Which account runs PostgreSQL, and how a command is started under it. */
+export type Account = {
+  binaries: Binaries
+  /** Words put before the command: none, or `unshare` with its options. */
+  prefix: string[]
+  /** For `spawn`: empty when the account is the one that runs the service. */
+  ids: { uid?: number, gid?: number }
+  /** Who owns the files of the database, as the service sees it. */
+  owner: { uid: number, gid: number }
+}
+
+/** A file below the database's folder that the account does not get. */
+export const passwordFile = 'password'
+
+/** "nobody" on Linux and the overflow id of user namespaces: it owns nothing else and needs no entry in /etc/passwd. */
+const nobody = { uid: 65534, gid: 65534 }
+const unshare = ['unshare', '--user', `--map-user=${nobody.uid}`, `--map-group=${nobody.gid}`]
+
+/**
+ * PostgreSQL refuses to run as root. A root service runs it as `nobody`; where `nobody` cannot reach the files (a checkout in a
+ * 0700 home), in a user namespace that shows root as `nobody`; without namespaces, from a copy of the binaries beside the data.
+ * Gives the folders to the account.
+ * @param folders the database's own folder first, then those outside it (the socket's)
+ * @throws StartError when no account can reach the folders.
+ */
+export function chooseAccount (binaries: Binaries, folders: [string, ...string[]]): Account {
+  const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  if (own.uid !== 0) return { binaries, prefix: [], ids: {}, owner: own }
+  const account = rootAccount(binaries, folders)
+  for (const folder of folders) giveTo(account.owner, folder)
+  return account
+}
+
+/** A program of the installation and its arguments, as the account runs it. */
+export function commandOf ({ prefix: [first, ...rest], binaries }: Account, program: string, args: string[]): [string, string[]] {
+  const path = join(binaries.home, 'bin', program)
+  return first === undefined ? [path, args] : [first, [...rest, path, ...args]]
+}
+
+function rootAccount (binaries: Binaries, folders: [string, ...string[]]): Account {
+  const dropped = { prefix: [], ids: nobody, owner: nobody }
+  for (const folder of folders) chownSync(folder, nobody.uid, nobody.gid)
+  const writable = folders.every(folder => nobodyMay('-w', folder))
+  if (writable && mayRun(binaries)) return { binaries, ...dropped }
+  if (spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0) return { binaries, prefix: unshare, ids: {}, owner: { uid: 0, gid: 0 } }
+  if (writable) return { binaries: readableCopy(binaries, folders[0]), ...dropped }
+  throw new StartError(`PostgreSQL does not run as root, and user ${nobody.uid} cannot reach ${folders[0]}: ` +
+    'choose a data directory whose parents it may enter (DISPATCH_DATA_DIR), or start the service as another user')
+}
+
+function readableCopy (binaries: Binaries, dir: string): Binaries {
+  const copy = copyBinaries(binaries, dir)
+  giveTo(nobody, copy.home)
+  return copy
+}
+
+const mayRun = (binaries: Binaries) => nobodyMay('-x', join(binaries.home, 'bin/postgres'))
+
+/** Asks the kernel rather than the mode bits: access lists and mounts count too. */
+function nobodyMay (access: '-w' | '-x', path: string): boolean {
+  return spawnSync('/bin/sh', ['-c', 'test "$0" "$1"', access, path], { ...nobody, cwd: '/' }).status === 0
+}
+
+/** All but the password: the service's own. */
+function giveTo (owner: Account['owner'], folder: string): void {
+  chownSync(folder, owner.uid, owner.gid)
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const path = join(folder, name)
+    if (name === passwordFile) continue
+    if (lstatSync(path).uid !== owner.uid) lchownSync(path, owner.uid, owner.gid)
+  }
+}

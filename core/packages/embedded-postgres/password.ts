@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import { chownSync, existsSync, linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { passwordFile } from './os-account.ts'
+import { dataOf, owner } from './cluster.ts'
+import { reasonOf, StartError } from './error.ts'
+import { isPostmaster, readPostmaster } from './postmaster.ts'
+
+/** Who may connect: whoever knows the password. And, until it is set, whoever reaches the socket. */
+const closed = '# Written by the service.\nlocal all all scram-sha-256\n'
+const open = '# Written by the service, until the password is set.\nlocal all all trust\n'
+
+/** The password of the database's owner; undefined where none was made yet. */
+export function readPassword (dir: string): string | undefined {
+  const file = join(dir, passwordFile)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+}
+
+/**
+ * Makes a random password where there is none, in a file that the service alone reads. A database that is there already (made before
+ * there were passwords, or its file is lost) is opened to whoever reaches its socket, until {@link closeCluster} sets the new one.
+ * @throws StartError when the file cannot be read or written.
+ */
+export function ensurePassword (dir: string): void {
+  try {
+    if (readPassword(dir) !== undefined) return
+    if (!createOnce(join(dir, passwordFile), `${randomBytes(32).toString('hex')}\n`)) return
+  } catch (cause) {
+    throw new StartError(`The password of the database in ${join(dir, passwordFile)} cannot be used (${reasonOf(cause)}): give the file to the user of the service, or remove it for a new one`, { cause })
+  }
+  if (existsSync(dataOf(dir))) reopen(dir)
+}
+
+function reopen (dir: string): void {
+  replace(accessOf(dir), open)
+  const running = readPostmaster(dataOf(dir))
+  if (running !== undefined && isPostmaster(running.pid, dataOf(dir))) process.kill(running.pid, 'SIGHUP')
+}
+
+/** Sets the password, over a connection that needed none, and lets in nobody without it from then on. Where that is done it does nothing. */
+export async function closeCluster (client: pg.Client, dir: string): Promise<void> {
+  const password = readPassword(dir)
+  if (password === undefined || readFileSync(accessOf(dir), 'utf8') === closed) return
+  await client.query(`alter role ${owner} password ${client.escapeLiteral(password)}`)
+  replace(accessOf(dir), closed)
+  await client.query('select pg_reload_conf()')
+}
+
+const accessOf = (dir: string): string => join(dataOf(dir), 'pg_hba.conf')
+
+/** Whole or not at all, and never over a file that is there; answers whether it was this call that made it. */
+function createOnce (file: string, text: string): boolean {
+  const whole = `${file}.${process.pid}`
+  writeFileSync(whole, text, { mode: 0o600, flush: true })
+  try {
+    linkSync(whole, file)
+    return true
+  } catch (error) {
+    if (reasonOf(error) === 'EEXIST') return false
+    throw error
+  } finally {
+    rmSync(whole)
+  }
+}
+
+/** Puts another text in the place of a file, under its owner. */
+function replace (file: string, text: string): void {
+  const { uid, gid } = statSync(file)
+  const whole = `${file}.${process.pid}`
+  writeFileSync(whole, text, { mode: 0o600, flush: true })
+  chownSync(whole, uid, gid)
+  renameSync(whole, file)
+}

@@ -1,0 +1,91 @@
+import { isEventService, signedEvent, statusIn } from '../../contract/delivery.ts'
+import type { ServiceName } from '../../contract/service-names.ts'
+import type { Mode } from '../../contract/states.ts'
+import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
+import type { Installed } from '../../host/load/load.ts'
+import { statusesOf } from '../../host/manifest/manifest.ts'
+import type { DispatchRequest } from '../../services/request.ts'
+import { formatOf, services, takesDocument } from '../../services/index.ts'
+import type { Findings } from '../../services/service.ts'
+import type { Deferred, DraftStep } from './plan.ts'
+
+/** What is called back: the end of a dispatch that nobody waits for, and what becomes of contracts and letters. */
+export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode): Findings {
+  if (callbackUrl === undefined || mode === 'asynchronous' || path.some(isEventService)) return {}
+  return { warnings: [{ path: '/callbackUrl', code: 'unused_field', message: 'The answer tells the end of this dispatch: it is called back only with ?async=true, or when it takes longer than the client may wait.' }] }
+}
+
+/** A service whose document is signed needs to know where: of a document that a provider makes, nobody does. */
+export function checkPlaces ([first, ...later]: readonly DraftStep[]): Findings {
+  const provider = first?.choice?.provider
+  if (first === undefined || provider === undefined || !makesDocument(provider, first.service)) return {}
+  return {
+    problems: later.filter(({ service }) => services[service].signers !== undefined).map(({ service }) => ({
+      path: `/${service}`,
+      code: 'no_places_to_sign',
+      message: `The provider "${provider.code}" makes the document of "${first.service}" itself, so that nobody knows where in it to sign: choose another one for "${first.service}", or leave "${service}" out.`
+    }))
+  }
+}
+
+/** What waits for the last signature takes over the signed document: of a vendor that hands out none, it would ask in vain. */
+export function checkSigned (steps: readonly DraftStep[], deferred: readonly Deferred<DraftStep>[]): Findings {
+  const provider = steps.find(({ service }) => service === 'esign')?.choice?.provider
+  if (provider?.manifest.services.esign?.verbs.includes('document') !== false) return {}
+  return {
+    problems: deferred.filter(({ service, fields, deferredOn }) => deferredOn === signedEvent && takesDocument(service, fields)).map(({ service, at }) => ({
+      path: at('on'),
+      code: 'no_signed_document',
+      message: `"${service}" takes over the signed document on ${signedEvent}, and the provider "${provider.code}" hands out none: choose another provider for "esign", or an event on which the document is taken as it was sent, such as esign.signed.`
+    }))
+  }
+}
+
+/** What waits for an event of which the provider never tells would wait for ever. */
+export function checkEvents (steps: readonly DraftStep[], deferred: readonly Deferred<DraftStep>[]): Findings {
+  return {
+    problems: deferred.flatMap(({ deferredOn, at }) => {
+      const { service, status } = statusIn(deferredOn)
+      const provider = steps.find((step) => step.service === service)?.choice?.provider
+      const told = provider && statusesOf(provider.manifest, service)
+      if (told === undefined || told.some((word) => word === status)) return []
+      const which = told.length === 0 ? 'of nothing that becomes of it' : `of ${told.join(', ')} alone`
+      return [{ path: at('on'), code: 'not_supported_by_provider', message: `The provider "${provider?.code ?? ''}" never tells of the event "${deferredOn}": it tells ${which}.` }]
+    })
+  }
+}
+
+/** A letter is printed on paper for which its template may not be made. */
+export function checkPapers ([first, ...later]: readonly DraftStep[], deferred: readonly DraftStep[]): Findings {
+  if (first === undefined) return {}
+  const provider = first.choice?.provider
+  // The pages of a document that a provider makes are its own.
+  const handed = provider !== undefined && makesDocument(provider, first.service) ? undefined : first.template
+  const printed = [first, ...[...later, ...deferred].map((step) => ({ ...step, template: handed }))]
+  return {
+    problems: printed.flatMap(({ service, choice, template }) => {
+      const by = capabilitiesOf(choice?.provider, service)
+      const why = by === undefined || template === undefined ? undefined : services[service].paper?.check(template.template.source.page ?? {}, by)
+      return why === undefined || template === undefined ? [] : [{ path: template.path.replace(/\/data$/, ''), code: 'not_supported_by_provider', message: why }]
+    })
+  }
+}
+
+/** A service that cannot do anything with a document of the format that the first one makes. */
+export function checkFormats ([first, ...later]: readonly DraftStep[]): Findings {
+  if (first === undefined || later.length === 0) return {}
+  const format = formatOf(first.service, first.fields)
+  const refusing = later.filter(({ service }) => services[service].chain.formats?.includes(format) === false).map(({ service }) => service)
+  return {
+    problems: refusing.map((service) => ({
+      path: first.at(services[first.service].format?.field ?? ''),
+      code: 'format_not_taken',
+      message: `"${service}" takes ${services[service].chain.formats?.join(', ').toUpperCase() ?? 'no'} documents, and "${first.service}" makes ${format.toUpperCase()} here.`
+    }))
+  }
+}
+
+function makesDocument ({ manifest }: Installed, service: ServiceName): boolean {
+  const capabilities = manifest.services[service]?.capabilities
+  return capabilities !== undefined && 'document' in capabilities && capabilities.document === 'theirs'
+}

@@ -1,0 +1,77 @@
+import type { Actor } from '../../access/account.ts'
+import { requireService } from '../../access/permissions.ts'
+import { chooseProvider, type Choice, type Chooser } from '../../configuration/choose.ts'
+import { DispatchError } from '../../contract/errors.ts'
+import { didYouMean, type Problem } from '@dispatch/common'
+import type { ServiceName } from '../../contract/service-names.ts'
+import { latestVersion, type Version } from '../../contract/versions.ts'
+import type { Installed } from '../../host/load/load.ts'
+import { needsProvider } from '../../services/index.ts'
+import type { DispatchRequest, RequestStep, TemplateReference } from '../../services/request.ts'
+import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
+import type { StoredTemplate } from '../../store/templates/templates.ts'
+import type { Parts } from '../dependencies.ts'
+import type { Draft, DraftStep } from './plan.ts'
+
+/** `version`: of the API that the request asks for. */
+export type Catalogs = Pick<Parts, 'configurations' | 'templates' | 'host'> & {
+  version?: Version
+  disk?: boolean
+  problemsOf: (companyId: number, provider: Installed, configuration: StoredConfiguration) => readonly Problem[]
+}
+
+/** Throws `forbidden` unless the actor may use every one of the services. */
+export function requireServices (actor: Actor, services: readonly ServiceName[]): void {
+  for (const service of services) requireService(actor, service)
+}
+
+/** Throws `forbidden` unless the actor may use every service of the request, now or later. */
+export function requireAll (actor: Actor, { services, deferred }: DispatchRequest): void {
+  requireServices(actor, [...services, ...deferred.map(({ service }) => service)])
+}
+
+/** Finds what a request names: its templates, and a provider with a configuration for each step that needs one. Throws `template_not_found`. */
+export async function resolve (catalogs: Catalogs, actor: Actor, request: DispatchRequest): Promise<Draft> {
+  const { companyId } = actor
+  const chooser: Chooser = {
+    host: catalogs.host,
+    version: catalogs.version ?? latestVersion,
+    company: await catalogs.configurations.of(companyId),
+    disk: catalogs.disk ?? false,
+    problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)
+  }
+  const draft = async <Step extends RequestStep>({ template, ...step }: Step): Promise<Omit<Step, 'template'> & Pick<DraftStep, 'template' | 'choice'>> => ({
+    ...step,
+    ...(template === undefined ? {} : { template: { data: template.data, path: template.path, template: await findTemplate(catalogs, companyId, template) } }),
+    ...(needsProvider(step.service) ? { choice: choiceFor(chooser, actor, step) } : {})
+  })
+  return { request, test: actor.key?.mode === 'test', steps: await Promise.all(request.steps.map(draft)), deferred: await Promise.all(request.deferred.map(draft)) }
+}
+
+/** The choice of a step's provider; what is wrong with it stands where the step names one. */
+function choiceFor (chooser: Chooser, actor: Actor, { service, providerName, at }: Omit<RequestStep, 'template'>): Choice {
+  const choice = chooseProvider(chooser, actor, service, providerName)
+  return choice.chosen ? choice : { ...choice, problem: { ...choice.problem, path: at('providerName') } }
+}
+
+async function findTemplate ({ templates }: Catalogs, companyId: number, reference: TemplateReference): Promise<StoredTemplate> {
+  const template = 'id' in reference ? await templates.find(companyId, reference.id) : await templates.findNamed(companyId, reference.name)
+  if (template !== undefined) return template
+  throw new DispatchError('template_not_found', await whyMissing(templates, companyId, reference))
+}
+
+/** How many names of templates are compared with one that is unknown. */
+const compared = 500
+
+async function whyMissing (templates: Catalogs['templates'], companyId: number, reference: TemplateReference): Promise<string> {
+  const [first] = 'id' in reference
+    ? await templates.list(companyId, {}, { limit: 1, after: reference.id - 1 })
+    : await templates.list(companyId, { name: reference.name, status: 'draft' }, { limit: 1 })
+  if (first?.present === null && (!('id' in reference) || first.id === reference.id)) {
+    return `The template ${first.id} ("${first.name}") is a draft: publish it with POST /api/v1/templates/${first.id}/publish.`
+  }
+  const lists = 'GET /api/v1/templates lists those that you may use.'
+  if ('id' in reference) return `There is no template ${reference.id}: ${lists}`
+  const names = (await templates.list(companyId, { status: 'published' }, { limit: compared })).map(({ name }) => name)
+  return `There is no template "${reference.name}"${didYouMean(reference.name, names)}: ${lists}`
+}

@@ -1,0 +1,133 @@
+import { DispatchError } from '../../contract/errors.ts'
+import type { DispatchStatus } from '../../contract/states.ts'
+import type { CallContext } from '../../host/call/call.ts'
+import { usualTimeLimit } from '../../host/call/invoke.ts'
+import { callLookup, missCountsAfter } from '../../host/call/lookup.ts'
+import { secondsInDoubt, type SecondsInDoubt } from '../../store/dispatch/dispatch-views.ts'
+import type { Enqueue } from '../../store/dispatch/lease.ts'
+import type { StepError } from '../../store/db/schema.ts'
+import { endRun, postponeLook, takeRun } from '../../store/dispatch/runs.ts'
+import { settleStep, type Settlement } from '../../store/dispatch/steps.ts'
+import { conclusionOf, type Finding } from './after-reconciliation.ts'
+import { recordLate } from './late-outcomes.ts'
+import { contextOf } from '../run/dispatch.ts'
+import { openRun } from '../run/rehydrate.ts'
+import type { Parts } from '../dependencies.ts'
+import { nextLook } from '../run/retry-policy.ts'
+import { isBeside, type ProviderStep, type Run, type RunStep } from '../run/run.ts'
+import { repeatCall } from '../run/steps.ts'
+import { recipientFacts } from '../respond/merged-response.ts'
+
+/**
+ * What was learnt about a step in doubt, by a call that was an `attempt` of its own or by a look; or nothing: `later` than so
+ * many seconds after its doubt began there is more to learn.
+ */
+type Learnt = (Finding & { attempt?: number }) | { later?: number }
+
+/** Looks what became of a step in doubt, and lets its dispatch go on from there. One whose outcome lies on the disk is not asked after. */
+export async function reconcile (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
+  if (await parts.outcomes.has(stepId)) return
+  await parts.leases.under(async (lease) => {
+    const taken = await takeRun(parts.database, { companyId, dispatchId }, { lease, from: settledStates })
+    if (taken === undefined) return
+    const run = await openRun(parts, taken, lease.runId)
+    const step = run && [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
+    if (run === undefined || step?.result.status !== 'uncertain') return endRun(parts.database, { companyId, dispatchId }, lease.runId)
+    const since = await secondsInDoubt(parts.database, { companyId, stepId })
+    const learnt = await learn(parts, run, step, since).catch((error: unknown): Learnt => {
+      parts.log.warn({ err: error, companyId, dispatchId }, 'a step in doubt could not be looked at')
+      return {}
+    })
+    await conclude(parts, run, step, { learnt, doubted: since.doubted, from: taken.status })
+  })
+}
+
+/** States in which a dispatch may have a step in doubt: a deferred one has no part in them. */
+const settledStates: readonly DispatchStatus[] = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled']
+
+async function conclude (parts: Parts, run: Run, step: RunStep, { learnt, ...circumstances }: { learnt: Learnt, doubted: number, from: DispatchStatus }): Promise<void> {
+  const { companyId, dispatchId, runId } = run
+  const { stepId } = step
+  if (!('settlement' in learnt) || learnt.settlement.outcome === 'uncertain') {
+    const { after, last } = nextLook({ ...step, looks: step.looks + 1 })
+    const look = { after: 'later' in learnt ? Math.min(after, learnt.later ?? after) : after, last }
+    return postponeLook(parts.database, { companyId, dispatchId, stepId, runId, error: inDoubt, look })
+  }
+  const { settlement } = learnt
+  const actor = { kind: 'system' } as const
+  try {
+    await settleStep(parts.database, { companyId, dispatchId, stepId, runId, actor, kind: 'reconciled', facts: recipientFacts(step.service, settlement) }, settlement, conclusionOf(parts, run, step, { ...learnt, ...circumstances }))
+  } catch (error) {
+    // A look may be repeated; what a call was answered may not be heard again.
+    if (learnt.attempt !== undefined) await recordLate(parts, { companyId, dispatchId, stepId, runId, attempt: learnt.attempt, actor, settlement }, error)
+    throw error
+  }
+}
+
+/**
+ * What can be found out. A request that has a key is repeated under it, for as long as the vendor knows the key: its answer is
+ * sure, while a look may come too early. Else the vendor is asked. Before a checkpoint that was not reached nothing counts.
+ */
+async function learn (parts: Parts, run: Run, step: RunStep, since: SecondsInDoubt): Promise<Learnt> {
+  const { by, service, providerVersion } = step
+  const offered = by?.provider.manifest.services[service]
+  if (by === undefined || offered === undefined) return {}
+  const asked: ProviderStep = { ...step, by }
+  const { idempotency, checkpoint: prepares, timeLimit = usualTimeLimit } = offered
+  const isSame = by.provider.version === providerVersion
+  if (idempotency.kind === 'key' && isSame && since.doubted + timeLimit < idempotency.ttl) return await repeatCall(parts, run, asked)
+  const context = await contextOf(parts, run, asked)
+  if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, { context, since, counts: missCountsAfter(offered) })
+  return prepares === true && context.outside.checkpoint.id === undefined ? unsent : {}
+}
+
+type Looking = { context: CallContext, since: SecondsInDoubt, counts: number }
+
+/** Asks the vendor; that it has nothing says something only `counts` seconds after the last call. */
+async function look (parts: Parts, run: Run, step: ProviderStep, { context, since: { doubted, sinceCall }, counts }: Looking): Promise<Learnt> {
+  const { by: { provider }, service } = step
+  const { id: checkpoint } = context.outside.checkpoint
+  const answer = await callLookup(provider, service, { reference: step.stepId, ...(checkpoint === undefined ? {} : { checkpoint }) }, context)
+  if (!answer.ok) return {}
+  const { found } = answer
+  if (found.found === 'accepted') return { settlement: { outcome: 'accepted', response: found.response } }
+  if (found.found === 'rejected') return { settlement: { outcome: 'rejected', error: refusedBy(found) } }
+  // Nobody has seen it so far; the vendor, or a process that stood still, may be at work on it.
+  if (sinceCall < counts) return { later: doubted - sinceCall + counts }
+  if (found.found === 'draft') return provider.version === step.providerVersion ? await repeatCall(parts, run, step) : {}
+  if (provider.manifest.services[service]?.checkpoint === true && checkpoint === undefined) return unsent
+  const again = run.detached || isBeside(step)
+  return { settlement: { outcome: 'unavailable', error: again ? missed : safeToSend }, again }
+}
+
+/** How a step in doubt reads, where nothing better is known. */
+export const inDoubt: StepError = { word: 'outcome_unknown', message: 'The provider may have accepted the request: it must not be sent again before it is known what became of it.' }
+
+const unsent: Learnt = { settlement: { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'The request was interrupted before the provider accepted anything.' } }, again: true }
+
+const missed: StepError = { word: 'provider_unavailable', message: 'The provider was asked, and has not accepted the request.' }
+
+/** For whoever waited for the answer: whether it is sent again is theirs to say. */
+const safeToSend: StepError = { ...missed, message: `${missed.message.slice(0, -1)}: it is safe to send it again.` }
+
+function refusedBy ({ code, message }: { code: string, message: string }): StepError {
+  return { word: 'provider_error', message, details: [{ path: '', code, message }] }
+}
+
+/** A person's word, on a dispatch in the state `from`; `noted` is done in the same transaction. */
+export type Word = { outcome: 'accepted' | 'rejected', reason: string, from: DispatchStatus, actor: Run['actor'], noted: Enqueue }
+
+/** A person's word on a step in doubt: what follows is as if it had been found out. Throws `conflict` when there is none. */
+export async function resolveStep (parts: Parts, run: Run, { outcome, reason, from, actor, noted }: Word): Promise<void> {
+  const step = [...run.steps, ...run.deferred].find(({ result }) => result.status === 'uncertain')
+  if (step === undefined) throw new DispatchError('conflict', 'No step of the dispatch is uncertain: there is nothing to resolve.', { dispatchId: run.dispatchId })
+  const settlement: Settlement = outcome === 'accepted' ? { outcome, response: null } : { outcome, error: { word: 'provider_error', message: `Resolved as rejected: ${reason}` } }
+  const { companyId, dispatchId, runId } = run
+  const { doubted } = await secondsInDoubt(parts.database, { companyId, stepId: step.stepId })
+  const following = conclusionOf(parts, run, step, { settlement, from, doubted })
+  const also: Enqueue = async (queries) => {
+    await noted(queries)
+    await following.also?.(queries)
+  }
+  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } }, settlement, { ...following, also })
+}

@@ -1,0 +1,61 @@
+import { DispatchError } from '../../contract/errors.ts'
+import type { ChainResponse, DispatchResponse, PartialDispatch, QueuedResponse, StepAnswer } from '../../contract/response.ts'
+import type { DispatchStatus } from '../../contract/states.ts'
+import { chargedFor, generatedDocument, stepError, type DocumentUrl, type Result, type StepResult } from './result.ts'
+
+/** The addresses that an answer names. `status`: where a dispatch is read; a retry is posted below it. */
+export type Addresses = { document: DocumentUrl, status: (dispatchId: string) => string }
+
+/** What a dispatch is answered with, unless it failed. */
+export type DispatchAnswer = DispatchResponse | ChainResponse | QueuedResponse
+
+/** The body of a dispatch that succeeded or goes on; throws the error of one that did not. */
+export function answerOf (result: Result, addresses: Addresses): DispatchAnswer {
+  const { dispatchId, status, metadata, steps, createdAt, finishedAt } = result
+  const test = result.test ? { test: true as const } : {}
+  if (status === 'queued' || status === 'running') return { success: true, dispatchId, status, ...test, statusUrl: addresses.status(dispatchId), metadata }
+  if (status !== 'succeeded') throw errorOf(result, addresses)
+  const answers = steps.map((step) => stepAnswer(step, addresses.document))
+  const [only, ...others] = answers
+  const beginning = { success: true, dispatchId, status, ...test } as const
+  const ending = {
+    generatedDocument: answers.find(({ generatedDocument: made }) => made !== null)?.generatedDocument ?? null,
+    metadata,
+    executionTime: ((finishedAt ?? createdAt).getTime() - createdAt.getTime()) / 1000
+  }
+  if (only === undefined || others.length > 0) return { ...beginning, steps: answers, ...ending }
+  const { service, providerName, sandbox, providerResponse } = only
+  return { ...beginning, service, providerName, ...(sandbox === undefined ? {} : { sandbox }), providerResponse, ...ending }
+}
+
+/** A chain of which a provider has done a part must not be sent again; any other dispatch fails as the service that failed. */
+function errorOf ({ dispatchId, status, steps }: Result, { document, status: statusUrl }: Addresses): DispatchError {
+  const failed = steps.find((step) => step.error !== null)
+  if (steps.some((step) => step.status === 'accepted' && step.providerName !== null)) {
+    const answers = steps.map((step) => stepAnswer(step, document))
+    const state: PartialDispatch = { status, steps: answers, creditsCharged: chargedFor(steps), retryUrl: `${statusUrl(dispatchId)}/retry` }
+    return new DispatchError('partially_dispatched', partialMessage(status, steps, failed), { dispatchId, more: state })
+  }
+  if (status === 'cancelled') return new DispatchError('conflict', 'The dispatch was cancelled before anything was sent.', { dispatchId })
+  const { word = 'internal_error', message = 'The dispatch failed.', details, retryAfter } = failed?.error ?? {}
+  return new DispatchError(word, message, { dispatchId, ...(details === undefined ? {} : { details }), ...(retryAfter === undefined ? {} : { retryAfter }) })
+}
+
+function partialMessage (status: DispatchStatus, steps: readonly StepResult[], failed: StepResult | undefined): string {
+  const done = steps.filter(({ status }) => status === 'accepted').map(({ service }) => `"${service}"`).join(', ')
+  const reason = failed === undefined || failed.error === null ? '' : ` The step "${failed.service}" is not: ${failed.error.message}`
+  const rest = status === 'uncertain' ? 'what became of that step is being found out; then the rest is done by itself, or by a POST to "retryUrl"' : 'a POST to "retryUrl" does the rest'
+  return `A part of the dispatch is done (${done}).${reason} Do not send the request again: ${rest}.`
+}
+
+function stepAnswer ({ service, status, providerName, sandbox, response, document, error }: StepResult, documentUrl: DocumentUrl): StepAnswer {
+  return {
+    service,
+    status,
+    providerName,
+    ...(sandbox ? { sandbox: true as const } : {}),
+    providerResponse: response,
+    generatedDocument: document === null ? null : generatedDocument(document, documentUrl),
+    ...(error === null ? {} : { error: stepError(error) })
+  }
+}

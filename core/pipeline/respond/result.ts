@@ -1,0 +1,141 @@
+import { isDeliveryService, refusalOf } from '../../contract/delivery.ts'
+import type { DispatchView, EventView, GeneratedDocument, ProviderResponse, StepAnswer } from '../../contract/response.ts'
+import type { DispatchStatus, StepStatus } from '../../contract/states.ts'
+import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
+import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
+import type { StepError } from '../../store/db/schema.ts'
+import { storedDocument, type StoredDocument } from '../run/stored-document.ts'
+import { wholeResponse } from './merged-response.ts'
+
+/** Gives a document the link under which it can be fetched without credentials. */
+export type DocumentUrl = (document: StoredDocument) => string
+
+/** What a dispatch has come to: from a run that has just ended, or from its record. `finishedAt` null: it goes on. */
+export type Result = {
+  dispatchId: string
+  status: DispatchStatus
+  /** Asked for with a test key. */
+  test: boolean
+  metadata: Readonly<Record<string, string>>
+  steps: readonly StepResult[]
+  createdAt: Date
+  finishedAt: Date | null
+}
+
+/** What a step has come to; `charged` in credits. */
+export type StepResult = {
+  service: string
+  providerName: string | null
+  sandbox: boolean
+  status: StepStatus
+  response: ProviderResponse | null
+  document: StoredDocument | null
+  error: StepError | null
+  charged: number
+}
+
+/** The result of a recorded dispatch, as far as it has come. */
+export function resultOf (record: DispatchRecord): Result {
+  return {
+    dispatchId: record.dispatch_id,
+    status: record.status,
+    test: record.test,
+    metadata: record.metadata,
+    steps: record.steps.filter((step) => step.deferred_on === null).map(stepResultOf),
+    createdAt: record.created_at,
+    finishedAt: record.finished_at
+  }
+}
+
+/** The result of a recorded step. */
+export function stepResultOf (step: StepRecord): StepResult {
+  return {
+    service: step.service,
+    providerName: step.provider_code,
+    sandbox: step.sandbox,
+    status: step.status,
+    response: wholeResponse(step),
+    document: step.document === undefined ? null : storedDocument(step.document),
+    error: step.error,
+    charged: step.charged
+  }
+}
+
+/** A recorded dispatch as clients read it. */
+export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): DispatchView {
+  return {
+    dispatchId: record.dispatch_id,
+    status: record.status,
+    ...(record.test ? { test: true as const } : {}),
+    services: record.services,
+    userId: record.user_id,
+    template: usedTemplate(record),
+    ...optional('documentType', record.document_type),
+    ...optional('documentNumber', record.document_number),
+    ...optional('recipient', record.recipient),
+    metadata: record.metadata,
+    creditsCharged: chargedFor(record.steps),
+    steps: record.steps.map((step) => ({
+      service: step.service,
+      status: step.status,
+      providerName: step.provider_code,
+      providerVersion: step.provider_version,
+      chosenBy: step.chosen_by,
+      sandbox: step.sandbox,
+      providerResponse: wholeResponse(step),
+      generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),
+      creditsCharged: step.charged,
+      ...optional('template', usedTemplate(step)),
+      ...optional('deferredOn', step.deferred_on),
+      ...optional('deferredState', deferredStateOf(step)),
+      ...optional('nextTryAt', (step.next_try_at ?? step.rests.at(-1)?.next_try_at)?.toISOString()),
+      ...deliveryOf(step),
+      ...(step.error === null ? {} : { error: stepError(step.error) })
+    })),
+    requestId: record.request_id,
+    ...optional('nextTryAt', record.next_try_at?.toISOString()),
+    createdAt: record.created_at.toISOString(),
+    finishedAt: record.finished_at?.toISOString() ?? null
+  }
+}
+
+/** What became of a step after its acceptance, where its vendor tells. */
+function deliveryOf ({ service, delivery_status: status }: StepRecord): Pick<DispatchView['steps'][number], 'deliveryStatus' | 'deliveryMessage'> {
+  return isDeliveryService(service) ? { deliveryStatus: status, ...optional('deliveryMessage', status === null ? undefined : refusalOf(service, status)) } : {}
+}
+
+/** An entry of a timeline as clients read it. */
+export function eventViewOf (row: EventRow, services: ReadonlyMap<string, string>): EventView {
+  return {
+    id: row.event_id,
+    kind: row.kind,
+    ...optional('service', services.get(row.step_id ?? '')),
+    actor: { ...row.actor },
+    facts: row.facts,
+    at: row.at.toISOString()
+  }
+}
+
+/** A stored document as clients read it. */
+export function generatedDocument ({ expiresAt, ...document }: StoredDocument, documentUrl: DocumentUrl): GeneratedDocument {
+  return { ...document, url: documentUrl({ expiresAt, ...document }), expiresAt: expiresAt.toISOString() }
+}
+
+/** Why a step was not done, as clients read it. */
+export function stepError ({ word, message, details }: StepError): NonNullable<StepAnswer['error']> {
+  return { error: word, message, ...(details === undefined ? {} : { details: [...details] }) }
+}
+
+/** What steps have cost, in credits. */
+export function chargedFor (steps: readonly Pick<StepResult, 'charged'>[]): number {
+  return steps.reduce((sum, { charged }) => sum + charged, 0)
+}
+
+/** That of a dispatch is its first step's; another step may have one of its own. */
+function usedTemplate ({ template_id: id, template_version: version }: Pick<StepRecord, 'template_id' | 'template_version'>): { id: number, version: number } | null {
+  return id === null || version === null ? null : { id, version }
+}
+
+function optional<Name extends string, T> (name: Name, value: T | null | undefined): Partial<Record<Name, T>> {
+  return value === null || value === undefined ? {} : { [name]: value } as Record<Name, T>
+}

@@ -1,0 +1,177 @@
+import { hash } from 'node:crypto'
+import type { JsonObject } from '@dispatch/common'
+import { refusal } from '../../contract/errors.ts'
+import { fileFormats, type FileFormat, type Format, type Paper, type Rendered } from '@dispatch/documents'
+import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
+import { attaches } from '../../services/email.ts'
+import { cleanFilename } from '../../services/filename.ts'
+import { formatOf, services } from '../../services/index.ts'
+import { isLinked } from '../../services/link.ts'
+import type { Content, ContentKind, InlinePicture, Made } from '../../services/content.ts'
+import type { NewDocument } from '../../store/dispatch/documents.ts'
+import type { Parts } from '../dependencies.ts'
+import { handleOf, plainHandle, type Run, type RunStep } from './run.ts'
+import type { StoredDocument } from './stored-document.ts'
+
+/** What a step needs before it can be done. `fresh`: what of it has just been made, and is not recorded yet. */
+export type MadeContent = { made: Made, document?: StoredDocument, fresh: { document?: NewDocument, pictures?: readonly NewDocument[], made?: JsonObject } }
+
+/** The document that a chain hands on, and where it is to be signed. */
+export type ChainDocument = { document: StoredDocument, signatures: Content['document']['signatures'] }
+
+/** Hands on what a step takes over, once it asks for it. */
+type Hand = () => Promise<ChainDocument | undefined>
+
+type Making = Pick<Parts, 'renderer' | 'files' | 'documentUrl' | 'newId' | 'now'>
+
+/**
+ * Makes what a step needs of its template, or takes what was made before. Throws a RenderError when the data cannot become
+ * it, and `validation_failed` when it breaks a rule of the service.
+ */
+export async function makeContent (parts: Making, run: Run, step: RunStep, hand: Hand): Promise<MadeContent> {
+  const service = services[step.service]
+  const content = await makers[service.content](parts, run, step, hand)
+  const made: Made = { data: step.template?.data ?? {}, metadata: run.metadata, ...await linkFor(parts, step, hand), ...content.content }
+  const problems = service.checkMade?.(step.fields, made, capabilitiesOf(step.by?.provider, step.service)) ?? []
+  if (problems.length > 0) throw refusal('validation_failed', problems)
+  const { document, fresh = {} } = content
+  return { made, fresh, ...(document === undefined ? {} : { document }) }
+}
+
+/** A link to the document of the chain, where a text of the client's asks for one. */
+async function linkFor ({ documentUrl }: Making, { fields }: RunStep, hand: Hand): Promise<{ link?: string }> {
+  const chain = isLinked(fields) ? await hand() : undefined
+  return chain === undefined ? {} : { link: documentUrl(chain.document) }
+}
+
+/** Only a PDF has pages, and places on them. */
+type MadeFile = Rendered<FileFormat> & Partial<Pick<Rendered<'pdf'>, 'pages' | 'signatures'>>
+
+type Contents<Kind extends ContentKind> = { content: Content[Kind], document?: StoredDocument, fresh?: MadeContent['fresh'] }
+
+/** How each kind of content comes about: of the step's own template, or of the document of the chain. */
+const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: RunStep, hand: Hand) => Promise<Contents<Kind>> } = {
+  async document (parts, run, step, hand) {
+    const { document, made } = step.content
+    if (document !== undefined) return { content: { document: plainHandle(document), ...pagesOf(document), signatures: placesIn(made) }, document }
+    if (step.template === undefined) return { content: chainContent(run, await hand()) }
+    const file: MadeFile = await render(parts, run, step, formatOf(step.service, step.fields))
+    const fresh = await storeDocument(parts, run, step, file)
+    const handle = handleOf(fresh)
+    const { signatures = [] } = file
+    return {
+      content: { document: plainHandle(handle), ...pagesOf(file), signatures },
+      document: handle,
+      fresh: { document: fresh, ...(signatures.length === 0 ? {} : { made: { signatures } }) }
+    }
+  },
+
+  async message (parts, run, step, hand) {
+    const chain = attaches(step.fields) ? await hand() : undefined
+    const attachments = chain === undefined ? [] : [plainHandle(chain.document)]
+    if (step.template === undefined) return { content: { attachments } }
+    const stored = step.content.made
+    const { pictures, ...body } = stored === undefined ? await renderMessage(parts, run, step) : { html: textIn(stored, 'html'), text: textIn(stored, 'text'), inline: picturesIn(stored), pictures: [] }
+    return { content: { ...body, attachments }, ...(stored === undefined ? { fresh: { pictures, made: { ...body, inline: body.inline.map((picture) => ({ ...picture })) } } } : {}) }
+  },
+
+  async text (parts, run, step) {
+    if (step.template === undefined) return { content: {} }
+    const stored = step.content.made
+    const { text } = stored === undefined ? await render(parts, run, step, 'text') : { text: textIn(stored, 'text') }
+    return { content: { text }, ...(stored === undefined ? { fresh: { made: { text } } } : {}) }
+  },
+
+  async upload (_parts, run, { content: { document } }, hand) {
+    return document === undefined ? { content: { document: chainContent(run, await hand()).document } } : { content: { document: plainHandle(document) }, document }
+  }
+}
+
+function chainContent ({ dispatchId }: Run, chain: ChainDocument | undefined): Content['document'] {
+  if (chain === undefined) throw new Error(`The dispatch ${dispatchId} has no document for its step.`)
+  const { document, signatures } = chain
+  return { document: plainHandle(document), ...pagesOf(document), signatures }
+}
+
+function pagesOf ({ pages }: { pages?: number }): { pages?: number } {
+  return pages === undefined ? {} : { pages }
+}
+
+/** Whoever signs the document, in whichever step, has a place in it; where it is posted says what it is printed on. */
+async function render<F extends Format> ({ renderer, now }: Making, run: Run, { template: content }: RunStep, format: F): Promise<Rendered<F>> {
+  const { companyId, steps } = run
+  if (content === undefined) throw new Error('There is no template to render.')
+  const { template: { id, version, digest, source, companyId: author }, data } = content
+  const signers = steps.map(({ service, fields }) => services[service].signers?.(fields)).find((names) => names !== undefined)
+  const paper = paperFor(run)
+  const job = { template: { id, version, digest, source }, data, format, now: now().toISOString(), ...(signers === undefined ? {} : { signers }), ...(paper === undefined ? {} : { paper }) }
+  return renderer.render(job, { companyId, template: author === null ? 'shared' : 'own' })
+}
+
+/** What the document of a dispatch is printed on, by the step that posts it, now or later. */
+function paperFor ({ steps, deferred }: Run): Paper | undefined {
+  return [...steps, ...deferred].map(({ service, fields, by }) => services[service].paper?.of(fields, capabilitiesOf(by?.provider, service))).find((paper) => paper !== undefined)
+}
+
+type Body = { html: string, text: string, inline: InlinePicture[] }
+
+/** A mail whose pictures are kept as documents are: what is sent again shows the same. */
+async function renderMessage (parts: Making, run: Run, step: RunStep): Promise<Body & { pictures: NewDocument[] }> {
+  const { html, text, inline } = await render(parts, run, step, 'html')
+  const pictures = await Promise.all(inline.map(({ filename, ...picture }) => storeFile(parts, run, filename, picture)))
+  return { html, text, pictures, inline: pictures.map((picture, index) => ({ ...plainHandle(handleOf(picture)), contentId: inline[index]?.cid ?? '' })) }
+}
+
+/** How long a generated document is kept, in milliseconds: 30 days. */
+const keptFor = 30 * 24 * 3600 * 1000
+
+async function storeDocument (parts: Making, run: Run, step: RunStep, file: MadeFile): Promise<NewDocument> {
+  return { ...await storeFile(parts, run, filenameOf(run, step), file), ...pagesOf(file) }
+}
+
+async function storeFile ({ files, newId, now }: Making, { companyId }: Run, filename: string, { bytes, contentType }: { bytes: Uint8Array, contentType: string }): Promise<NewDocument> {
+  const time = now()
+  const documentId = newId()
+  const storageKey = storageKeyOf(companyId, time, documentId)
+  await files.put(storageKey, bytes)
+  return { documentId, filename, contentType, size: bytes.byteLength, sha256: hash('sha256', bytes), storageKey, expiresAt: expiryOf(time) }
+}
+
+/** Where the bytes of a document lie: by company, and by the day on which it was made. */
+export function storageKeyOf (companyId: number, time: Date, documentId: string): string {
+  return `documents/${companyId}/${time.toISOString().slice(0, 10)}/${documentId}`
+}
+
+/** When a document that is made or received now is no longer kept. */
+export function expiryOf (time: Date): Date {
+  return new Date(time.getTime() + keptFor)
+}
+
+/** The name that the client asked for, or `<template>-<number>`, with the extension of the format. */
+function filenameOf (run: Run, step: RunStep): string {
+  const { extension } = fileFormats[formatOf(step.service, step.fields)]
+  const asked = services[step.service].filename?.(step.fields)
+  return (asked === undefined ? undefined : cleanFilename(asked, extension)) ?? `${stemOf(run, step)}.${extension}`
+}
+
+/** In characters that every file system takes. */
+function stemOf ({ documentNumber, dispatchId }: Run, { template }: RunStep): string {
+  const name = `${template?.template.name ?? 'document'}-${documentNumber ?? dispatchId}`
+  // The cut may leave half of a surrogate pair.
+  return name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')
+}
+
+function textIn (made: JsonObject, name: string): string {
+  const text = made[name]
+  return typeof text === 'string' ? text : ''
+}
+
+/** Where a document that was made before is to be signed. */
+export function placesIn (made: JsonObject | undefined): Content['document']['signatures'] {
+  return (made?.['signatures'] ?? []) as unknown as Content['document']['signatures']
+}
+
+/** The pictures of a mail that was made before. */
+function picturesIn (made: JsonObject): InlinePicture[] {
+  return (made['inline'] ?? []) as unknown as InlinePicture[]
+}

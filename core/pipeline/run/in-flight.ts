@@ -1,0 +1,44 @@
+import { DispatchError } from '../../contract/errors.ts'
+import type { Log } from '../../host/call/log.ts'
+
+/** Work that outlives the request which began it. */
+export type InFlight = {
+  /** Resolves with the work. */
+  follow: <T>(work: Promise<T>, dispatchId: string) => Promise<T>
+  /** Resolves with the work, or throws `timeout` after the limit: the work then goes on by itself, and `late` is told. */
+  within: <T>(work: Promise<T>, dispatchId: string, late: () => Promise<void>) => Promise<T>
+  /** Resolves when all work has ended. */
+  drain: () => Promise<void>
+}
+
+/** `limit`: seconds that a client waits. */
+export function createInFlight ({ limit, log }: { limit: number, log: Log }): InFlight {
+  const running = new Set<Promise<unknown>>()
+  function follow<T> (work: Promise<T>, dispatchId: string): Promise<T> {
+    const ended = work.then(() => undefined, (error: unknown) => log.debug({ err: error, dispatchId }, 'dispatch ended with an error'))
+      .finally(() => running.delete(ended))
+    running.add(ended)
+    return work
+  }
+
+  return {
+    follow,
+    async within (work, dispatchId, tell) {
+      const followed = follow(work, dispatchId)
+      const late = Promise.withResolvers<never>()
+      const timer = setTimeout(() => {
+        log.warn({ dispatchId, limit }, 'the synchronous limit has passed; the dispatch goes on')
+        tell().catch((error: unknown) => log.warn({ err: error, dispatchId }, 'that nobody waits could not be recorded'))
+        late.reject(new DispatchError('timeout', `The dispatch takes longer than ${limit} seconds and goes on; read it with GET /api/v1/dispatches/${dispatchId}.`, { dispatchId }))
+      }, limit * 1000)
+      try {
+        return await Promise.race([followed, late.promise])
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    async drain () {
+      while (running.size > 0) await Promise.all(running)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { toldStatuses } from '../../contract/callbacks.ts'
+import { DispatchError, refusal } from '../../contract/errors.ts'
+import type { Problem } from '@dispatch/common'
+import type { DispatchStatus } from '../../contract/states.ts'
+import { RenderError, RendererBusy, WorkshopBusy } from '@dispatch/documents'
+import type { Outcome } from '../../host/call/call.ts'
+import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
+import { skipUnfounded } from '../../store/dispatch/deferred.ts'
+import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
+import type { Enqueue } from '../../store/dispatch/lease.ts'
+import type { EventActor } from '../../store/db/schema.ts'
+import { settleStep, type Following, type Settlement } from '../../store/dispatch/steps.ts'
+import type { StepResult } from '../respond/result.ts'
+import { nextLook, retryAfter } from './retry-policy.ts'
+import type { Parts } from '../dependencies.ts'
+import { afterAnswer, allOf } from './remaining-recipients.ts'
+import { isBeside, type Run, type RunStep } from './run.ts'
+import { recipientFacts } from '../respond/merged-response.ts'
+
+/** Milliseconds before each try to record an outcome: what a provider has accepted must not be lost to a restart of the database. */
+export const pauses = [0, 50, 250, 1000, 2000, 4000, 8000]
+
+/** Milliseconds after which no further try is begun: each takes long where the database says nothing. */
+export const triedFor = 15_000
+
+/** Who tells what came of a step, and what the steps before have come to. */
+export type Telling = { actor: EventActor, results: readonly StepResult[] }
+
+/**
+ * Records what came of a step, its price and what follows; answers what the dispatch becomes with it. Where the database is
+ * gone for too long, the log has it. Throws `outcome_unknown` then, and `conflict` when another run has the dispatch.
+ */
+export async function settle (parts: Parts, run: Run, step: RunStep, settlement: Settlement, { actor, results }: Telling): Promise<DispatchStatus> {
+  const { database, log } = parts
+  const { companyId, dispatchId, runId } = run
+  const following = followingOf(parts, run, step, settlement, results)
+  const begun = performance.now()
+  let failure: unknown
+  for (const milliseconds of pauses) {
+    if (performance.now() - begun > triedFor) break
+    if (milliseconds > 0) await pause(milliseconds)
+    try {
+      await settleStep(database, { companyId, dispatchId, stepId: step.stepId, runId, actor, facts: recipientFacts(step.service, settlement) }, settlement, following)
+      return following.status ?? 'running'
+    } catch (error) {
+      // A try that failed may have been recorded all the same: then the next one finds the step settled.
+      if (error instanceof DispatchError && failure !== undefined && await isRecorded(parts, run, step, settlement).catch(() => false)) return following.status ?? 'running'
+      if (error instanceof DispatchError) throw error
+      failure = error
+      log.warn({ err: error, companyId, dispatchId }, 'the outcome could not be recorded')
+    }
+  }
+  log.error({ companyId, dispatchId, stepId: step.stepId, outcome: settlement.outcome }, 'the outcome is not recorded')
+  // Whatever it was: what is not recorded is gone on with by another run, and must not be sent beside that.
+  throw new DispatchError('outcome_unknown', 'What came of the dispatch could not be recorded, and is found out later. The request must not be sent again before it is known.', { dispatchId, cause: failure })
+}
+
+/** Whether a step has come to what it was settled with, by whomever. */
+async function isRecorded ({ database }: Parts, { companyId, dispatchId }: Run, { stepId }: RunStep, { outcome }: Settlement): Promise<boolean> {
+  const record = await findDispatch(database, companyId, dispatchId)
+  return record?.steps.flatMap((step) => [step, ...step.rests]).find((step) => step.step_id === stepId)?.status === outcome
+}
+
+/** What follows when a step has come to this: the next one, the end, another try, another look. */
+function followingOf (parts: Parts, run: Run, step: RunStep, settlement: Settlement, results: readonly StepResult[]): Following {
+  // Nobody waits for what is deferred.
+  const again = settlement.outcome === 'unavailable' && (run.detached || isBeside(step)) ? retryAfter({ ...step, asked: settlement.error.retryAfter }) : undefined
+  const look = settlement.outcome === 'uncertain' ? nextLook(step) : undefined
+  const next = { detached: run.detached, ...(again === undefined ? {} : { tryAfter: again }), ...(look === undefined ? {} : { look }) }
+  if (again !== undefined) return isBeside(step) ? { ...next, jobs: [parts.jobs.deferred(run, step, again)] } : { status: 'queued', ...next, jobs: [parts.jobs.dispatch(run, again)] }
+  const after = afterAnswer(parts, run, step, settlement)
+  if (isBeside(step)) return { ...next, ...allOf(after) }
+  const status = statusAfter(run, step, settlement, results)
+  return { status, ...next, ...ended(parts, run, status, after) }
+}
+
+/** What is done in the transaction in which a dispatch ends, beside what comes `after` its last step: what no event can come for is skipped, and who no longer waits for it is told. */
+export function ended (parts: Pick<Parts, 'database' | 'notices'>, run: Run, status: DispatchStatus, after: readonly Enqueue[]): Pick<Following, 'also' | 'tell'> {
+  const waits = run.deferred.some(({ deferredOn }) => deferredOn !== undefined)
+  const skips: Enqueue[] = waits && (status === 'failed' || status === 'partial') ? [(queries) => skipUnfounded(queries, run, parts.database.now)] : []
+  return { ...allOf([...after, ...skips]), ...(run.callbackUrl === undefined || status === 'running' ? {} : { tell: tellEnd(parts, run, status) }) }
+}
+
+/** Tells what a dispatch has come to, where that is told. */
+export function tellEnd ({ notices }: Pick<Parts, 'notices'>, run: Run, status: DispatchStatus): Enqueue {
+  const told = toldStatuses.find((one) => one === status)
+  return (queries) => told === undefined ? Promise.resolve() : notices.note(queries, run, `dispatch.${told}`)
+}
+
+/** What a dispatch becomes with the outcome of a step, when it is not tried again by itself. */
+export function statusAfter ({ steps }: Pick<Run, 'steps'>, step: RunStep, { outcome }: Settlement, results: readonly StepResult[]): DispatchStatus {
+  if (outcome === 'uncertain') return 'uncertain'
+  const isLast = steps.at(-1)?.stepId === step.stepId
+  if (outcome === 'accepted') return isLast ? 'succeeded' : 'running'
+  return results.some(isDone) ? 'partial' : 'failed'
+}
+
+/** Only what a provider accepted is done: a document that was made here can be made again. */
+export function isDone ({ status, providerName }: Pick<StepResult, 'status' | 'providerName'>): boolean {
+  return status === 'accepted' && providerName !== null
+}
+
+/** A provider's answer as it is recorded: the vendor's own code goes into the details. */
+export function settlementOf (outcome: Outcome): Settlement {
+  if (outcome.outcome === 'accepted') return outcome
+  const { word, code, message, retryAfter } = outcome.error
+  return { outcome: outcome.outcome, error: { word, message, ...(code === undefined ? {} : { details: [{ path: '', code, message }] }), ...(retryAfter === undefined ? {} : { retryAfter }) } }
+}
+
+/** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. `place`: where the step's own things stand in the request. */
+export function settlementOfFailure (error: unknown, place = ''): Settlement {
+  if (error instanceof RendererBusy || error instanceof WorkshopBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
+  if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], place)
+  // No later try finds it as it was.
+  if (error instanceof DispatchError && (error.word === 'document_expired' || error.word === 'document_damaged')) return { outcome: 'rejected', error: { word: error.word, message: error.message } }
+  if (error instanceof DatabaseUnavailable) return { outcome: 'unavailable', error: { word: 'service_unavailable', message: `${error.message} Nothing was sent.` } }
+  if (error instanceof DispatchError) return { outcome: 'unavailable', error: { word: error.word, message: error.message, ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }) } }
+  if (!(error instanceof RenderError)) return { outcome: 'unavailable', error: { word: 'internal_error', message: 'The dispatch failed before the provider was called; nothing was sent.' } }
+  return refused(error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })), place)
+}
+
+function refused (problems: readonly Problem[], place: string): Settlement {
+  const { message, details = [] } = refusal('validation_failed', problems.map((problem) => ({ ...problem, path: place + problem.path })))
+  return { outcome: 'rejected', error: { word: 'validation_failed', message, details } }
+}

@@ -1,0 +1,24 @@
+import type { DocumentHandle } from '../../contract/common.ts'
+import type { DocumentRow } from '../../store/dispatch/dispatch-views.ts'
+import type { StoredFile } from '../../store/db/files.ts'
+
+/** A document that is kept, and until when. */
+export type StoredDocument = DocumentHandle & { pages?: number, expiresAt: Date }
+
+/** A stored document as its handle. */
+export function storedDocument (row: DocumentRow): StoredDocument {
+  return {
+    id: row.document_id,
+    filename: row.filename,
+    contentType: row.content_type,
+    size: Number(row.size),
+    sha256: row.sha256,
+    expiresAt: row.expires_at,
+    ...(row.pages === null ? {} : { pages: row.pages })
+  }
+}
+
+/** Where the bytes of a stored document lie, and what they must be. */
+export function storedFile ({ storage_key: key, size, sha256 }: DocumentRow): StoredFile {
+  return { key, size: Number(size), sha256 }
+}

@@ -1,0 +1,31 @@
+import type { TObject } from 'typebox'
+import type { Problem } from '@dispatch/common'
+import { isServiceName, type ServiceName } from '../contract/service-names.ts'
+import { isPath } from './chains.ts'
+
+/** Tells of an unknown field where it belongs, if the requests of these services have it elsewhere; `schema`: that of their bodies. */
+export function createPlacing (path: readonly ServiceName[], { properties }: TObject): (problem: Problem) => Problem {
+  const top = Object.keys(properties)
+  const objects = Object.entries<{ properties?: object }>(properties).map(([name, { properties = {} }]) => ({ name, fields: Object.keys(properties) }))
+
+  /** The place of a field that stands in this object (undefined: at the top), where it does not belong. */
+  function placeOf (field: string, object: string | undefined): string | undefined {
+    const holder = objects.find(({ name, fields }) => name !== object && fields.includes(field))
+    if (holder !== undefined) return `/${holder.name}/${field}`
+    return object !== undefined && top.includes(field) ? `/${field}` : undefined
+  }
+
+  return (problem) => {
+    const [, object, field] = /^(?:\/([a-z]+))?\/([^/]+)$/.exec(problem.path) ?? []
+    if (problem.code !== 'unknown_field' || field === undefined) return problem
+    const place = placeOf(field, object)
+    if (place !== undefined) return { ...problem, message: `The field "${field}" does not stand here: it belongs to "${place}".` }
+    return object === undefined && isServiceName(field) ? { ...problem, message: notInPath(field, path) } : problem
+  }
+}
+
+/** Of the object of a service that is not asked for. */
+function notInPath (service: ServiceName, path: readonly ServiceName[]): string {
+  const longer = [...path, service]
+  return `The service "${service}" is not in the path of the request${isPath(longer) ? `: POST /api/${longer.join('/')} does both` : ''}.`
+}

@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Selectable } from 'kysely'
+import type { JsonObject } from '@dispatch/common'
+import type { StoredSettings } from '../../host/settings/settings.ts'
+import { noteAudit, type Signature } from '../tenants/audit.ts'
+import type { CompanyQueries, Database } from '../db/database.ts'
+import { createFreshCache } from '../db/fresh-cache.ts'
+import type { Freshness } from '../db/freshness.ts'
+import type { Tables } from '../db/schema.ts'
+
+/** Whose a choice or a configuration is: the company's own, or one user's. */
+export type Owner = { companyId: number, userId: number | null }
+
+export type StoredChoice = { userId: number | null, service: string, providerCode: string }
+
+/** A provider's configuration as it is stored. */
+export type StoredConfiguration = {
+  userId: number | null
+  providerCode: string
+  settings: StoredSettings
+  sandbox: boolean
+  updatedAt: Date
+  /** Its opaque name in the address of its webhooks. */
+  account: string
+}
+
+/** A configuration as it is written; its name is given by the database. */
+export type NewConfiguration = Omit<StoredConfiguration, 'account'>
+
+export type CompanyConfiguration = { choices: readonly StoredChoice[], configurations: readonly StoredConfiguration[] }
+
+export type Configurations = {
+  /** Everything a company and its users have chosen and configured, as of the last freshness check. */
+  of: (companyId: number) => Promise<CompanyConfiguration>
+  /** The same as it is at this moment. */
+  latest: (companyId: number) => Promise<CompanyConfiguration>
+  /** Chooses the provider of a service; null takes the choice back. */
+  choose: (owner: Owner, choice: { service: string, providerCode: string | null }, signature: Signature) => Promise<void>
+  /** Replaces a configuration by what `edit` makes of the stored one; nobody changes it in between. */
+  edit: (owner: Owner, providerCode: string, edit: (stored: StoredConfiguration | undefined) => NewConfiguration, signature: Signature) => Promise<StoredConfiguration>
+  /** Answers whether there was one. */
+  remove: (owner: Owner, providerCode: string, signature: Signature) => Promise<boolean>
+}
+
+export function createConfigurations (database: Database, freshness: Freshness): Configurations {
+  const cache = createFreshCache<number, CompanyConfiguration>(freshness, (companyId) => companyId)
+  const of: Configurations['of'] = (companyId) => cache.get(companyId, () => read(database, companyId))
+  return {
+    of,
+
+    async latest (companyId) {
+      await freshness.check()
+      return of(companyId)
+    },
+
+    choose: ({ companyId, userId }, { service, providerCode }, signature) => database.company(companyId, async (queries) => {
+      const own = queries.deleteFrom('choices').where('company_id', '=', companyId).where('user_id', 'is not distinct from', userId).where('service', '=', service)
+      if (providerCode === null) await own.execute()
+      else {
+        const row = { company_id: companyId, user_id: userId, service, provider_code: providerCode, updated_at: signature.at }
+        await queries.insertInto('choices').values(row)
+          .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'service']).doUpdateSet({ provider_code: providerCode, updated_at: signature.at })).execute()
+      }
+      await note(queries, { companyId, userId }, 'choice.changed', { kind: 'choice', id: service }, { provider: providerCode }, signature)
+    }),
+
+    edit: ({ companyId, userId }, providerCode, edit, signature) => database.company(companyId, async (queries) => {
+      const row = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId)
+        .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).forUpdate().executeTakeFirst()
+      const before = row && configurationOf(row)
+      const edited = edit(before)
+      const values = {
+        settings: JSON.stringify(edited.settings.plain),
+        secrets: JSON.stringify(edited.settings.secrets),
+        sandbox: edited.sandbox,
+        updated_at: edited.updatedAt
+      }
+      const { account } = await queries.insertInto('configurations').values({ company_id: companyId, user_id: userId, provider_code: providerCode, ...values })
+        .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'provider_code']).doUpdateSet(values)).returning('account').executeTakeFirstOrThrow()
+      const facts = { fields: changedFields(before, edited), sandbox: edited.sandbox }
+      await note(queries, { companyId, userId }, 'configuration.changed', { kind: 'configuration', id: providerCode }, facts, signature)
+      return { ...edited, account }
+    }),
+
+    remove: ({ companyId, userId }, providerCode, signature) => database.company(companyId, async (queries) => {
+      const removed = await queries.deleteFrom('configurations').where('company_id', '=', companyId)
+        .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).returning('provider_code').executeTakeFirst()
+      if (removed === undefined) return false
+      await note(queries, { companyId, userId }, 'configuration.removed', { kind: 'configuration', id: providerCode }, {}, signature)
+      return true
+    })
+  }
+}
+
+/** The company's own and a user's are told apart by whose they are. */
+function note (queries: CompanyQueries, { companyId, userId }: Owner, action: string, object: { kind: string, id: string }, facts: JsonObject, signature: Signature): Promise<void> {
+  return noteAudit(queries, { companyId, action, object, facts: { ...facts, ...(userId === null ? {} : { ofUser: userId }) }, ...signature })
+}
+
+/** The names of the settings, secrets among them, that one has and the other has not, or has otherwise. */
+function changedFields (before: NewConfiguration | undefined, after: NewConfiguration): string[] {
+  const old: Readonly<Record<string, unknown>> = { ...before?.settings.plain, ...before?.settings.secrets }
+  const edited: Readonly<Record<string, unknown>> = { ...after.settings.plain, ...after.settings.secrets }
+  return Object.keys({ ...old, ...edited }).filter((name) => !isDeepStrictEqual(old[name], edited[name]))
+}
+
+async function read (database: Database, companyId: number): Promise<CompanyConfiguration> {
+  return database.snapshot(companyId, async (queries) => {
+    const choices = await queries.selectFrom('choices').selectAll().where('company_id', '=', companyId).execute()
+    const configurations = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId).orderBy('provider_code').execute()
+    return {
+      choices: choices.map((row) => ({ userId: row.user_id, service: row.service, providerCode: row.provider_code })),
+      configurations: configurations.map(configurationOf)
+    }
+  })
+}
+
+function configurationOf (row: Selectable<Tables['configurations']>): StoredConfiguration {
+  return {
+    userId: row.user_id,
+    providerCode: row.provider_code,
+    settings: { plain: row.settings, secrets: row.secrets },
+    sandbox: row.sandbox,
+    updatedAt: row.updated_at,
+    account: row.account
+  }
+}

@@ -1,0 +1,60 @@
+import { sql } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import { loadCalls } from './database-functions.ts'
+import type { Database } from './database.ts'
+import * as foundation from '../migrations/001-foundation.ts'
+import * as webhooks from '../migrations/002-webhooks.ts'
+import * as services from '../migrations/003-services.ts'
+import * as durability from '../migrations/004-durability.ts'
+import * as callbacks from '../migrations/005-callbacks.ts'
+import * as accounts from '../migrations/006-accounts.ts'
+import * as access from '../migrations/007-access.ts'
+import * as templates from '../migrations/008-templates.ts'
+import * as reports from '../migrations/009-reports.ts'
+import * as credits from '../migrations/010-credits.ts'
+import * as deliveries from '../migrations/012-deliveries.ts'
+import * as rests from '../migrations/013-rests.ts'
+import * as emails from '../migrations/014-emails.ts'
+import * as environments from '../migrations/019-environments.ts'
+import * as creditsLast from '../migrations/020-credits-last.ts'
+
+/** Every migration in order. A released one is never changed. */
+const migrations = {
+  '001-foundation': foundation,
+  '002-webhooks': webhooks,
+  '003-services': services,
+  '004-durability': durability,
+  '005-callbacks': callbacks,
+  '006-accounts': accounts,
+  '007-access': access,
+  '008-templates': templates,
+  '009-reports': reports,
+  '010-credits': credits,
+  '012-deliveries': deliveries,
+  '013-rests': rests,
+  '014-emails': emails,
+  '019-environments': environments,
+  '020-credits-last': creditsLast
+}
+
+/** The oldest PostgreSQL whose `nulls not distinct` and grants the schema relies on. */
+const oldestServer = 150_000
+
+/** Brings the schema up to date; safe to run from several processes at once. Throws with one clear sentence. */
+export async function migrate (database: Database): Promise<void> {
+  const { owner, alone } = database
+  const { rows: [server] } = await sql<{ server_version_num: string, server_version: string }>`
+    select current_setting('server_version_num') as server_version_num, current_setting('server_version') as server_version`.execute(owner)
+  if (Number(server?.server_version_num) < oldestServer) throw new Error(`PostgreSQL 15 or newer is needed; this server is ${server?.server_version ?? 'unknown'}.`)
+  const { error } = await alone(() => new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } }).migrateToLatest())
+  if (error === undefined) return alone(() => loadCalls(database))
+  throw new Error(`The database schema could not be brought up to date: ${error instanceof Error ? error.message : 'for no known reason'}${isMissingRight(error) ? rightsNeeded : '.'}`, { cause: error })
+}
+
+const rightsNeeded = '; the user of DATABASE_URL must own its database, and either create roles (ALTER ROLE … CREATEROLE) or be given the ' +
+  'role by an administrator: CREATE ROLE dispatch_company NOLOGIN; GRANT dispatch_company TO that user.'
+
+/** PostgreSQL's `insufficient_privilege`. */
+function isMissingRight (error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42501'
+}

@@ -1,0 +1,101 @@
+import { sql } from 'kysely'
+import type { Database } from '../db/database.ts'
+import { createFreshCache } from '../db/fresh-cache.ts'
+import type { Freshness } from '../db/freshness.ts'
+import { publishShared, type SharedTemplate } from './shared-templates.ts'
+import { latest, managed, ofCompany, present, recordOf, templateOf, type StoredTemplate, type TemplateRecord } from './template-rows.ts'
+
+export type { SharedTemplate } from './shared-templates.ts'
+export type { StoredTemplate, TemplateRecord } from './template-rows.ts'
+
+/** What templates are looked for by. `status`: whether dispatches can use it. */
+export type TemplateFilter = { service?: string, documentType?: string, name?: string, status?: 'published' | 'draft' }
+
+export type Templates = {
+  /** The present version of a template that the company may use, as of the last freshness check. */
+  find: (companyId: number, templateId: number) => Promise<StoredTemplate | undefined>
+  /** The present version of the template of a name: the company's own before a shared one. */
+  findNamed: (companyId: number, name: string) => Promise<StoredTemplate | undefined>
+  /** One version of a template, for a dispatch that has pinned it. */
+  findVersion: (companyId: number, templateId: number, version: number) => Promise<StoredTemplate | undefined>
+  /** A page of the templates that the company may see, by id: each as its present version, or else as its newest. */
+  list: (companyId: number, filter: TemplateFilter, page: { limit: number, after?: number }) => Promise<TemplateRecord[]>
+  /** Every shared template made for a service. */
+  listShared: () => Promise<StoredTemplate[]>
+  /** Brings the shared templates up to date: a changed one becomes a new version. Answers how many changed. */
+  publishShared: (templates: readonly SharedTemplate[], now: Date) => Promise<number>
+}
+
+export function createTemplates (database: Database, freshness: Freshness): Templates {
+  const cache = createFreshCache<string, StoredTemplate | undefined>(freshness, (key) => Number.parseInt(key), { max: heaviest, weigh })
+  return {
+    find: (companyId, templateId) => cache.get(`${companyId}:${templateId}`, () => database.company(companyId, async (queries) => {
+      const row = await present(queries, companyId).where('templates.template_id', '=', templateId).executeTakeFirst()
+      return row && templateOf(row)
+    })),
+
+    findNamed: (companyId, name) => cache.get(`${companyId}:"${name}"`, () => database.company(companyId, async (queries) => {
+      const row = await present(queries, companyId).where('name', '=', name)
+        .orderBy('templates.company_id', (order) => order.asc().nullsLast()).orderBy('templates.template_id').limit(1).executeTakeFirst()
+      return row && templateOf(row)
+    })),
+
+    findVersion: (companyId, templateId, version) => database.company(companyId, async (queries) => {
+      const row = await ofCompany(queries, companyId).select('source').where('templates.template_id', '=', templateId).where('template_versions.version', '=', version).executeTakeFirst()
+      return row && templateOf(row)
+    }),
+
+    list: (companyId, filter, page) => database.company(companyId, async (queries) => {
+      const rows = await managed(queries, companyId).where(isShown)
+        .where((where) => where.and(conditions(filter)))
+        .$if(page.after !== undefined, (query) => query.where('templates.template_id', '>', page.after ?? 0))
+        .orderBy('templates.template_id').limit(page.limit).execute()
+      return rows.map(recordOf)
+    }),
+
+    async listShared () {
+      const rows = await present(database.owner, null).orderBy('templates.template_id').execute()
+      return rows.map(templateOf)
+    },
+
+    publishShared: (templates, now) => publishShared(database, templates, now)
+  }
+}
+
+/** Characters of pictures: beside them the rest of a template weighs nothing. */
+const heaviest = 50_000_000
+
+function weigh (template: StoredTemplate | undefined): number {
+  return Object.values(template?.source.assets ?? {}).reduce((sum, { length }) => sum + length, 1)
+}
+
+/** One version of a template that is not removed: the one asked for, or else its present or newest. */
+export async function readTemplate (database: Database, companyId: number, templateId: number, version?: number): Promise<TemplateRecord | undefined> {
+  return database.company(companyId, async (queries) => {
+    const row = await managed(queries, companyId).where('templates.template_id', '=', templateId)
+      .where(version === undefined ? isShown : sql<boolean>`template_versions.version = ${version}`).executeTakeFirst()
+    return row && recordOf(row)
+  })
+}
+
+/** A page of the versions of a template, the newest first. */
+export async function listTemplateVersions (database: Database, companyId: number, templateId: number, page: { limit: number, after?: number }): Promise<TemplateRecord[]> {
+  return database.company(companyId, async (queries) => {
+    const rows = await managed(queries, companyId).where('templates.template_id', '=', templateId)
+      .$if(page.after !== undefined, (query) => query.where('template_versions.version', '<', page.after ?? 0))
+      .orderBy('template_versions.version', 'desc').limit(page.limit).execute()
+    return rows.map(recordOf)
+  })
+}
+
+/** The version as which a template is shown. */
+const isShown = sql<boolean>`template_versions.version = coalesce(templates.version, ${latest})`
+
+function conditions ({ service, documentType, name, status }: TemplateFilter) {
+  return [
+    ...service === undefined ? [] : [sql<boolean>`source->>'service' = ${service}`],
+    ...documentType === undefined ? [] : [sql<boolean>`source->>'documentType' = ${documentType}`],
+    ...name === undefined ? [] : [sql<boolean>`name = ${name}`],
+    ...status === undefined ? [] : [status === 'published' ? sql<boolean>`templates.version is not null` : sql<boolean>`templates.version is null`]
+  ]
+}

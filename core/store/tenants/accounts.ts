@@ -1,0 +1,90 @@
+import type { Transaction } from 'kysely'
+import type { Account, Accounts, Role } from '../../access/account.ts'
+import type { JsonObject } from '@dispatch/common'
+import type { Database } from '../db/database.ts'
+import { createFreshCache } from '../db/fresh-cache.ts'
+import type { Freshness } from '../db/freshness.ts'
+import type { Tables } from '../db/schema.ts'
+
+/** Accounts as they are now: every call first learns of all changes committed before it. */
+export function createAccounts (database: Database, freshness: Freshness): Accounts {
+  // Any company may have a user of the same address tomorrow.
+  const byEmail = createFreshCache<string, readonly Account[]>(freshness, () => 0)
+  const byId = createFreshCache<number, Account | undefined>(freshness, (_, account) => account?.companyId ?? 0)
+  return {
+    async byEmail (email) {
+      await freshness.check()
+      return byEmail.get(email, () => findAccounts(database, 'email', email))
+    },
+    async byId (userId) {
+      await freshness.check()
+      return byId.get(userId, async () => (await findAccounts(database, 'user_id', userId))[0])
+    }
+  }
+}
+
+/** As the owner: a login does not know its company yet. */
+async function findAccounts ({ owner }: Database, column: 'email' | 'user_id', value: string | number): Promise<Account[]> {
+  const rows = await owner.selectFrom('users').innerJoin('companies', 'companies.company_id', 'users.company_id')
+    .select(['user_id', 'users.company_id', 'email', 'role', 'services', 'password_hash', 'password_version', 'users.disabled_at', 'companies.disabled_at as company_disabled_at', 'addresses'])
+    .where(`users.${column}`, '=', value).orderBy('password_set_at', 'desc').orderBy('user_id', 'desc').execute()
+  return rows.map((row) => ({
+    userId: row.user_id,
+    companyId: row.company_id,
+    email: row.email,
+    role: row.role,
+    services: row.services,
+    passwordHash: row.password_hash,
+    passwordVersion: row.password_version,
+    disabled: row.disabled_at !== null || row.company_disabled_at !== null,
+    addresses: row.addresses
+  }))
+}
+
+/** `defaultProvider` is configured with settings that hold no secret, and chosen for the services. */
+export type NewCompany = { name: string, credits: number, users: readonly NewUser[], defaultProvider?: { code: string, services: readonly string[], settings?: JsonObject } }
+/** `email` is normalised. */
+export type NewUser = { email: string, role: Role, services: readonly string[], passwordHash: string }
+
+/** Creates companies with their users and first credits: all of them or none. Answers their ids in their order. */
+export async function createCompanies ({ owner }: Database, companies: readonly NewCompany[], now: Date): Promise<number[]> {
+  return owner.transaction().execute((queries) => createAll(queries, companies, now))
+}
+
+/** Creates the first companies of a new database; answers whether it was new. */
+export async function createFirstCompanies ({ owner, alone }: Database, companies: readonly NewCompany[], now: Date): Promise<boolean> {
+  // Several processes may start together on a new database: one fills it.
+  return alone(() => owner.transaction().execute(async (queries) => {
+    if (await queries.selectFrom('companies').select('company_id').limit(1).executeTakeFirst() !== undefined) return false
+    await createAll(queries, companies, now)
+    return true
+  }))
+}
+
+async function createAll (queries: Transaction<Tables>, companies: readonly NewCompany[], now: Date): Promise<number[]> {
+  const ids: number[] = []
+  for (const company of companies) ids.push(await insertCompany(queries, company, now))
+  return ids
+}
+
+/** Adds a company with its users and first credits; answers its id. */
+export async function insertCompany (queries: Transaction<Tables>, { name, credits, users, defaultProvider }: NewCompany, now: Date): Promise<number> {
+  const { company_id: companyId } = await queries.insertInto('companies').values({ name, created_at: now }).returning('company_id').executeTakeFirstOrThrow()
+  await queries.insertInto('credits').values({ company_id: companyId, balance: credits, held: 0 }).execute()
+  if (credits > 0) await queries.insertInto('ledger').values({ company_id: companyId, kind: 'grant', amount: credits, balance: credits, reason: 'Opening credits', at: now }).execute()
+  await queries.insertInto('users').values(users.map((user) => ({
+    company_id: companyId,
+    email: user.email,
+    role: user.role,
+    services: [...user.services],
+    password_hash: user.passwordHash,
+    password_set_at: now,
+    created_at: now
+  }))).execute()
+  if (defaultProvider !== undefined) {
+    const common = { company_id: companyId, user_id: null, provider_code: defaultProvider.code, updated_at: now }
+    await queries.insertInto('configurations').values({ ...common, settings: JSON.stringify(defaultProvider.settings ?? {}), secrets: '{}', sandbox: false }).execute()
+    await queries.insertInto('choices').values(defaultProvider.services.map((service) => ({ ...common, service }))).execute()
+  }
+  return companyId
+}

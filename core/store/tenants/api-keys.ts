@@ -1,0 +1,123 @@
+import { sql, type Selectable } from 'kysely'
+import type { KeyMode, Role } from '../../access/account.ts'
+import { noteAudit, type Author } from './audit.ts'
+import type { CompanyQueries, Database } from '../db/database.ts'
+import { createFreshCache } from '../db/fresh-cache.ts'
+import type { Freshness } from '../db/freshness.ts'
+import type { Tables } from '../db/schema.ts'
+
+/** A key that may be used, as it is at this moment. `services` undefined: all of the user's. */
+export type ApiKey = { keyId: string, companyId: number, userId: number, mode: KeyMode, services?: readonly string[], expiresAt?: Date }
+
+/** Where keys are found. */
+export type ApiKeys = {
+  /** By the digest of the key; undefined for one that is unknown or revoked. */
+  find: (digest: Buffer) => Promise<ApiKey | undefined>
+  /** Notes that a key is used: at most once a minute, and nobody waits for it. */
+  noteUse: (keyId: string) => void
+}
+
+/** How far behind the last use may be, in milliseconds. */
+const lag = 60_000
+
+/** Keys as they are now: every look-up first learns of all changes committed before it. */
+export function createApiKeys (database: Database, freshness: Freshness, { now, onError }: { now: () => Date, onError: (error: unknown) => void }): ApiKeys {
+  const byDigest = createFreshCache<string, ApiKey | undefined>(freshness, (_, key) => key?.companyId ?? 0)
+  const noted = new Map<string, number>()
+  return {
+    async find (digest) {
+      await freshness.check()
+      return byDigest.get(digest.toString('base64'), () => findKey(database, digest))
+    },
+    noteUse (keyId) {
+      const time = now()
+      if (time.getTime() - (noted.get(keyId) ?? 0) < lag) return
+      noted.set(keyId, time.getTime())
+      noteUse(database, keyId, time).catch(onError)
+    }
+  }
+}
+
+/** As the owner: who sends a key has no company yet. */
+async function findKey ({ owner }: Database, digest: Buffer): Promise<ApiKey | undefined> {
+  const row = await owner.selectFrom('api_keys').select(['key_id', 'company_id', 'user_id', 'mode', 'services', 'expires_at']).where('digest', '=', digest).where('revoked_at', 'is', null).executeTakeFirst()
+  return row && {
+    keyId: row.key_id,
+    companyId: row.company_id,
+    userId: row.user_id,
+    mode: row.mode,
+    ...row.services === null ? {} : { services: row.services },
+    ...row.expires_at === null ? {} : { expiresAt: row.expires_at }
+  }
+}
+
+/** Other processes may have noted it meanwhile. */
+async function noteUse ({ owner }: Database, keyId: string, time: Date): Promise<void> {
+  await owner.updateTable('api_keys').set({ last_used_at: time }).where('key_id', '=', keyId)
+    .where((key) => key.or([key('last_used_at', 'is', null), key('last_used_at', '<=', new Date(time.getTime() - lag))])).execute()
+}
+
+/** A key as it is first recorded. */
+export type NewApiKey = ApiKey & { name: string, digest: Buffer, beginning: string, ending: string }
+
+/** A key as it is listed. */
+export type ApiKeyRow = Omit<Selectable<Tables['api_keys']>, 'digest' | 'revoked_at'>
+
+/** Records a key. Answers false when the user has as many as `most` already. */
+export async function insertApiKey (database: Database, key: NewApiKey, { author, most, at }: { author: Author, most: number, at: Date }): Promise<boolean> {
+  const { keyId, companyId, userId, name, mode, services } = key
+  return database.company(companyId, async (queries) => {
+    // One at a time for a user, so that none is made beyond their number.
+    await sql`select pg_advisory_xact_lock(hashtext('api_keys'), ${userId})`.execute(queries)
+    const { count } = await queries.selectFrom('api_keys').select((keys) => keys.fn.countAll<string>().as('count'))
+      .where('company_id', '=', companyId).where('user_id', '=', userId).where('revoked_at', 'is', null).executeTakeFirstOrThrow()
+    if (Number(count) >= most) return false
+    await queries.insertInto('api_keys').values({
+      key_id: keyId,
+      company_id: companyId,
+      user_id: userId,
+      name,
+      mode,
+      services: services === undefined ? null : [...services],
+      digest: key.digest,
+      beginning: key.beginning,
+      ending: key.ending,
+      created_at: at,
+      expires_at: key.expiresAt ?? null
+    }).execute()
+    await noteAudit(queries, { companyId, author, action: 'key.created', object: { kind: 'key', id: keyId }, facts: { userId, name, mode }, at })
+    return true
+  })
+}
+
+/** Whose keys: of all users of a company, of one, of those who have one of the roles. */
+export type KeyHolders = { companyId: number, userId?: number, roles?: readonly Role[] }
+
+/** A page of the keys that are not revoked, the newest first. Ids grow with time: the last of a page is its cursor. */
+export async function listApiKeys (database: Database, holders: KeyHolders, page: { limit: number, after?: string }): Promise<ApiKeyRow[]> {
+  const { companyId } = holders
+  return database.company(companyId, (queries) => queries.selectFrom('api_keys')
+    .select(['key_id', 'company_id', 'user_id', 'name', 'mode', 'services', 'beginning', 'ending', 'created_at', 'expires_at', 'last_used_at'])
+    .where('company_id', '=', companyId).where('user_id', 'in', idsOf(queries, holders)).where('revoked_at', 'is', null)
+    .$if(page.after !== undefined, (query) => query.where('key_id', '<', page.after ?? ''))
+    .orderBy('key_id', 'desc').limit(page.limit).execute())
+}
+
+/** Revokes a key of one of the holders. Answers false when there is no such key. */
+export async function revokeApiKey (database: Database, holders: KeyHolders, keyId: string, { author, at }: { author: Author, at: Date }): Promise<boolean> {
+  const { companyId } = holders
+  return database.company(companyId, async (queries) => {
+    const revoked = await queries.updateTable('api_keys').set({ revoked_at: at })
+      .where('company_id', '=', companyId).where('user_id', 'in', idsOf(queries, holders)).where('key_id', '=', keyId).where('revoked_at', 'is', null)
+      .returning('user_id').executeTakeFirst()
+    if (revoked === undefined) return false
+    await noteAudit(queries, { companyId, author, action: 'key.revoked', object: { kind: 'key', id: keyId }, facts: { userId: revoked.user_id }, at })
+    return true
+  })
+}
+
+function idsOf (queries: CompanyQueries, { companyId, userId, roles }: KeyHolders) {
+  return queries.selectFrom('users').select('user_id').where('company_id', '=', companyId)
+    .$if(roles !== undefined, (query) => query.where('role', 'in', roles ?? []))
+    .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
+}

@@ -1,0 +1,127 @@
+import { hash } from 'node:crypto'
+import { sql, type Selectable } from 'kysely'
+import type { Envelope } from '../../access/keyring.ts'
+import type { EventService } from '../../contract/delivery.ts'
+import type { StoredSettings } from '../../host/settings/settings.ts'
+import type { Owner } from '../configuration/configurations.ts'
+import type { Database, OwnerQueries } from '../db/database.ts'
+import type { InboundState, Tables } from '../db/schema.ts'
+
+/** An event of a vendor as it came in. */
+export type Arrival = {
+  inboundId: string
+  service: EventService
+  providerCode: string
+  /** The configuration that the address named. */
+  account: string | null
+  /** Whose dispatches it may concern; null: those of every company. */
+  scope: Owner | null
+  /** Whether it may concern dispatches of the vendor's test environment alone, or of its real one alone; null: both. */
+  sandbox: boolean | null
+  /** What its signature is still to be checked by, sealed; null: it was checked. */
+  parked: Envelope | null
+  body: Uint8Array
+  receivedAt: Date
+}
+
+export type InboundRow = Selectable<Tables['inbound']>
+
+/** Adds jobs for events to the queue, inside the transaction that records them. */
+export type Enqueue = (queries: OwnerQueries, inboundIds: readonly string[]) => Promise<void>
+
+/** The most unverified events that are kept. */
+const mostParked = 1_000
+
+/**
+ * Records events together with the jobs that handle them, all in one transaction. An event that is there already (by its
+ * own id, or a verified one with the same body) is left out, and so are parked ones beyond the limit. Resolves to the ids
+ * of the recorded ones.
+ */
+export async function recordArrivals ({ owner }: Database, arrivals: readonly Arrival[], enqueue: Enqueue): Promise<string[]> {
+  const rows = JSON.stringify(arrivals.map(rowOf))
+  return owner.transaction().execute(async (queries) => {
+    const { rows: recorded } = await sql<{ inbound_id: string }>`
+      insert into inbound (inbound_id, service, provider_code, account, company_id, user_id, sandbox, parked, digest, body, received_at, state)
+      select inbound_id, service, provider_code, account, company_id, user_id, sandbox, parked, digest, decode(body, 'base64'), received_at, 'waiting'
+      from jsonb_to_recordset(${rows}) as arrival (inbound_id uuid, service text, provider_code text, account uuid, company_id integer, user_id integer,
+        sandbox boolean, parked jsonb, digest text, body text, received_at timestamptz, rank integer)
+      where parked is null or rank < ${mostParked} - (select count(*) from inbound where parked is not null)
+      on conflict do nothing returning inbound_id`.execute(queries)
+    const ids = recorded.map((row) => row.inbound_id)
+    if (ids.length > 0) await enqueue(queries, ids)
+    return ids
+  })
+}
+
+function rowOf ({ inboundId, service, providerCode, account, scope, sandbox, parked, body, receivedAt }: Arrival, rank: number): Record<string, unknown> {
+  return {
+    inbound_id: inboundId,
+    service,
+    provider_code: providerCode,
+    account,
+    company_id: scope?.companyId,
+    user_id: scope?.userId,
+    sandbox,
+    parked: parked ?? undefined,
+    digest: parked === null ? digestOf(body) : undefined,
+    body: Buffer.from(body).toString('base64'),
+    received_at: receivedAt,
+    rank
+  }
+}
+
+function digestOf (body: Uint8Array): string {
+  return hash('sha256', body)
+}
+
+/** An event that is still to be handled, or undefined. */
+export async function findOpenInbound ({ owner }: Database, inboundId: string): Promise<InboundRow | undefined> {
+  return owner.selectFrom('inbound').selectAll().where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held']).executeTakeFirst()
+}
+
+/** Takes a parked event for verified. Answers false, and forgets it, when a verified one with the same body is there. */
+export async function admitParked ({ owner }: Database, { inbound_id: inboundId, body, service, provider_code: providerCode, account }: InboundRow, { scope, sandbox }: Pick<Arrival, 'scope' | 'sandbox'>): Promise<boolean> {
+  const digest = digestOf(body)
+  return owner.transaction().execute(async (queries) => {
+    // Two of them may be admitted at once: the lock makes the second one see the first.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${digest}, 0))`.execute(queries)
+    const same = await queries.selectFrom('inbound').select('inbound_id').where('digest', '=', digest).where('service', '=', service)
+      .where('provider_code', '=', providerCode).where('account', 'is not distinct from', account).executeTakeFirst()
+    if (same !== undefined) await queries.deleteFrom('inbound').where('inbound_id', '=', inboundId).execute()
+    else await queries.updateTable('inbound').set({ parked: null, digest, company_id: scope?.companyId ?? null, user_id: scope?.userId ?? null, sandbox }).where('inbound_id', '=', inboundId).execute()
+    return same === undefined
+  })
+}
+
+/** Forgets a parked event: it was not the vendor's, or it could not be checked in time. */
+export async function forgetParked ({ owner }: Database, inboundId: string): Promise<void> {
+  await owner.deleteFrom('inbound').where('inbound_id', '=', inboundId).where('parked', 'is not', null).execute()
+}
+
+/** Records that nothing more is done with an event, and why. */
+export async function closeInbound ({ owner, now }: Database, inboundId: string, { state, note }: { state: Exclude<InboundState, 'waiting' | 'held' | 'applied'>, note: string }): Promise<void> {
+  await owner.updateTable('inbound').set({ state, note, handled_at: now }).where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held']).execute()
+}
+
+/** Records that an event is to be tried again, and why, together with the job that does. */
+export async function holdInbound ({ owner }: Database, inboundId: string, note: string, enqueue: Enqueue): Promise<void> {
+  await owner.transaction().execute(async (queries) => {
+    await queries.updateTable('inbound').set({ state: 'held', note }).where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held']).execute()
+    await enqueue(queries, [inboundId])
+  })
+}
+
+/** Events that came before `before` and are still open: their jobs may have been lost. */
+export async function listStranded ({ owner }: Database, before: Date): Promise<string[]> {
+  const rows = await owner.selectFrom('inbound').select('inbound_id').where('state', 'in', ['waiting', 'held']).where('received_at', '<', before).limit(1_000).execute()
+  return rows.map((row) => row.inbound_id)
+}
+
+/** The configuration that an address names, whose secrets are sealed for its owner. */
+export type Account = Owner & { account: string, providerCode: string, settings: StoredSettings, sandbox: boolean }
+
+/** The configuration of a provider under its opaque name, or undefined. */
+export async function findAccount ({ owner }: Database, account: string): Promise<Account | undefined> {
+  const row = await owner.selectFrom('configurations').selectAll().where('account', '=', account).executeTakeFirst()
+  return row && { account, companyId: row.company_id, userId: row.user_id, providerCode: row.provider_code, settings: { plain: row.settings, secrets: row.secrets }, sandbox: row.sandbox }
+}

@@ -1,0 +1,134 @@
+import { refusal } from '../contract/errors.ts'
+import type { JsonObject, Problem } from '@dispatch/common'
+import { templateTextLimit, type NextVersionBody, type PreviewBody, type PreviewFormat, type PreviewTextBody, type TemplateBody } from '../contract/templates.ts'
+import { RenderError, assetName, withStandIns, type RenderJob, type TemplateSource, type Workshop } from '@dispatch/documents'
+import { listAssets, mostAssets, readAssets } from '../store/templates/assets.ts'
+import type { Database } from '../store/db/database.ts'
+import { changeTemplate, createTemplate, publishTemplate, removeTemplate, requireOwn, templateNotFound, type ChangeBy, type NewVersion } from '../store/templates/template-changes.ts'
+import { readTemplate, type TemplateRecord, type Templates } from '../store/templates/templates.ts'
+import { makePreview, renderedAs, usualFormat, type Preview } from './preview.ts'
+
+/** A template that was stored as a draft, and what may be wrong with it. */
+export type Written = { record: TemplateRecord, warnings: readonly Problem[] }
+
+/**
+ * Writing templates of a company. What is written is a draft; publishing a version makes it the one that dispatches use. All
+ * throw `template_not_found`, `forbidden` (a shared one), `conflict`, or `validation_failed` with every fault and its place.
+ */
+export type Authoring = {
+  create: (by: ChangeBy, body: TemplateBody) => Promise<Written>
+  change: (by: ChangeBy, templateId: number, body: NextVersionBody) => Promise<Written>
+  publish: (by: ChangeBy, templateId: number, version: number) => Promise<TemplateRecord>
+  remove: (by: ChangeBy, templateId: number) => Promise<void>
+  /** Shows a stored template; the present or newest version unless another one is asked for. */
+  preview: (companyId: number, template: TemplateRecord, options: PreviewBody) => Promise<Preview>
+  /** Shows a template that is stored nowhere. */
+  previewText: (companyId: number, body: PreviewTextBody) => Promise<Preview>
+}
+
+type Parts = { database: Database, templates: Templates, workshop: Workshop, now: () => Date }
+
+/** Characters of the pictures of one template, as data URIs. */
+const mostPictures = 1_500_000
+
+export function createAuthoring ({ database, templates, workshop, now }: Parts): Authoring {
+  /** A template that compiles and whose sample can be rendered. */
+  async function inspect (companyId: number, body: TemplateBody): Promise<{ version: NewVersion, warnings: readonly Problem[] }> {
+    refuseIfAny(oversized(body))
+    const assets = Object.fromEntries((await listAssets(database, companyId, { limit: mostAssets })).map(({ name, sha256 }) => [name, sha256]))
+    const { name, service, documentType, source: yaml, schema, sample } = body
+    const inspection = await workshop.inspect(companyId, { yaml, schema, sample, assets, ...given({ name, service, documentType }) })
+    if (!inspection.ok) throw refusal('validation_failed', inspection.problems)
+    const source = await withPictures(companyId, inspection.source)
+    return { version: { source, digest: inspection.digest, schema, sample, yaml }, warnings: inspection.warnings }
+  }
+
+  /** The template with the pictures of the company that it names inside, so that they stay what they are. */
+  async function withPictures (companyId: number, source: TemplateSource): Promise<TemplateSource> {
+    if (source.assets === undefined) return source
+    const pictures = new Map((await readAssets(database, companyId, Object.values(source.assets).flatMap((asset) => assetName(asset) ?? []))).map(({ name, uri }) => [name, uri]))
+    const assets = Object.fromEntries(Object.entries(source.assets).map(([name, asset]) => [name, pictures.get(assetName(asset) ?? '') ?? asset]))
+    if (Object.values(assets).join('').length > mostPictures) throw refusal('validation_failed', [{ path: '/source', code: 'too_large', message: `The pictures of the template, as data URIs, have more than ${mostPictures} characters: make them smaller.` }])
+    return { ...source, assets }
+  }
+
+  async function show (companyId: number, { id, version, digest, source }: RenderJob['template'], { data, at, format }: { data: JsonObject, at: string, format: PreviewFormat }): Promise<Preview> {
+    try {
+      return await makePreview((job) => workshop.render(companyId, job), { template: { id, version, digest, source }, data, now: now().toISOString() }, format)
+    } catch (error) {
+      if (error instanceof RenderError) throw refusal('validation_failed', error.problems.map((problem) => ({ ...problem, path: at + problem.path })))
+      throw error
+    }
+  }
+
+  async function requireFit (companyId: number, template: Pick<NewVersion, 'digest' | 'source' | 'schema'>, data: JsonObject, format: PreviewFormat): Promise<void> {
+    const { digest, schema, source } = template
+    refuseIfAny((await workshop.check(companyId, { template: { digest, schema, source: withStandIns(source) }, data, at: '/data', format: renderedAs(format) })).problems)
+  }
+
+  async function showVersion (companyId: number, template: NewVersion & { id: number, version: number }, { data, format = usualFormat(template.source) }: Pick<PreviewBody, 'data' | 'format'>): Promise<Preview> {
+    if (data === undefined) return show(companyId, template, { data: template.sample, at: '/sample', format })
+    await requireFit(companyId, template, data, format)
+    return show(companyId, template, { data, at: '/data', format })
+  }
+
+  /** A template that is ready to be stored: its sample becomes what a dispatch would make of it. */
+  async function prepare (companyId: number, body: TemplateBody): Promise<{ version: NewVersion, warnings: readonly Problem[] }> {
+    const inspected = await inspect(companyId, body)
+    await showVersion(companyId, { id: 0, version: 0, ...inspected.version }, {})
+    return inspected
+  }
+
+  async function record (companyId: number, templateId: number, version?: number): Promise<TemplateRecord> {
+    const found = await readTemplate(database, companyId, templateId, version)
+    if (found === undefined) throw templateNotFound(templateId)
+    return found
+  }
+
+  return {
+    async create (by, body) {
+      const { version, warnings } = await prepare(by.companyId, body)
+      return { record: await record(by.companyId, await createTemplate(database, by, version)), warnings }
+    },
+
+    async change (by, templateId, { baseVersion, ...body }) {
+      // Before anything is looked at.
+      requireOwn((await record(by.companyId, templateId)).companyId)
+      const { version, warnings } = await prepare(by.companyId, body)
+      await changeTemplate(database, by, templateId, baseVersion, version)
+      return { record: await record(by.companyId, templateId, baseVersion + 1), warnings }
+    },
+
+    async publish (by, templateId, version) {
+      await publishTemplate(database, by, templateId, version)
+      return record(by.companyId, templateId, version)
+    },
+
+    remove: (by, templateId) => removeTemplate(database, by, templateId),
+
+    async preview (companyId, { id, version, yaml }, options) {
+      const stored = await templates.findVersion(companyId, id, version)
+      if (stored === undefined) throw templateNotFound(id)
+      return showVersion(companyId, { ...stored, yaml }, options)
+    },
+
+    async previewText (companyId, { data, format, ...body }) {
+      const { version } = await inspect(companyId, body)
+      return showVersion(companyId, { id: 0, version: 0, ...version }, { ...data === undefined ? {} : { data }, ...format === undefined ? {} : { format } })
+    }
+  }
+}
+
+function refuseIfAny (problems: readonly Problem[]): void {
+  if (problems.length > 0) throw refusal('validation_failed', problems)
+}
+
+function oversized (body: TemplateBody): Problem[] {
+  return (['schema', 'sample'] as const).filter((part) => JSON.stringify(body[part]).length > templateTextLimit)
+    .map((part) => ({ path: `/${part}`, code: 'too_large', message: `May have at most ${templateTextLimit} characters as JSON.` }))
+}
+
+/** The fields that are there. */
+function given<T extends Record<string, string | undefined>> (fields: T): { [Name in keyof T]?: string } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [Name in keyof T]?: string }
+}

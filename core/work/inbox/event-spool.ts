@@ -1,0 +1,64 @@
+import type { Log } from '../../host/call/log.ts'
+import type { Arrival } from '../../store/vendor/inbound.ts'
+import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
+import { openWholeFiles } from '../../store/db/atomic-files.ts'
+import { createGathering, type GroupLimits } from './batcher.ts'
+
+/** Events on the local disk, for as long as the database cannot take them. */
+export type EventSpool = {
+  /** Resolves when the event is on the disk to stay. */
+  put: (arrival: Arrival) => Promise<void>
+  /** Hands over everything in the order in which it came, group by group, and deletes what was taken. Rejects where `take` finds no database. */
+  drain: (take: (arrivals: readonly Arrival[]) => Promise<unknown>) => Promise<void>
+}
+
+const mebibyte = 1024 * 1024
+
+/** The events of one file, and of one transaction. */
+export const groupLimits: GroupLimits = { items: 500, bytes: 8 * mebibyte }
+
+/** A spool in a folder, which may be shared by processes: an event that two of them drain is the same event. */
+export async function openEventSpool ({ folder, now, newId, log }: { folder: string, now: () => Date, newId: () => string, log: Log }): Promise<EventSpool> {
+  const files = await openWholeFiles({ folder, ending: '.jsonl', log })
+  let last = 0
+
+  /** Names sort as they were given, in one process exactly and between processes by the clock. */
+  function nextName (): string {
+    last = Math.max(last + 1, now().getTime() * 1000)
+    return `${String(last).padStart(17, '0')}-${newId()}.jsonl`
+  }
+
+  const gathering = createGathering<Arrival>({
+    limits: groupLimits,
+    bytesOf: ({ body }) => body.byteLength,
+    write: (arrivals) => files.write(nextName(), arrivals.map((arrival) => `${toLine(arrival)}\n`).join(''))
+  })
+
+  return {
+    put: gathering.put,
+    drain: (take) => files.drain(readLines, async (arrivals) => {
+      try {
+        await take(arrivals)
+        return 'done'
+      } catch (error) {
+        if (error instanceof DatabaseUnavailable) throw error
+        log.error({ err: error, events: arrivals.map(({ inboundId }) => inboundId) }, 'events of the spool could not be recorded; they are kept')
+        return 'later'
+      }
+    })
+  }
+}
+
+function readLines (text: string): Arrival[] {
+  return text.split('\n').filter((line) => line !== '').map(fromLine)
+}
+
+function toLine ({ body, receivedAt, ...rest }: Arrival): string {
+  return JSON.stringify({ ...rest, receivedAt: receivedAt.toISOString(), body: Buffer.from(body).toString('base64') })
+}
+
+function fromLine (line: string): Arrival {
+  // Only this file writes these lines, each of them whole.
+  const { body, receivedAt, ...rest } = JSON.parse(line) as Omit<Arrival, 'body' | 'receivedAt'> & { body: string, receivedAt: string }
+  return { ...rest, receivedAt: new Date(receivedAt), body: Buffer.from(body, 'base64') }
+}

@@ -1,0 +1,108 @@
+import type { Keyring } from '../../access/keyring.ts'
+import type { JsonObject } from '@dispatch/common'
+import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
+import type { Host } from '../../host/host.ts'
+import type { Installed } from '../../host/load/load.ts'
+import type { Log } from '../../host/call/log.ts'
+import { readEvent, statusOf } from '../../host/webhook/read.ts'
+import type { EventReading, WebhookManifest } from '../../host/webhook/webhook.ts'
+import type { Database } from '../../store/db/database.ts'
+import { applyInbound, matchSteps, type FollowedStep, type Moved } from '../../store/vendor/deliveries.ts'
+import { admitParked, closeInbound, findOpenInbound, forgetParked, holdInbound, type InboundRow } from '../../store/vendor/inbound.ts'
+import type { Ask } from '../status/status-query.ts'
+import { unpark } from './webhook-receiver.ts'
+import type { Queue } from '../queue/queue.ts'
+import { enqueueInbound } from './inbox.ts'
+import type { Verifying } from './webhook-verifier.ts'
+
+/** What comes of a try to handle an event: nothing more to do, or why it must be tried again, and not before when. */
+type Progress = { done: true } | { done: false, why: string, until?: Date }
+
+type Options = { database: Database, host: Host, queue: Queue, verifying: Verifying, keyring: Keyring, ask: Ask, moved: Moved, log: Log, now: () => Date }
+
+/** Milliseconds that an event is held for what it needs: the dispatch that it is about, the vendor's keys or word. */
+const heldFor = 24 * 3600 * 1000
+/** Seconds between two tries: as long as the event has been waiting already, within these bounds. */
+const pauses = { shortest: 1, longest: 3600 }
+
+const done: Progress = { done: true }
+
+/** Handles one recorded event; one that was handled before is left alone. */
+export function createInboundHandler (options: Options): (job: { inboundId: string }) => Promise<void> {
+  const { database, queue, log, now } = options
+  return async ({ inboundId }) => {
+    const event = await findOpenInbound(database, inboundId)
+    if (event === undefined) return
+    const progress = await handle(options, event)
+    if (progress.done) return
+    const waited = (await database.time()).getTime() - event.received_at.getTime()
+    if (waited >= heldFor) return giveUp(options, event, progress.why)
+    const pause = Math.max(waited, (progress.until?.getTime() ?? 0) - now().getTime()) / 1000
+    await holdInbound(database, inboundId, progress.why, enqueueInbound(queue, Math.ceil(Math.min(Math.max(pause, pauses.shortest), pauses.longest))))
+    log.debug({ inboundId, provider: event.provider_code, why: progress.why }, 'an event is held')
+  }
+}
+
+async function giveUp ({ database, log }: Options, event: InboundRow, why: string): Promise<void> {
+  const { inbound_id: inboundId, service, provider_code: provider, parked } = event
+  log.warn({ inboundId, service, provider, why }, 'an event was dropped')
+  if (parked === null) await closeInbound(database, inboundId, { state: 'dropped', note: why })
+  else await forgetParked(database, inboundId)
+}
+
+async function handle (options: Options, event: InboundRow): Promise<Progress> {
+  const { service, provider_code: code } = event
+  const provider = options.host.find(code)
+  const webhook = provider?.manifest.webhooks?.[service]
+  if (provider === undefined || webhook === undefined) return { done: false, why: `The provider "${code}" is not installed, or has no webhook for "${service}".` }
+  if (event.parked === null) return apply(options, event, provider, webhook)
+  const admitted = await admit(options, event, provider, event.parked)
+  if (!('scope' in admitted)) return admitted
+  const { scope, sandbox } = admitted
+  return apply(options, { ...event, parked: null, company_id: scope?.companyId ?? null, user_id: scope?.userId ?? null, sandbox }, provider, webhook)
+}
+
+/** Verifies an event that could not be verified when it came. */
+async function admit ({ database, verifying, keyring, log }: Options, event: InboundRow, provider: Installed, parked: NonNullable<InboundRow['parked']>) {
+  const { inbound_id: inboundId, service, account, body, received_at: receivedAt } = event
+  const verification = await verifying.later(unpark(keyring, { provider, service, account, parked, body, receivedAt }))
+  if (verification.outcome === 'waits') return { done: false as const, why: 'The keys of the vendor could not be read yet.', until: verification.until }
+  if (verification.outcome === 'verified') return await admitParked(database, event, verification) ? verification : done
+  log.warn({ service, provider: provider.code, reason: verification.reason }, 'webhook refused')
+  await forgetParked(database, inboundId)
+  return done
+}
+
+async function apply (options: Options, event: InboundRow, provider: Installed, webhook: WebhookManifest): Promise<Progress> {
+  const { database, log } = options
+  const { inbound_id: inboundId, service, provider_code: providerCode } = event
+  const read = await readEvent(provider, service, event.body)
+  if (!read.ok) {
+    log.warn({ inboundId, service, provider: providerCode, reason: read.reason }, 'an event cannot be read')
+    await closeInbound(database, inboundId, { state: 'kept', note: read.reason })
+    return done
+  }
+  const { remoteId, type, eventId, ...facts } = read.reading
+  const scope = event.company_id === null ? null : { companyId: event.company_id, userId: event.user_id }
+  const steps = await matchSteps(database, { service, providerCode, remoteId, scope, sandbox: event.sandbox })
+  const [first] = steps
+  if (first === undefined) return { done: false, why: 'No dispatch has the vendor\'s id yet.' }
+  if (steps.some(({ companyId }) => companyId !== first.companyId)) {
+    await closeInbound(database, inboundId, { state: 'kept', note: 'Dispatches of several companies have the vendor\'s id.' })
+    return done
+  }
+  const told = await tell(options, { provider, webhook, step: first, type })
+  if (!told.ok) return { done: false, why: told.why }
+  const delivery = { kind: 'webhook' as const, status: told.status, facts: { ...facts, type, ...(eventId === undefined ? {} : { eventId }), ...told.facts }, actor: { kind: 'provider' as const, code: providerCode } }
+  await applyInbound(database, { inboundId, steps, delivery, moved: options.moved, ...(eventId === undefined ? {} : { eventId }) })
+  return done
+}
+
+type Told = { ok: true, status: DeliveryStatus | null, facts: JsonObject } | { ok: false, why: string }
+
+/** The status that an event means: by its own word, or where the provider says so by the vendor's answer to a question. */
+async function tell ({ ask }: Options, { provider, webhook, step, type }: { provider: Installed, webhook: WebhookManifest, step: FollowedStep<EventService>, type: EventReading['type'] }): Promise<Told> {
+  if (webhook.confirm !== true) return { ok: true, status: statusOf(webhook.events, type), facts: {} }
+  const answer = await ask(provider, step)
+  return answer.ok ? { ok: true, status: answer.status, facts: { confirmed: answer.reported.status } } : { ok: false, why: `The vendor did not confirm it: ${answer.why}` }
+}

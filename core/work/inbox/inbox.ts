@@ -1,0 +1,80 @@
+import type { Log } from '../../host/call/log.ts'
+import { withTimeLimit } from '../../host/call/time-limit.ts'
+import type { Database } from '../../store/db/database.ts'
+import { recordArrivals, type Arrival, type Enqueue } from '../../store/vendor/inbound.ts'
+import { createGathering } from './batcher.ts'
+import type { Queue } from '../queue/queue.ts'
+import { groupLimits, type EventSpool } from './event-spool.ts'
+
+/** Keeps events: in the database, or on the disk for as long as the database does not take them. */
+export type Storing = {
+  /** Resolves when the event is kept; answers false when it is an unverified one too many. */
+  put: (arrival: Arrival) => Promise<boolean>
+  /** Brings what lies on the disk into the database; rejects while that is away. */
+  drain: () => Promise<void>
+  /** Resolves when nothing is being written. */
+  settle: () => Promise<void>
+}
+
+/** Events that may wait for a transaction: the others go to the disk at once. */
+const mostWaiting = 2_000
+/** The most unverified events that are kept on the disk. */
+const mostParked = 1_000
+/** Milliseconds. */
+const storingLimit = 400
+
+/** Adds the job that handles each recorded event. */
+export function enqueueInbound (queue: Queue, after?: number): Enqueue {
+  return (queries, inboundIds) => queue.send('webhook', inboundIds.map((inboundId) => ({ data: { inboundId }, key: inboundId, ...(after === undefined ? {} : { after }) })), queries)
+}
+
+export function createStoring ({ database, queue, spool, log }: { database: Database, queue: Queue, spool: EventSpool, log: Log }): Storing {
+  const gathering = createGathering<Arrival>({ write: record, bytesOf: ({ body }) => body.byteLength, limits: groupLimits })
+  /** Whether the database has just failed: it is asked again by the next drain, not by every event. */
+  let away = false
+  let parked = 0
+  let draining: Promise<void> | undefined
+
+  async function record (arrivals: readonly Arrival[]): Promise<void> {
+    const recorded = new Set(await recordArrivals(database, arrivals, enqueueInbound(queue)))
+    const dropped = arrivals.filter(({ inboundId, parked: waits }) => waits !== null && !recorded.has(inboundId)).length
+    if (dropped > 0) log.warn({ dropped }, 'unverified events were dropped: too many are waiting')
+  }
+
+  function goAway (error: unknown): void {
+    if (!away) log.warn({ err: error }, 'the database does not take events: they go to the disk')
+    away = true
+  }
+
+  async function toDatabase (arrival: Arrival): Promise<boolean> {
+    if (away || gathering.waiting() >= mostWaiting) return false
+    try {
+      await withTimeLimit(storingLimit, gathering.put(arrival))
+      return true
+    } catch (error) {
+      goAway(error)
+      return false
+    }
+  }
+
+  async function drain (): Promise<void> {
+    // The next event shows whether the database is there, unless one is on the disk that does.
+    await spool.drain(record)
+    away = false
+    parked = 0
+  }
+
+  return {
+    async put (arrival) {
+      if (await toDatabase(arrival)) return true
+      if (arrival.parked !== null && ++parked > mostParked) return false
+      await spool.put(arrival)
+      return true
+    },
+    async drain () {
+      draining ??= drain().finally(() => { draining = undefined })
+      await draining
+    },
+    settle: gathering.drain
+  }
+}

@@ -1,0 +1,70 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Keyring } from '../../access/keyring.ts'
+import type { CallbackSecrets, NewCallbackSecret } from '../../contract/callbacks.ts'
+import type { Author } from '../../store/tenants/audit.ts'
+import { addFirstSecret, readSecrets, rotateSecret, type NewStoredSecret, type StoredSecret } from '../../store/tenants/callback-secrets.ts'
+import type { Database } from '../../store/db/database.ts'
+
+/** The secrets that a company's callbacks are signed with. */
+export type CallbackSigning = {
+  /** The headers of Standard Webhooks 1.0.0 for one attempt: signed with each secret that is valid, the newest first. Makes the first secret. */
+  sign: (companyId: number, message: { id: string, body: string }) => Promise<Record<string, string>>
+  /** When they were made and how long they are valid. */
+  list: (companyId: number) => Promise<CallbackSecrets>
+  /** Makes a new one, shown here and never again; the one before stays valid for a day. */
+  rotate: (author: Author) => Promise<NewCallbackSecret>
+}
+
+/** Milliseconds that a replaced secret still signs. */
+const overlap = 24 * 3600 * 1000
+/** Bytes; Standard Webhooks asks for 24 to 64. */
+const secretLength = 32
+/** The most signatures of one message: who rotates more often in a day has lost the oldest anyway. */
+const mostSignatures = 5
+
+type Options = { database: Database, keyring: Keyring, now: () => Date, newId: () => string }
+
+export function createCallbackSigning ({ database, keyring, now, newId }: Options): CallbackSigning {
+  function make (companyId: number, { userId = null, impersonatorId = null }: { userId?: number | null, impersonatorId?: number | null } = {}): { key: Buffer, stored: NewStoredSecret } {
+    const [key, secretId] = [randomBytes(secretLength), newId()]
+    return { key, stored: { secretId, userId, impersonatorId, sealed: keyring.seal(key, contextOf(companyId, secretId)) } }
+  }
+
+  async function valid (companyId: number): Promise<StoredSecret[]> {
+    const present = await readSecrets(database, companyId, now())
+    if (present.length > 0) return present
+    await addFirstSecret(database, companyId, make(companyId).stored, now())
+    return readSecrets(database, companyId, now())
+  }
+
+  return {
+    async sign (companyId, { id, body }) {
+      const timestamp = String(Math.floor(now().getTime() / 1000))
+      const secrets = (await valid(companyId)).slice(0, mostSignatures)
+      const signatures = secrets.map(({ secret_id: secretId, sealed }) => signature(keyring.open(sealed, contextOf(companyId, secretId)), `${id}.${timestamp}.${body}`))
+      return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
+    },
+
+    async list (companyId) {
+      const secrets = await readSecrets(database, companyId, now())
+      return { secrets: secrets.map((secret) => ({ createdAt: secret.created_at.toISOString(), expiresAt: secret.expires_at?.toISOString() ?? null })) }
+    },
+
+    async rotate (author) {
+      const { companyId, userId, impersonatorId } = author
+      const time = now()
+      const previousUntil = new Date(time.getTime() + overlap)
+      const { key, stored } = make(companyId, { userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) })
+      const replaced = await rotateSecret(database, companyId, stored, { author, at: time, previousUntil })
+      return { secret: `whsec_${key.toString('base64')}`, createdAt: time.toISOString(), previousUntil: replaced ? previousUntil.toISOString() : null }
+    }
+  }
+}
+
+function signature (key: Uint8Array, text: string): string {
+  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`
+}
+
+function contextOf (companyId: number, secretId: string): string {
+  return `callback secret|${companyId}|${secretId}`
+}

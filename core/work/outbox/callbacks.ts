@@ -1,0 +1,120 @@
+import type { AttemptOutcome } from '../../contract/callbacks.ts'
+import { postToTenant, receiverLimit, type ReceiverAnswer } from '../../host/http/callback.ts'
+import type { Log } from '../../host/call/log.ts'
+import type { Network } from '../../host/http/network.ts'
+import type { Author } from '../../store/tenants/audit.ts'
+import { claimCallback, hasDue, listCompaniesDue, replayCallback, settleCallback, type AttemptEnd, type CallbackRecord, type ClaimedCallback, type EnqueueCallback } from '../../store/vendor/callbacks.ts'
+import type { Database } from '../../store/db/database.ts'
+import type { CallbackSigning } from './callback-secrets.ts'
+import type { Job, Queue, Work } from '../queue/queue.ts'
+
+/** Seconds before each try, after the one before it; each is lengthened by up to a tenth. */
+export const callbackPauses = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600]
+const jitter = 0.1
+
+/**
+ * How many requests are under way at once: in this process, for one company and to one of its receivers in all processes. Who
+ * does not answer holds up neither the company's other receivers nor other companies.
+ */
+export const callbackLimits = { atOnce: 16, perCompany: 8, perReceiver: 4 } as const
+
+/** Seconds: after the begin of an attempt, its process is sure to have ended. */
+const claimFor = receiverLimit / 1000 + 5
+/** Seconds: after which a due callback is sure to have lost its job. */
+const strandedAfter = 60
+
+/** Adds the job that delivers a recorded callback. */
+export function enqueueCallback (queue: Pick<Queue, 'send'>): EnqueueCallback {
+  return (queries, { companyId, callbackId }) => queue.send('callback', [callbackJob(companyId, callbackId)], queries)
+}
+
+export type Callbacks = {
+  /** Sends the company's longest due callback, and has the next one sent. */
+  deliver: (job: Work['callback']) => Promise<void>
+  /** Finds companies whose due callbacks have lost their jobs. */
+  sweep: () => Promise<void>
+  /** Makes a callback due at once; answers why not as `replayCallback` does. */
+  replay: (author: Author, callbackId: string) => ReturnType<typeof replayCallback>
+}
+
+type Options = { database: Database, queue: Pick<Queue, 'send'>, network: Pick<Network, 'wire'>, signing: CallbackSigning, log: Log, now: () => Date, random?: () => number }
+
+/** The delivery of callbacks: at least once each, in turns. A job says whose turn it is; the table says what is due. */
+export function createCallbacks ({ database, queue, network, signing, log, now, random = Math.random }: Options): Callbacks {
+  async function send ({ callbackId: id, companyId, url, body }: ClaimedCallback): Promise<ReceiverAnswer> {
+    return postToTenant(network.wire, { url, body, headers: await signing.sign(companyId, { id, body }) })
+  }
+
+  function endOf (posted: ReceiverAnswer, tries: number, milliseconds: number): AttemptEnd {
+    const told = { outcome: outcomeOf(posted), ...(posted.answered ? { status: posted.status } : {}), ...(reasonOf(posted)), milliseconds }
+    const { outcome } = told
+    if (outcome !== 'failed') return { ...told, state: outcome }
+    const pause = callbackPauses[tries]
+    return pause === undefined ? { ...told, state: 'failed' } : { ...told, state: 'pending', after: pause * (1 + jitter * random()) }
+  }
+
+  async function attempt (claimed: ClaimedCallback): Promise<void> {
+    const { companyId, dispatchId, callbackId, number, tries } = claimed
+    const begun = performance.now()
+    const end = endOf(await send(claimed), tries, Math.round(performance.now() - begun))
+    // Before it is recorded: a job too many finds nothing to do, one too few would have to be found by the sweep.
+    if (end.state === 'pending') await queue.send('callback', [callbackJob(companyId, callbackId, end.after)])
+    await settleCallback(database, { companyId, callbackId, number }, end)
+    log.debug({ companyId, dispatchId, callbackId, attempt: number, outcome: end.outcome, status: end.status, ms: end.milliseconds }, 'callback sent')
+  }
+
+  async function next (companyId: number): Promise<void> {
+    if (await hasDue(database, companyId, 0)) await queue.send('callback', [callbackJob(companyId, 'next')])
+  }
+
+  return {
+    async deliver ({ companyId }) {
+      const claimed = await claimCallback(database, companyId, { seconds: claimFor, ...callbackLimits })
+      if (claimed !== undefined) {
+        // Before, so that others take their share; and after, because they may have found the company busy.
+        await next(companyId)
+        await attempt(claimed)
+        await next(companyId)
+      } else if (await hasDue(database, companyId, claimFor)) {
+        // Others are at it; should they have been killed, somebody looks after them.
+        await queue.send('callback', [callbackJob(companyId, 'watch', claimFor)])
+      }
+    },
+
+    async sweep () {
+      const companies = await listCompaniesDue(database, strandedAfter)
+      if (companies.length > 0) await queue.send('callback', companies.map((companyId) => callbackJob(companyId, 'next')))
+    },
+
+    async replay (author, callbackId) {
+      const { companyId } = author
+      const replayed = await replayCallback(database, companyId, callbackId, { author, at: now(), seconds: claimFor })
+      if (isRecord(replayed)) await queue.send('callback', [callbackJob(companyId, callbackId)])
+      return replayed
+    }
+  }
+}
+
+/** The job that sends a company's longest due callback; `after` in seconds. */
+export function callbackJob (companyId: number, key: string, after = 0): Job<'callback'> {
+  // A second more than needed: the job is added before it is recorded when the callback is due.
+  return { data: { companyId }, key: `${companyId} ${key}`, group: String(companyId), ...(after === 0 ? {} : { after: Math.ceil(after) + 1 }) }
+}
+
+/** 410: whatever was there is gone for good (Standard Webhooks 1.0.0). */
+function outcomeOf (posted: ReceiverAnswer): AttemptOutcome {
+  if (!posted.answered) return 'failed'
+  if (posted.status >= 200 && posted.status < 300) return 'delivered'
+  return posted.status === 410 ? 'stopped' : 'failed'
+}
+
+function reasonOf (posted: ReceiverAnswer): { reason?: string } {
+  if (!posted.answered) return { reason: posted.reason }
+  const { status } = posted
+  if (status >= 300 && status < 400) return { reason: `It answered ${status}; redirects are not followed.` }
+  return outcomeOf(posted) === 'delivered' ? {} : { reason: `It answered ${status} instead of 200.` }
+}
+
+function isRecord (replayed: Awaited<ReturnType<typeof replayCallback>>): replayed is CallbackRecord {
+  return typeof replayed === 'object'
+}

@@ -1,0 +1,40 @@
+import type { Jobs } from '../../pipeline/dependencies.ts'
+import type { Queue } from './queue.ts'
+
+/** Milliseconds that each dispatch of a company stands behind the one before: what a company may expect to take of the service. */
+const pace = 10
+
+/** Milliseconds of a step of the queue's priorities, which are whole numbers of 32 bits: enough for more than six years. */
+const grain = 100
+const epoch = Date.parse('2026-01-01T00:00:00Z')
+
+/** Companies whose turns are remembered; a company that is forgotten begins anew. */
+const mostCompanies = 100_000
+
+/**
+ * Makes the jobs of dispatches. Each company has turns of its own, one every few milliseconds from now on: ten thousand
+ * dispatches of one company stand behind the first of another that came later, and none waits for ever.
+ */
+export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: () => Date }): Jobs {
+  const turns = new Map<number, number>()
+
+  /** What is put off comes when it is due: it moves nobody's turn. */
+  function priorityOf (companyId: number, seconds: number): number {
+    const time = now().getTime()
+    return rank(seconds > 0 ? time + seconds * 1000 : nextTurn(companyId, time))
+  }
+
+  function nextTurn (companyId: number, time: number): number {
+    const turn = Math.max(time, (turns.get(companyId) ?? 0) + pace)
+    turns.delete(companyId)
+    turns.set(companyId, turn)
+    for (const oldest of turns.size > mostCompanies ? turns.keys().take(1) : []) turns.delete(oldest)
+    return turn
+  }
+  const rank = (turn: number): number => -Math.floor((turn - epoch) / grain)
+  const wait = (seconds: number): { after?: number } => seconds > 0 ? { after: Math.ceil(seconds) } : {}
+  return {
+    dispatch: ({ companyId, dispatchId }, seconds = 0) => queue.jobs('dispatch', [{ data: { companyId, dispatchId }, key: dispatchId, priority: priorityOf(companyId, seconds), ...wait(seconds) }]),
+    deferred: ({ companyId, dispatchId }, { stepId }, seconds = 0) => queue.jobs('deferred', [{ data: { companyId, dispatchId, stepId }, key: stepId, ...wait(seconds) }])
+  }
+}

@@ -1,0 +1,55 @@
+import { deliveryServices } from '../../contract/delivery.ts'
+import type { Host } from '../../host/host.ts'
+import type { Log } from '../../host/call/log.ts'
+import type { Database } from '../../store/db/database.ts'
+import { applyPoll, findFollowed, listDue, type Due, type Moved } from '../../store/vendor/deliveries.ts'
+import { listStranded } from '../../store/vendor/inbound.ts'
+import type { Ask } from './status-query.ts'
+import type { Queue, Work } from '../queue/queue.ts'
+
+/** Seconds since the acceptance: the first question, the pause until the next one, the last one. A manifest may say otherwise. */
+export const usualPoll = { after: 3600, every: 6 * 3600, until: 60 * 24 * 3600 }
+
+/** Milliseconds: after which an open event is sure to have lost its job. */
+const strandedAfter = 2 * 3600 * 1000
+
+type Options = { database: Database, host: Host, queue: Queue, ask: Ask, log: Log }
+
+/** Finds the steps to ask after and the events whose jobs were lost. */
+export function createSweep ({ database, host, queue }: Options): () => Promise<void> {
+  return async () => {
+    const time = await database.time()
+    for (const due of followedBy(host, time)) {
+      const steps = await listDue(database, due)
+      if (steps.length > 0) await queue.send('poll', steps.map(({ stepId, polledAt }) => ({ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId })))
+    }
+    const stranded = await listStranded(database, before(time, strandedAfter))
+    if (stranded.length > 0) await queue.send('webhook', stranded.map((inboundId) => ({ data: { inboundId }, key: inboundId })))
+  }
+}
+
+/** Whom to ask about what: every installed provider that can tell. */
+function followedBy (host: Host, time: Date): Due[] {
+  return host.entries().flatMap((entry) => entry.state !== 'installed' ? [] : deliveryServices.flatMap((service) => {
+    const offered = entry.manifest.services[service]
+    if (offered?.statuses === undefined) return []
+    const { after, every, until } = { ...usualPoll, ...offered.poll }
+    return [{ service, providerCode: entry.code, since: before(time, after * 1000), again: before(time, every * 1000), until: before(time, until * 1000) }]
+  }))
+}
+
+/** Asks the vendor about one step and notes its answer, unless it was asked since the job was made. */
+export function createPolling ({ database, host, ask, moved, log }: Options & { moved: Moved }): (job: Work['poll']) => Promise<void> {
+  return async ({ stepId, polledAt }) => {
+    const step = await findFollowed(database, { stepId, polledAt: polledAt === null ? null : new Date(polledAt) })
+    const provider = step && host.find(step.providerCode)
+    if (step === undefined || provider === undefined) return
+    const answer = await ask(provider, step)
+    if (!answer.ok) log.warn({ stepId, provider: provider.code, why: answer.why }, 'the status of a step could not be read')
+    await applyPoll(database, step, answer.ok ? answer : undefined, moved)
+  }
+}
+
+function before (time: Date, milliseconds: number): Date {
+  return new Date(time.getTime() - milliseconds)
+}

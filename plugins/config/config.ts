@@ -1,0 +1,149 @@
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isServiceName, serviceNames } from '@dispatch/core'
+import { ConfigError } from './config-error.ts'
+import { networksOf, transportOf, type TransportConfig } from './config-transport.ts'
+
+export { ConfigError } from './config-error.ts'
+
+/** How the service is run, as its environment says. */
+export type Config = TransportConfig & {
+  environment: 'development' | 'production'
+  /** The embedded database, documents and the development key lie below it. */
+  dataDirectory: string
+  /** A PostgreSQL server; without one the service starts its own. */
+  databaseUrl?: string
+  providerDirectories: string[]
+  /** What providers may write to, one folder a company; without it no provider writes files. */
+  diskRoot?: string
+  /** Base64 of 32 bytes, or the path of a file that holds them. */
+  masterKey?: string
+  masterKeyFile?: string
+  /** The one before, while secrets are rewrapped. */
+  previousMasterKey?: string
+  previousMasterKeyFile?: string
+  /** Credits by service, where they differ from the services' own. */
+  prices: Record<string, number>
+  /** CIDRs that tenants may reach beside the public addresses. */
+  allowedNetworks: string[]
+  /** Calls in a minute; 0: any number. `auth` also bounds failed logins. */
+  limits: Limits
+  /** Credentials (`user:password`) with which vendors post events, by the provider's code in capitals, `_` for `-`. */
+  webhookAuth: Record<string, string>
+  /** Days that the data of requests, events of vendors and bodies of callbacks are kept. */
+  retentionDays: number
+  /** Whether this process works on the queue. */
+  works: boolean
+  /** Dispatches of the queue that this process works on at once. */
+  concurrency: number
+  logLevel: string
+}
+
+/** Of authentication calls for each client address, of dispatches and of validations for each user. */
+export type Limits = { auth: number, dispatch: number, validation: number }
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Reads the environment; an empty variable counts as absent. Throws a {@link ConfigError}. */
+export function readConfig (variables: NodeJS.ProcessEnv): Config {
+  const env = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
+  const environment = oneOf(env, 'NODE_ENV', ['development', 'production'], 'development')
+  const databaseUrl = env['DATABASE_URL']
+  return {
+    environment,
+    ...transportOf(env, environment),
+    dataDirectory: resolve(env['DISPATCH_DATA_DIR'] ?? join(root, 'data')),
+    ...(databaseUrl === undefined ? {} : { databaseUrl: databaseUrlOf(databaseUrl) }),
+    providerDirectories: env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ?? [join(root, 'providers')],
+    ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
+    ...masterKeysOf(env),
+    prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
+    allowedNetworks: networksOf('DISPATCH_ALLOWED_NETWORKS', env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
+    limits: {
+      auth: limitOf(env, 'DISPATCH_AUTH_LIMIT', '10'),
+      dispatch: limitOf(env, 'DISPATCH_DISPATCH_LIMIT', '100'),
+      validation: limitOf(env, 'DISPATCH_VALIDATION_LIMIT', '0')
+    },
+    webhookAuth: webhookAuthOf(env),
+    retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
+    works: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',
+    concurrency: concurrencyOf(env['DISPATCH_CONCURRENCY'] ?? '16'),
+    logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
+  }
+}
+
+function oneOf<Value extends string> (env: NodeJS.ProcessEnv, name: string, values: readonly Value[], otherwise: Value): Value {
+  const given = env[name] ?? otherwise
+  const known = values.find((value) => value === given)
+  if (known === undefined) throw new ConfigError(`${name} is "${given}"; it must be one of ${values.join(', ')}.`)
+  return known
+}
+
+/** Days: for a week it is asked what became of an uncertain dispatch, which may go on then. */
+function retentionDaysOf (text: string): number {
+  const days = Number(text)
+  if (!/^\d{1,5}$/.test(text) || days < shortestRetention) throw new ConfigError(`DISPATCH_RETENTION_DAYS is "${text}"; it must be a whole number of days from ${shortestRetention} on.`)
+  return days
+}
+
+const shortestRetention = 7
+
+type MasterKeys = Pick<Config, 'masterKey' | 'masterKeyFile' | 'previousMasterKey' | 'previousMasterKeyFile'>
+
+/** Each is given itself or by its file: of two that differ, nobody could say which one counts. */
+function masterKeysOf (env: NodeJS.ProcessEnv): MasterKeys {
+  const [masterKey, masterKeyFile] = [env['DISPATCH_MASTER_KEY'], env['DISPATCH_MASTER_KEY_FILE']]
+  const [previousMasterKey, previousMasterKeyFile] = [env['DISPATCH_MASTER_KEY_PREVIOUS'], env['DISPATCH_MASTER_KEY_PREVIOUS_FILE']]
+  if (masterKey !== undefined && masterKeyFile !== undefined) throw twice('DISPATCH_MASTER_KEY')
+  if (previousMasterKey !== undefined && previousMasterKeyFile !== undefined) throw twice('DISPATCH_MASTER_KEY_PREVIOUS')
+  return {
+    ...(masterKey === undefined ? {} : { masterKey }),
+    ...(masterKeyFile === undefined ? {} : { masterKeyFile: resolve(masterKeyFile) }),
+    ...(previousMasterKey === undefined ? {} : { previousMasterKey }),
+    ...(previousMasterKeyFile === undefined ? {} : { previousMasterKeyFile: resolve(previousMasterKeyFile) })
+  }
+}
+
+function twice (name: string): ConfigError {
+  return new ConfigError(`${name} and ${name}_FILE are both set: leave one of them out.`)
+}
+
+function diskRootOf (path: string): string {
+  if (!isAbsolute(path)) throw new ConfigError(`DISPATCH_DISK_ROOT is "${path}"; it must be an absolute path such as /srv/dispatch.`)
+  return path
+}
+
+function limitOf (env: NodeJS.ProcessEnv, name: string, otherwise: string): number {
+  const text = env[name] ?? otherwise
+  if (!/^\d{1,6}$/.test(text)) throw new ConfigError(`${name} is "${text}"; it must be a whole number of calls in a minute, or 0 for no limit.`)
+  return Number(text)
+}
+
+/** It may hold a password: the message does not repeat it. */
+function databaseUrlOf (text: string): string {
+  if (/^postgres(ql)?:\/\//.test(text)) return text
+  throw new ConfigError('DATABASE_URL is not the URL of a PostgreSQL server; it must be like postgres://user:password@host:5432/database.')
+}
+
+const webhookAuth = 'DISPATCH_WEBHOOKS_ENDPOINT_AUTH_'
+
+function webhookAuthOf (env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith(webhookAuth)).map(([name, value = '']) => {
+    if (!/^[^:]+:./.test(value)) throw new ConfigError(`${name} must be a user name and a password, such as vendor:long-random-password.`)
+    return [name.slice(webhookAuth.length), value]
+  }))
+}
+
+function concurrencyOf (text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new ConfigError(`DISPATCH_CONCURRENCY is "${text}"; it must be a whole number from 1 to 999.`)
+  return Number(text)
+}
+
+/** `invoicing=2`, several with commas between them. */
+function pricesOf (text: string): Record<string, number> {
+  return Object.fromEntries(text.split(',').filter((part) => part !== '').map((part) => {
+    const [, service = '', price] = /^\s*([a-z]+)\s*=\s*(\d{1,6})\s*$/.exec(part) ?? []
+    if (!isServiceName(service)) throw new ConfigError(`DISPATCH_PRICES has "${part}"; each part must be one of the services ${serviceNames.join(', ')} and whole credits, such as invoicing=1.`)
+    return [service, Number(price)] as const
+  }))
+}

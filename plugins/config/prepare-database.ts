@@ -1,0 +1,31 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readTemplateFolder, type TemplateFolder } from '@dispatch/documents'
+import { seedDemo, type SharedTemplate } from '@dispatch/core'
+import type { House } from '../container.ts'
+import { refuseDevelopmentDefaults } from './production-checks.ts'
+
+const shipped = fileURLToPath(new URL('../../templates/', import.meta.url))
+
+/** Brings the shared templates up to date. Development fills a new database; production refuses one that was filled so. */
+export async function prepare ({ get }: House): Promise<void> {
+  const time = get('now')()
+  if (get('config').environment === 'production') await refuseDevelopmentDefaults(get('config'), get('accounts'))
+  const changed = await get('templates').publishShared((await readTemplates(shipped)).map(sharedOf), time)
+  if (changed > 0) get('log').info({ changed }, 'shared templates published')
+  if (get('config').environment === 'development' && await seedDemo(get('database'), time)) get('log').info({}, 'company "Demo" created')
+}
+
+async function readTemplates (folder: string): Promise<TemplateFolder[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  return Promise.all(entries.filter((entry) => entry.isDirectory()).map(({ name }) => readTemplateFolder(join(folder, name)).catch((cause: unknown) => {
+    const reasons = cause instanceof Error ? cause.message.replaceAll('\n', '; ') : String(cause)
+    throw new Error(`The shared template "${name}" cannot be used: ${reasons}`, { cause })
+  })))
+}
+
+function sharedOf ({ id, name, digest, source, schema, sample, yaml }: TemplateFolder): SharedTemplate {
+  // They were read from JSON files: plain data, whatever their type says.
+  return { id, name, digest, source, schema: schema as SharedTemplate['schema'], sample: sample as SharedTemplate['sample'], yaml }
+}

@@ -1,0 +1,122 @@
+import { chainFault, DatabaseUnavailable, DispatchError, errorRow, errorTable, isServiceName, serviceNames, type ErrorBody, type ErrorWord } from '@dispatch/core'
+import { didYouMean } from '@dispatch/common'
+import { WorkshopBusy } from '@dispatch/documents'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import plugin from 'fastify-plugin'
+import { identify } from './headers.ts'
+import { httpsRequired, type WayOf } from './https.ts'
+import { budgetHeaders } from './rate-limits.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Its errors say `result: "error"`, beside "success" and "warning". */
+    validates?: boolean
+  }
+}
+
+/** Turns everything thrown into a body of the error table. What is not in it is an `internal_error`: logged, never shown. */
+export const errorsPlugin = plugin((app, _options, done) => {
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const known = knownError(error) ?? frameworkError(error, request)
+    if (known.word === 'internal_error' || known.word === 'document_damaged') request.log.error({ err: error }, 'request failed')
+    return send(known, request, reply)
+  })
+  app.setNotFoundHandler((request, reply) => send(notFound(request), request, reply))
+  done()
+}, { name: 'errors', fastify: '5.x' })
+
+/** The core's errors that a client is told about. */
+function knownError (error: Error): DispatchError | undefined {
+  if (error instanceof DispatchError) return error
+  if (error instanceof WorkshopBusy) return new DispatchError('provider_unavailable', error.message, { cause: error })
+  return error instanceof DatabaseUnavailable ? unavailable(error) : undefined
+}
+
+/** Answers a request for which the framework finds no route, by its path alone: no hook has seen it. */
+export function answerUnroutable (wayOf: WayOf): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void {
+  return (error, request, reply) => {
+    const way = wayOf(request.raw)
+    identify(request, reply, way)
+    if (way === 'plain' || way === 'probe') void send(httpsRequired(), request, reply)
+    else if (isEvent(request)) void reply.code(200).header('cache-control', 'no-store').type('application/json; charset=utf-8').send({})
+    else void send(frameworkError(error, request), request, reply)
+  }
+}
+
+/** Also where the names in the path are too long, or cannot be decoded: whoever posts an event learns nothing from the answer (see webhooks.ts). */
+function isEvent ({ method, raw: { url = '' } }: FastifyRequest): boolean {
+  return method === 'POST' && /^\/api\/webhooks\/[^/?]*\/providers\/[^/?]*\/endpoint\.json(?:\?|$)/.test(url)
+}
+
+function send (error: DispatchError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const body: ErrorBody = {
+    error: error.word,
+    message: error.message,
+    requestId: request.id,
+    ...(error.details === undefined ? {} : { details: [...error.details] }),
+    ...(error.dispatchId === undefined ? {} : { dispatchId: error.dispatchId }),
+    ...error.more,
+    ...(request.routeOptions.config.validates === true ? { result: 'error' as const } : {})
+  }
+  if (error.budget !== undefined) reply.headers(budgetHeaders(error.budget))
+  const retryAfter = error.retryAfter ?? errorRow(error.word).retryAfter
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+  return reply.code(error.status).header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
+}
+
+/** Why is for the log: a client can do no more than come again. */
+function unavailable (error: DatabaseUnavailable): DispatchError {
+  const message = error.doubtful
+    ? 'The service lost its database while it worked on the request: read what became of it before you send it again.'
+    : 'The service cannot work with its database now; nothing was changed. Try again in a moment.'
+  return new DispatchError('service_unavailable', message, { cause: error })
+}
+
+/** The framework's own errors that a client can cause, by their code. */
+const frameworkErrors: Record<string, { word: ErrorWord, message: string | ((request: FastifyRequest) => string) }> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { word: 'payload_too_large', message: ({ routeOptions }) => `The body is larger than the limit of ${sizeOf(routeOptions.bodyLimit)}.` },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { word: 'unsupported_media_type', message: 'The body must be JSON: send "Content-Type: application/json".' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { word: 'validation_error', message: 'The body is not as long as its Content-Length says.' },
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: { word: 'unsupported_media_type', message: 'The body must be JSON: send "Content-Type: application/json".' },
+  FST_ERR_BAD_URL: { word: 'not_found', message: 'The path of the URL cannot be decoded.' },
+  FST_ERR_MAX_PARAM_LENGTH: { word: 'not_found', message: 'Nothing has a name as long as the one in the path.' }
+}
+
+function frameworkError (error: FastifyError, request: FastifyRequest): DispatchError {
+  const { word, message } = frameworkErrors[error.code] ?? byStatus(error.statusCode ?? 500)
+  return new DispatchError(word, typeof message === 'string' ? message : message(request), { cause: error })
+}
+
+const kibibyte = 1024
+
+function sizeOf (bytes: number): string {
+  return bytes < kibibyte * kibibyte ? `${bytes / kibibyte} KiB` : `${bytes / kibibyte / kibibyte} MiB`
+}
+
+/** What else goes wrong in the framework and its plugins: a 4xx is the client's, or the end of its connection. */
+function byStatus (status: number): { word: ErrorWord, message: string } {
+  if (status < 400 || status >= 500) return { word: 'internal_error', message: errorTable.internal_error.when }
+  if (status === 403 || status === 404) return { word: 'not_found', message: 'There is nothing to read under this path.' }
+  return { word: 'validation_error', message: 'The request cannot be read.' }
+}
+
+/** Says which part of the path is unknown. */
+export function notFound ({ method, url }: FastifyRequest): DispatchError {
+  const path = url.split('?', 1)[0] ?? ''
+  const [, api, first = '', ...rest] = path.split('/')
+  if (method !== 'POST' || api !== 'api' || first === 'v1' || first === 'webhooks') return nothingThere(method, path)
+  const services = [first, ...rest].filter((name) => name !== 'validate')
+  const unknown = services.find((name) => !isServiceName(name))
+  if (unknown !== undefined) return new DispatchError('unknown_service', `There is no service "${unknown}"${didYouMean(unknown, serviceNames)}; there are: ${serviceNames.join(', ')}.`)
+  const fault = chainFault(services.filter(isServiceName))
+  return fault === undefined ? nothingThere(method, path) : new DispatchError('unknown_chain', fault)
+}
+
+function nothingThere (method: string, path: string): DispatchError {
+  const [, api, version, service = '', ...rest] = path.split('/')
+  if (api === 'api' && version === 'v1' && isServiceName(service)) {
+    const meant = ['/api', service, ...rest.filter((name) => name === 'validate' || isServiceName(name))].join('/')
+    return new DispatchError('not_found', `There is no ${method} ${path.slice(0, 200)}: dispatching is POST ${meant}, without "v1".`)
+  }
+  return new DispatchError('not_found', `There is no ${method} ${path.slice(0, 200)}: see /docs.`)
+}

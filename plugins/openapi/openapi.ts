@@ -1,0 +1,127 @@
+import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import { ErrorBody, latestVersion, versions } from '@dispatch/core'
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import plugin from 'fastify-plugin'
+import type { TObject } from 'typebox'
+import { answersOf, documentAnswers, type Answers } from './openapi-responses.ts'
+import { callbackOperations } from './callback-operations.ts'
+import { emptyComponents, nameSchemas, shareParts, type Components, type Part } from './components.ts'
+import { warningOf } from '../hooks/headers.ts'
+import { sendWritten, write, type Written } from './precompressed-json.ts'
+
+/** The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs`. */
+export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicUrl }) => {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Document Dispatch',
+        version: latestVersion,
+        description: 'Takes a template and its data, makes the document and dispatches it through a provider.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
+      },
+      externalDocs: { url: `${publicUrl}/docs/providers`, description: 'What each provider supports' },
+      servers: [{ url: publicUrl }],
+      security: [{ basic: [] }, { bearer: [] }, { key: [] }],
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      components: {
+        securitySchemes: {
+          basic: { type: 'http', scheme: 'basic', description: 'E-mail address and password.' },
+          bearer: { type: 'http', scheme: 'bearer', description: 'An access token of `POST /auth`, good for 120 minutes.' },
+          key: { type: 'http', scheme: 'bearer', bearerFormat: 'dk_live_…, dk_test_…', description: 'An API key of `POST /api/v1/keys`; also as the user name of Basic, without a password.' }
+        }
+      }
+    },
+    transform: ({ schema, url, route }) => ({ url, schema: documented(schema, route.config ?? {}) }),
+    transformObject: finish,
+    convertConstToEnum: false
+  })
+  // Written once: it is large, and strangers may ask for it as often as they like.
+  let written: Written | undefined
+  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, (request, reply) => sendWritten(request, reply, written ??= write(app.swagger())))
+  await app.register(async (pages) => {
+    pages.addHook('onRoute', (route) => { route.config = { ...route.config, public: true } })
+    // The basic layout is the document alone, without a field for the address of another one.
+    await pages.register(swaggerUi, { routePrefix: '/docs', staticCSP: pagePolicy, theme: { title: 'Document Dispatch' }, uiConfig: { layout: 'BaseLayout', deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 } })
+  })
+}, { name: 'openapi', fastify: '5.x' })
+
+/** The groups of operations, in the order in which a newcomer meets them. */
+const tags = {
+  Authentication: 'Logging in, and acting for others.',
+  Dispatch: 'Making documents and dispatching them, by one service or several; and validating such requests.',
+  Dispatches: 'What became of dispatches, and what a person may do about them.',
+  Documents: 'The documents that were made.',
+  Callbacks: 'What the service tells of by itself, and the secret that proves it.',
+  Templates: 'What documents are made of.',
+  Providers: 'Who dispatches.',
+  Configuration: 'Which provider does what, and how.',
+  Credits: 'What dispatches cost.',
+  Keys: 'The keys of programs.',
+  Users: 'The people of a company.',
+  Company: 'What a company decides of itself, and who changed what.',
+  Platform: 'For operators: companies, and what waits.',
+  Webhooks: 'Where vendors post their events.',
+  Health: 'For load balancers and clients.',
+  Simulator: 'For development: what was sent, and what becomes of it.'
+}
+
+/** The pages load nothing from elsewhere; their library sets styles in the markup. */
+const pagePolicy = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self' 'unsafe-inline'",
+  'img-src': "'self' data:",
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'"
+}
+
+/** Where the answers of an operation are noted until the document is written. */
+const answers = 'x-answers'
+
+/** The whole document: its operations with their answers; what has a name or stands in several places is there once. */
+const finish: SwaggerTransformObject = (document) => {
+  if (!('openapiObject' in document)) return document.swaggerObject
+  const { openapiObject } = document
+  const components = emptyComponents()
+  nameSchemas(ErrorBody, components)
+  const operations = Object.entries(openapiObject.paths ?? {}).flatMap(([path, methods = {}]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation: completed(operation as unknown as Part, components) })))
+  const shared = shareParts(operations.map(({ operation }) => operation), components)
+  const paths: Record<string, Part> = {}
+  for (const [index, { path, method }] of operations.entries()) paths[path] = { ...paths[path], [method]: shared[index] }
+  const webhooks = callbackOperations(components)
+  return Object.assign(openapiObject, { paths, webhooks, components: { ...openapiObject.components, ...components } })
+}
+
+/** An operation with its answers and named schemas; an object in its query is written as `name[key]=value`, which OpenAPI calls deepObject. */
+function completed ({ [answers]: noted, parameters = [], ...operation }: Part, components: Components): Part {
+  const named = nameSchemas({ ...operation, parameters: (parameters as Part[]).map(asDeepObject) }, components) as Part
+  return { ...named, responses: documentAnswers(named['responses'] as Record<string, Part>, noted as Answers, components) }
+}
+
+function asDeepObject (parameter: Part): Part {
+  const { in: place, schema } = parameter
+  return place === 'query' && (schema as Part)['type'] === 'object' ? { ...parameter, style: 'deepObject', explode: true } : parameter
+}
+
+/** The headers that every request may have. */
+const requestHeaders = {
+  'x-request-id': { type: 'string', description: 'Comes back in the answer; one is made where there is none.' },
+  'x-api-version': { type: 'string', enum: Object.keys(versions), description: 'The version that shall serve the request: the latest unless given.' }
+}
+
+/** A route's schema with what the framework does not know of: what it answers beside its own, the headers of every request, open routes. */
+function documented (schema: FastifySchema | undefined, config: FastifyContextConfig): FastifySchema {
+  const { deprecated } = config
+  const route = {
+    ...schema,
+    ...(deprecated === undefined ? {} : { deprecated: true, description: [schema?.description, warningOf(deprecated)].filter((text) => text !== undefined).join('\n\n') }),
+    headers: { type: 'object', properties: { ...(schema?.headers as TObject | undefined)?.properties, ...requestHeaders } },
+    ...(config.public === true ? { security: [] } : {}),
+  }
+  return Object.assign(route, { [answers]: answersOf(schema, config) })
+}

@@ -1,0 +1,88 @@
+import {
+  CallbackSecrets, CallbackView, DispatchError, listCallbacks, NewCallbackSecret, page, PageQuery, requireRole,
+  type CallbackRecord, type Callbacks, type CallbackSigning, type Database
+} from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './audit-author.ts'
+import { largestId, missing, uuidIn } from './path-parameters.ts'
+import { dispatchSeen } from './visible-dispatches.ts'
+
+/** What a company is told about its dispatches and itself, and the secret that proves it. */
+export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database, callbacks: Callbacks, signing: CallbackSigning }> = (app, { database, callbacks, signing }, done) => {
+  async function pageOf (companyId: number, dispatchId: string | null, { limit = 25, cursor }: PageQuery): Promise<{ data: CallbackView[], nextCursor: string | null }> {
+    const found = await listCallbacks(database, companyId, dispatchId, { limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
+    return { data: found.map(viewOf), nextCursor: found.length < limit ? null : String(found.at(-1)?.sequence) }
+  }
+
+  app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/callbacks', {
+    config: { errors: ['not_found', 'validation_error'] },
+    schema: { operationId: 'listDispatchCallbacks', tags: ['Callbacks'], summary: 'Lists the callbacks of a dispatch in their order, each with its attempts.', querystring: PageQuery, response: { 200: page(CallbackView) } }
+  }, async ({ actor, params, query }) => {
+    const { dispatch_id: dispatchId } = await dispatchSeen(database, actor, params.id)
+    return pageOf(actor.companyId, dispatchId, query)
+  })
+
+  app.get('/api/v1/company/callbacks', {
+    config: { errors: ['validation_error'] },
+    schema: { operationId: 'listCompanyCallbacks', tags: ['Callbacks'], summary: 'Lists the callbacks about the company itself in their order, each with its attempts (admins).', querystring: PageQuery, response: { 200: page(CallbackView) } }
+  }, ({ actor, query }) => {
+    requireRole(actor, 'admin', 'operator')
+    return pageOf(actor.companyId, null, query)
+  })
+
+  app.post<{ Params: { id: string } }>('/api/v1/callbacks/:id/replay', {
+    config: { errors: ['not_found', 'conflict'] },
+    schema: { operationId: 'replayCallback', tags: ['Callbacks'], summary: 'Sends a callback once more, under the id that it had, with all its tries before it (admins).', response: { 200: CallbackView } }
+  }, async (request) => {
+    const { actor, params } = request
+    requireRole(actor, 'admin')
+    const replayed = await callbacks.replay(authorOf(request), uuidIn(params.id, 'callback'))
+    if (replayed === undefined) throw missing('callback', params.id)
+    if (typeof replayed === 'string') throw new DispatchError('conflict', whyNot[replayed])
+    return viewOf(replayed)
+  })
+
+  app.get('/api/v1/company/callback-secret', {
+    config: { errors: [] },
+    schema: { operationId: 'listCallbackSecrets', tags: ['Callbacks'], summary: 'Tells when the secrets that callbacks are signed with were made and how long they are valid (admins). They are not shown.', response: { 200: CallbackSecrets } }
+  }, ({ actor }) => {
+    requireRole(actor, 'admin')
+    return signing.list(actor.companyId)
+  })
+
+  app.post('/api/v1/company/callback-secret', {
+    config: { errors: [] },
+    schema: { operationId: 'createCallbackSecret', tags: ['Callbacks'], summary: 'Makes a new secret and shows it, this once; the one before stays valid for 24 hours, and both sign (admins).', response: { 200: NewCallbackSecret } }
+  }, async (request, reply) => {
+    requireRole(request.actor, 'admin')
+    const made = await signing.rotate(authorOf(request))
+    return reply.header('cache-control', 'no-store').send(made)
+  })
+  done()
+}
+
+const whyNot = {
+  'under way': 'The callback is being sent at this moment; its attempts tell what came of it.',
+  'forgotten': 'The callback was sent so long ago that its body is no longer kept; read the dispatch with GET /api/v1/dispatches/{id}.'
+}
+
+function viewOf (callback: CallbackRecord): CallbackView {
+  return {
+    id: callback.callback_id,
+    ...(callback.dispatch_id === null ? {} : { dispatchId: callback.dispatch_id }),
+    type: callback.type,
+    sequence: callback.sequence,
+    receiver: callback.receiver,
+    state: callback.state,
+    attempts: callback.tried.map(({ number, at, outcome, status, milliseconds, reason }) => ({
+      number,
+      at: at.toISOString(),
+      outcome,
+      ...(status === null ? {} : { status }),
+      ...(milliseconds === null ? {} : { milliseconds }),
+      ...(reason === null ? {} : { reason })
+    })),
+    nextAttemptAt: callback.next_at?.toISOString() ?? null,
+    createdAt: callback.created_at.toISOString()
+  }
+}

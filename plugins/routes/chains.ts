@@ -1,0 +1,95 @@
+import {
+  capital, chainBeginners, chainFollowers, chains, ChainResponse, documentedChain, documentedRequest, isPath, isServiceName, linkToken, longestChain, services,
+  type Addresses, type ErrorWord, type Pipeline, type ServiceName, type ServicePath, type StoredTemplate, type Templates
+} from '@dispatch/core'
+import type { FastifyPluginAsync, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { Type } from 'typebox'
+import { answerDispatch, callerOf, dispatching, keyOf, validating } from './dispatch-route.ts'
+import { notFound } from '../hooks/errors.ts'
+
+const places = ['first', 'second', 'third', 'fourth'].slice(0, longestChain)
+
+/**
+ * `POST /api/{first}/{second}[/{third}[/{fourth}]]`, and the same with `/validate`. A chain of two has a route of its own, with the body
+ * that it takes; there are too many longer ones: those of a length share one. What is no chain comes to the shared ones.
+ */
+export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, templates: Templates }> = async (app, { pipeline, addresses, templates }) => {
+  const [invoice] = (await templates.listShared()).filter(({ source }) => source.service === 'invoicing')
+
+  /** Of one chain alone: an invoice is large. */
+  const example = (path: ServicePath): { examples?: object[] } => invoice === undefined || path.join('/') !== 'invoicing/email' ? {} : { examples: [exampleOf(invoice)] }
+
+  function add (url: string, servicesOf: (request: FastifyRequest) => ServicePath, { summary, description, names, errors = [], onRequest, ...documentation }: Documented): void {
+    const more = onRequest === undefined ? {} : { onRequest }
+    app.post(url, { ...more, ...dispatching({ operationId: `dispatch${names}`, summary, ...description === undefined ? {} : { description }, ...documentation }, [ChainResponse], ['partially_dispatched', ...errors]) }, (request, reply) =>
+      answerDispatch({ pipeline, addresses }, { ...callerOf(request), ...keyOf(request), services: servicesOf(request), body: request.body }, request, reply))
+
+    app.post(`${url}/validate`, { ...more, ...validating(url.replaceAll(/:(\w+)/g, '{$1}'), { operationId: `validate${names}`, ...documentation }, errors) }, (request) =>
+      pipeline.validate({ ...callerOf(request), services: servicesOf(request), body: request.body }))
+  }
+
+  for (const path of chains.filter(({ length }) => length === 2)) {
+    add(`/api/${path.join('/')}`, () => path, {
+      names: path.map(capital).join(''),
+      summary: `Dispatches by two services: ${path.join(', then ')}.`,
+      body: { ...documentedRequest(path), ...example(path) }
+    })
+  }
+
+  const schema = documentedChain()
+  for (const names of places.map((_, index) => places.slice(0, index + 1)).slice(1)) {
+    add(`/api/${names.map((name) => `:${name}`).join('/')}`, chainOf, {
+      names: `ChainOf${names.length}`,
+      summary: `Dispatches by ${names.length} services, one after the other.`,
+      // Those of two that there are have routes of their own.
+      hide: names.length === 2,
+      params: ChainParams(names),
+      description: chainsOf(names.length),
+      body: schema,
+      errors: ['unknown_chain'],
+      // Before the body is read: what is no chain has none.
+      onRequest: (request, _reply, next) => { next(pathOf(request) === undefined ? notFound(request) : undefined) }
+    })
+  }
+}
+
+/** What a chain's two routes have. `names`: its services, in the names of its operations. */
+type Documented = { names: string, summary: string, description?: string, body: object, errors?: readonly ErrorWord[], onRequest?: onRequestHookHandler, readonly [name: string]: unknown }
+
+/** The services in the path of a request; undefined when they are no chain. */
+function pathOf ({ params }: FastifyRequest): ServicePath | undefined {
+  const names = Object.values(params as Record<string, string>)
+  const known = names.filter(isServiceName)
+  return known.length === names.length && isPath(known) ? known : undefined
+}
+
+function chainOf (request: FastifyRequest): ServicePath {
+  const path = pathOf(request)
+  if (path === undefined) throw notFound(request)
+  return path
+}
+
+/** The services of an example. */
+const shown = ['invoicing', 'email', 'sms', 'upload'] as const satisfies ServiceName[]
+
+/** Which services may stand where. */
+function ChainParams (names: readonly string[]) {
+  return Type.Object(Object.fromEntries(names.map((name, index) => [name, Type.Enum([...index === 0 ? chainBeginners : chainFollowers], { examples: [shown[index]] })])))
+}
+
+/** Those of a length, in words: there are too many to be listed. */
+function chainsOf (length: number): string {
+  const [first, next] = [chainBeginners, chainFollowers].map((names) => names.map((name) => `\`${name}\``).join(', '))
+  const last = chainFollowers.filter((name) => services[name].chain.last === true).map((name) => `\`${name}\``).join(', ')
+  return `First comes one of ${first}; then others of ${next}, no service twice, and none behind ${last}: ${chains.filter((path) => path.length === length).length} chains of ${length} services.`
+}
+
+/** An invoice, and its e-mail. */
+function exampleOf ({ id, sample, source: { documentType } }: StoredTemplate): object {
+  return {
+    documentType,
+    template: { id, data: sample },
+    email: { ...services.email.example, body: `Your invoice: ${linkToken}` },
+    metadata: { orderId: 'A-1001' }
+  }
+}

@@ -1,0 +1,74 @@
+import { BalanceView, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery, requirePerson, requireRole, type Companies } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './audit-author.ts'
+import { keyOf } from './dispatch-route.ts'
+import { integerIn, largestId, missing } from './path-parameters.ts'
+
+type Named = { Params: { id: string } }
+
+/** The companies of the platform, for its operators. */
+export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companies }> = (app, { companies }, done) => {
+  app.get('/api/v1/companies', {
+    config: { errors: ['validation_error'] },
+    schema: { operationId: 'listCompanies', tags: ['Platform'], summary: 'Lists all companies and their credits (operators).', querystring: PageQuery, response: { 200: page(CompanyView) } }
+  }, async ({ actor, query: { limit = 25, cursor } }) => {
+    requireRole(actor, 'operator')
+    const found = await companies.list({ limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
+    return { data: found, nextCursor: found.length < limit ? null : String(found.at(-1)?.id) }
+  })
+
+  app.post('/api/v1/companies', {
+    config: { errors: ['validation_failed'] },
+    schema: { operationId: 'createCompany', tags: ['Platform'], summary: 'Makes a company with its first credits and its first admin (operators).', body: NewCompanyBody, response: { 201: CompanyView } }
+  }, async (request, reply) => {
+    requireRole(request.actor, 'operator')
+    requirePerson(request.actor)
+    return reply.code(201).send(await companies.create(authorOf(request), request.body))
+  })
+
+  app.get<Named>('/api/v1/companies/:id', {
+    config: { errors: ['not_found'] },
+    schema: { operationId: 'readCompany', tags: ['Platform'], summary: 'Reads a company and its credits (operators).', response: { 200: CompanyView } }
+  }, async ({ actor, params }) => {
+    requireRole(actor, 'operator')
+    return await companies.find(idIn(params)) ?? nothing(params)
+  })
+
+  app.put<Named & { Body: CompanyChanges }>('/api/v1/companies/:id', {
+    config: { errors: ['not_found', 'conflict', 'validation_failed'] },
+    schema: { operationId: 'updateCompany', tags: ['Platform'], summary: 'Renames, disables or enables a company, or lets one in again that its list of addresses has shut out (operators). All users of a disabled one are refused at once.', body: CompanyChanges, response: { 200: CompanyView } }
+  }, async (request) => {
+    const { actor, params, body } = request
+    requireRole(actor, 'operator')
+    if (body.addresses !== undefined) requirePerson(actor)
+    return await companies.change(authorOf(request), idIn(params), body) ?? nothing(params)
+  })
+
+  app.post<Named & { Body: CreditsBody }>('/api/v1/companies/:id/credits', {
+    config: { errors: ['not_found', 'conflict', 'idempotency_key_reused'], replayable: true },
+    schema: {
+      operationId: 'creditCompany',
+      tags: ['Platform'],
+      summary: 'Gives a company credits, or takes some back with a negative amount (operators).',
+      description: 'What dispatches under way hold is not taken. The ledger of the company tells the amount and the reason. With an idempotency key a repeat changes nothing, whenever it comes.',
+      headers: IdempotencyHeaders,
+      body: CreditsBody,
+      response: { 200: BalanceView }
+    }
+  }, async (request, reply) => {
+    const { actor, params, body } = request
+    requireRole(actor, 'operator')
+    const { replayed, ...balance } = await companies.credit(authorOf(request), idIn(params), { ...body, ...keyOf(request) }) ?? nothing(params)
+    if (replayed) reply.header('idempotency-replayed', 'true')
+    return balance
+  })
+  done()
+}
+
+function idIn (params: Named['Params']): number {
+  return integerIn(params.id) ?? nothing(params)
+}
+
+function nothing ({ id }: Named['Params']): never {
+  throw missing('company', id)
+}

@@ -1,0 +1,31 @@
+import { requirePerson, requireRole, SettingsBody, SettingsView, type CompanySettings } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './audit-author.ts'
+
+/** What a company decides of itself: from where its users may call, and when and where it is warned. */
+export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySettings }> = (app, { settings }, done) => {
+  app.get('/api/v1/company', {
+    config: { errors: [] },
+    schema: { operationId: 'readSettings', tags: ['Company'], summary: 'Reads the settings of the company (admins).', response: { 200: SettingsView } }
+  }, ({ actor }) => {
+    requireRole(actor, 'admin', 'operator')
+    return settings.read(actor)
+  })
+
+  app.put('/api/v1/company', {
+    config: { errors: ['validation_failed'] },
+    schema: {
+      operationId: 'updateSettings',
+      tags: ['Company'],
+      summary: 'Changes the settings of the company (admins); what is left out stays.',
+      description: 'A list of addresses that would shut out the client of this very request is refused unless "force" is true. The company is told once when fewer credits than "lowCredit" are free, by a signed callback of the type `company.credits_low` to "notifyUrl"; more credits that lift them to it again, and another threshold, arm the warning anew.',
+      body: SettingsBody,
+      response: { 200: SettingsView }
+    }
+  }, (request) => {
+    requireRole(request.actor, 'admin', 'operator')
+    requirePerson(request.actor)
+    return settings.change({ actor: request.actor, author: authorOf(request) }, request.body)
+  })
+  done()
+}

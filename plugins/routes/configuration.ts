@@ -1,0 +1,80 @@
+import { ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, isServiceName, MyConfig, Nothing, refusal, requireRole, requireService, type Actor, type Configuring, type Owner, type ServiceName } from '@dispatch/core'
+import type { JsonObject } from '@dispatch/common'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './audit-author.ts'
+import { codeIn } from './path-parameters.ts'
+
+/** Choosing and configuring providers: for oneself, or as an admin for the company. */
+export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Configuring }> = (app, { configuring }, done) => {
+  app.get('/api/v1/my/config', {
+    config: { errors: [] },
+    schema: { operationId: 'readMyConfiguration', tags: ['Configuration'], summary: 'Reads the choices and configurations of user and company, and what they come to. Secrets never come back.', response: { 200: MyConfig } }
+  }, ({ actor }) => configuring.mine(actor))
+
+  for (const { choice, provider, of, whose, ownerOf } of scopes) {
+    app.put<{ Params: { service: string }, Body: { providerName: string | null } }>(`${choice}/:service`, {
+      config: { errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
+      schema: { operationId: `choose${of}Provider`, tags: ['Configuration'], summary: `Chooses the provider of a service for ${whose}; null takes the choice back.`, body: ChoiceBody, response: { 200: MyConfig } }
+    }, async (request) => {
+      const { actor, params, body } = request
+      const service = serviceIn(params.service)
+      const owner = ownerOf(actor)
+      // An admin chooses for those who may use the service.
+      if (owner.userId !== null) requireService(actor, service)
+      await configuring.choose(owner, service, body.providerName, authorOf(request))
+      return configuring.mine(actor)
+    })
+
+    app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
+      config: { errors: ['not_found', 'validation_failed'] },
+      schema: { operationId: `configure${of}Provider`, tags: ['Configuration'], summary: `Replaces a provider's configuration of ${whose}; secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
+    }, (request) => {
+      const { actor, params, body, apiVersion: version } = request
+      return configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) }, authorOf(request))
+    })
+
+    app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
+      config: { errors: ['not_found'] },
+      schema: { operationId: `delete${of}ProviderConfiguration`, tags: ['Configuration'], summary: `Removes a provider's configuration of ${whose}.`, response: { 204: Nothing } }
+    }, async (request, reply) => {
+      await configuring.remove(ownerOf(request.actor), codeIn(request.params.code), authorOf(request))
+      return reply.code(204).send()
+    })
+  }
+  done()
+}
+
+type Scope = { choice: string, provider: string, of: 'My' | 'Company', whose: string, ownerOf: (actor: Actor) => Owner }
+
+const scopes: Scope[] = [
+  {
+    choice: '/api/v1/my/config',
+    provider: '/api/v1/my/providers',
+    of: 'My',
+    whose: 'the user',
+    ownerOf: ({ companyId, userId }) => ({ companyId, userId })
+  },
+  {
+    choice: '/api/v1/company/defaults',
+    provider: '/api/v1/company/providers',
+    of: 'Company',
+    whose: 'the company (admins)',
+    ownerOf (actor) {
+      requireRole(actor, 'admin')
+      return { companyId: actor.companyId, userId: null }
+    }
+  }
+]
+
+function serviceIn (name: string): ServiceName {
+  if (isServiceName(name)) return name
+  throw new DispatchError('unknown_service', `There is no service "${name.slice(0, 60)}".`)
+}
+
+function sandboxOf ({ sandbox, useSandbox }: { sandbox?: boolean, useSandbox?: boolean }): { sandbox?: boolean } {
+  if (sandbox !== undefined && useSandbox !== undefined && sandbox !== useSandbox) {
+    throw refusal('validation_error', [{ path: '/useSandbox', code: 'contradiction', message: 'Says something else than "/sandbox"; give it once.' }])
+  }
+  const given = sandbox ?? useSandbox
+  return given === undefined ? {} : { sandbox: given }
+}

@@ -1,0 +1,37 @@
+import {
+  DispatchResponse, documentedRequest, isServiceName, serviceNames, services,
+  type Addresses, type Pipeline, type ServiceName, type StoredTemplate, type Templates
+} from '@dispatch/core'
+import type { FastifyPluginAsync } from 'fastify'
+import { answerDispatch, callerOf, dispatching, keyOf, operationOf, validating } from './dispatch-route.ts'
+
+/** `POST /api/{service}` and `POST /api/{service}/validate`, for every service of the core. */
+export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, templates: Templates }> = async (app, { pipeline, addresses, templates }) => {
+  const shared = await templates.listShared()
+  for (const service of serviceNames.filter((name) => name !== 'upload')) {
+    const body: object = { ...documentedRequest([service]), examples: examplesOf(service, shared) }
+    const url = `/api/${service}`
+
+    app.post(url, dispatching({ operationId: operationOf('dispatch', [service]), summary: services[service].summary, body }, [DispatchResponse]), (request, reply) =>
+      answerDispatch({ pipeline, addresses }, { ...callerOf(request), ...keyOf(request), services: [service], body: request.body }, request, reply))
+
+    app.post(`${url}/validate`, validating(url, { operationId: operationOf('validate', [service]), body }), (request) => pipeline.validate({ ...callerOf(request), services: [service], body: request.body }))
+  }
+}
+
+/** A request for each shared template that was made for the service, with its own sample, or else for the smallest that could be. */
+function examplesOf (service: ServiceName, shared: readonly StoredTemplate[]): object[] {
+  const { example, fields, content } = services[service]
+  const own = shared.filter(({ source }) => source.service === service)
+  const fitting = own.length > 0 ? own : shared.filter(({ source }) => isServiceName(source.service) && services[source.service].content === content).sort(bySample).slice(0, 1)
+  return fitting.map(({ id, sample, source: { documentType } }) => ({
+    template: { id, data: sample },
+    ...(documentType === undefined || !('documentType' in fields.properties) ? {} : { documentType }),
+    ...example,
+    metadata: { orderId: 'A-1001' }
+  }))
+}
+
+function bySample (one: StoredTemplate, other: StoredTemplate): number {
+  return JSON.stringify(one.sample).length - JSON.stringify(other.sample).length
+}

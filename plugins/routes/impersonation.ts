@@ -1,0 +1,27 @@
+import { ImpersonationBody, LoginResponse, noteAudit, type Authentication, type Database } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './audit-author.ts'
+
+type Options = { authentication: Authentication, database: Database, now: () => Date }
+
+/** `POST /auth/impersonate`: acting as somebody else. The token leaves only once the audit log of the user's company has it. */
+export const impersonationRoutes: FastifyPluginCallbackTypebox<Options> = (app, { authentication, database, now }, done) => {
+  app.post('/auth/impersonate', {
+    config: { limit: 'auth', errors: ['not_found'] },
+    schema: {
+      operationId: 'impersonate',
+      tags: ['Authentication'],
+      summary: 'Act as another user',
+      description: 'Answers with a token under which an admin acts as a user of the company, or an operator as any user. The audit log shows both; an API key cannot do it, nor can who is somebody else already.',
+      body: ImpersonationBody,
+      response: { 200: LoginResponse }
+    }
+  }, async (request, reply) => {
+    const data = await authentication.impersonate(request.actor, request.body.userId)
+    await database.company(data.companyId, (queries) => noteAudit(queries, {
+      companyId: data.companyId, author: authorOf(request), action: 'user.impersonated', object: { kind: 'user', id: String(data.userId) }, at: now()
+    }))
+    return reply.header('cache-control', 'no-store').send({ data })
+  })
+  done()
+}

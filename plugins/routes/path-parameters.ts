@@ -1,0 +1,39 @@
+import { AssetName, DispatchError, ProviderCode } from '@dispatch/core'
+import { compile } from '@dispatch/common'
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** The UUID in a path. Throws `not_found` for anything else: nothing has such an id. */
+export function uuidIn (id: string, what: string): string {
+  if (!uuid.test(id)) throw missing(what, id)
+  return id.toLowerCase()
+}
+
+/** The largest id that is an integer: PostgreSQL's four bytes. */
+export const largestId = 2_147_483_647
+
+/** The positive integer in a path; undefined for anything else: nothing has such an id. */
+export function integerIn (id: string): number | undefined {
+  return /^[1-9]\d{0,9}$/.test(id) && Number(id) <= largestId ? Number(id) : undefined
+}
+
+const isCode = compile(ProviderCode)
+
+/** The code of a provider in a path. Throws `not_found` for anything else: nothing has such a code. */
+export function codeIn (code: string): string {
+  if (!isCode(code).ok) throw missing('provider', code)
+  return code
+}
+
+const isAssetName = compile(AssetName)
+
+/** The name of a picture in a path. Throws `not_found` for anything else: nothing has such a name. */
+export function assetIn (name: string): string {
+  if (!isAssetName(name).ok) throw missing('asset', name)
+  return name
+}
+
+/** The error for a thing that does not exist, or belongs to another company. */
+export function missing (what: string, id: string): DispatchError {
+  return new DispatchError('not_found', `There is no ${what} "${id.slice(0, 60)}".`)
+}

@@ -1,0 +1,65 @@
+import { basename } from 'node:path'
+import { formIn, isSince, noteAudit, page, providedNames, ProviderView, requireRole, type Breakers, type Database, type Entry, type Host, type Manifest, type Version } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './audit-author.ts'
+import { supportOf } from '../support-page/support.ts'
+
+/** The providers that are installed, and reading their directories again. */
+export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breakers: Breakers, database: Database, now: () => Date }> = (app, { host, breakers, database, now }, done) => {
+  const isFailing = (companyId: number): IsFailing => (code) => breakers.state(companyId, code) !== 'closed'
+
+  app.get('/api/v1/providers', {
+    config: { errors: [] },
+    schema: { operationId: 'listProviders', tags: ['Providers'], summary: 'Lists the installed providers: what each can do, its settings and its health.', response: { 200: page(ProviderView) } }
+  }, ({ actor, apiVersion }) => ({ data: viewsOf(host.entries(), isFailing(actor.companyId), apiVersion), nextCursor: null }))
+
+  app.post('/api/v1/providers/reload', {
+    config: { errors: [] },
+    schema: { operationId: 'reloadProviders', tags: ['Providers'], summary: 'Reads the provider directories again (operators). Dispatches under way finish on what they began with.', response: { 200: page(ProviderView) } }
+  }, async (request) => {
+    const { actor, apiVersion } = request
+    requireRole(actor, 'operator')
+    const entries = await host.reload()
+    await database.company(actor.companyId, (queries) => noteAudit(queries, { companyId: actor.companyId, author: authorOf(request), action: 'providers.reloaded', object: { kind: 'providers', id: 'all' }, at: now() }))
+    return { data: viewsOf(entries, isFailing(actor.companyId), apiVersion), nextCursor: null }
+  })
+  done()
+}
+
+/** Whether a provider has failed so often that its calls are held back. */
+type IsFailing = (code: string) => boolean
+
+/** The entries as they are in a version of the API, without the server's paths. */
+function viewsOf (all: readonly Entry[], isFailing: IsFailing, version: Version): ProviderView[] {
+  const entries = all.filter((entry) => entry.state === 'refused' || isSince(entry.manifest.since, version))
+  const folders = entries.map((entry) => entry.folder)
+  const pathless = (reason: string): string => folders.reduce((text, folder) => text.replaceAll(folder, basename(folder)), reason)
+  return entries.map((entry) => viewOf(entry, { pathless, isFailing, version }))
+}
+
+function viewOf (entry: Entry, { pathless, isFailing, version: asked }: { pathless: (reason: string) => string, isFailing: IsFailing, version: Version }): ProviderView {
+  const folder = basename(entry.folder)
+  if (entry.state === 'refused') {
+    return { state: 'refused', folder, ...(entry.code === undefined ? {} : { code: entry.code }), health: { state: 'refused', reason: pathless(entry.reason) } }
+  }
+  const { code, name, version, docs, settings, requestSettings } = entry.manifest
+  return {
+    state: 'installed',
+    folder,
+    code,
+    name,
+    version,
+    ...(docs === undefined ? {} : { docs }),
+    services: servicesOf(entry.manifest),
+    settings: formIn(settings, asked),
+    requestSettings: formIn(requestSettings, asked),
+    health: isFailing(code) ? { state: 'failing', reason: 'The vendor failed again and again; its calls are held back for a while.' } : { state: 'ok' }
+  }
+}
+
+function servicesOf (manifest: Manifest): NonNullable<ProviderView['services']> {
+  return Object.fromEntries(providedNames.flatMap((name) => {
+    const support = supportOf(manifest, name)
+    return support === undefined ? [] : [[name, support]]
+  }))
+}

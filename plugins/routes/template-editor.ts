@@ -1,0 +1,86 @@
+import { fileFormats } from '@dispatch/documents'
+import { NextVersionBody, Nothing, PreviewBody, PreviewTextBody, PublishBody, requireRole, requireService, TemplateAnswer, TemplateBody, TemplateDetail, type Authoring, type ChangeBy, type Database, type Preview, type Written } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { authorOf } from './audit-author.ts'
+import { contentDisposition } from './documents.ts'
+import { detailOf, findTemplate } from './templates.ts'
+
+type Named = { Params: { id: string } }
+
+const File = {
+  description: 'The document.',
+  content: Object.fromEntries([...Object.values(fileFormats).map(({ contentType }) => contentType), 'text/html', 'text/plain'].map((type) => [type, { schema: { type: 'string', format: 'binary' } }]))
+}
+
+/** Writing the templates of a company (admins), and looking at them. */
+export const authoringRoutes: FastifyPluginCallbackTypebox<{ authoring: Authoring, database: Database, now: () => Date }> = (app, { authoring, database, now }, done) => {
+  /** The author of a change. Throws `forbidden` unless an admin. */
+  function by (request: FastifyRequest): ChangeBy {
+    requireRole(request.actor, 'admin')
+    return { companyId: request.actor.companyId, author: authorOf(request), at: now() }
+  }
+
+  const numbered = async ({ actor, params }: { actor: FastifyRequest['actor'], params: Named['Params'] }): Promise<number> => (await findTemplate(database, actor.companyId, params.id)).id
+
+  app.post('/api/v1/templates', {
+    config: { errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
+    schema: { operationId: 'createTemplate', tags: ['Templates'], summary: 'Stores a new template as a draft; a faulty one is refused with the place of each fault (admins).', body: TemplateBody, response: { 201: TemplateAnswer } }
+  }, async (request, reply) => reply.code(201).send(answerOf(await authoring.create(by(request), request.body))))
+
+  app.put<Named & { Body: NextVersionBody }>('/api/v1/templates/:id', {
+    config: { errors: ['template_not_found', 'conflict', 'validation_failed', 'provider_unavailable'] },
+    schema: { operationId: 'createTemplateVersion', tags: ['Templates'], summary: 'Stores the next version of a template as a draft: dispatches use it once it is published (admins).', body: NextVersionBody, response: { 200: TemplateAnswer } }
+  }, async (request) => answerOf(await authoring.change(by(request), await numbered(request), request.body)))
+
+  app.post<Named & { Body: PublishBody }>('/api/v1/templates/:id/publish', {
+    config: { errors: ['template_not_found', 'conflict'] },
+    schema: { operationId: 'publishTemplate', tags: ['Templates'], summary: 'Makes a version, new or old, the one that dispatches use (admins).', body: PublishBody, response: { 200: TemplateDetail } }
+  }, async (request) => detailOf(await authoring.publish(by(request), await numbered(request), request.body.version)))
+
+  app.delete<Named>('/api/v1/templates/:id', {
+    config: { errors: ['template_not_found'] },
+    schema: { operationId: 'deleteTemplate', tags: ['Templates'], summary: 'Takes a template out of use; dispatches that have used it keep their version (admins).', response: { 204: Nothing } }
+  }, async (request, reply) => {
+    await authoring.remove(by(request), await numbered(request))
+    return reply.code(204).send()
+  })
+
+  app.post<Named & { Body: PreviewBody }>('/api/v1/templates/:id/preview', {
+    config: { errors: ['template_not_found', 'validation_failed', 'provider_unavailable'] },
+    preValidation: orNothing,
+    schema: { operationId: 'previewTemplate', tags: ['Templates'], summary: 'Makes a document of a template, a draft too, with the sample or the data given. Nothing is sent, stored or charged.', body: PreviewBody, response: { 200: File } }
+  }, async ({ actor, params, body }, reply) => {
+    const template = await findTemplate(database, actor.companyId, params.id, body.version)
+    requireService(actor, template.source.service)
+    return show(reply, await authoring.preview(actor.companyId, template, body))
+  })
+
+  app.post('/api/v1/templates/preview', {
+    config: { errors: ['validation_failed', 'provider_unavailable'] },
+    schema: { operationId: 'previewTemplateText', tags: ['Templates'], summary: 'Makes a document of a template that is stored nowhere (admins). Nothing is sent, stored or charged.', body: PreviewTextBody, response: { 200: File } }
+  }, async (request, reply) => {
+    requireRole(request.actor, 'admin')
+    return show(reply, await authoring.previewText(request.actor.companyId, request.body))
+  })
+  done()
+}
+
+/** A request without a body asks for what is usual. */
+function orNothing (request: { body: unknown }, _reply: FastifyReply, next: () => void): void {
+  request.body ??= {}
+  next()
+}
+
+function answerOf ({ record, warnings }: Written): TemplateAnswer {
+  return { ...detailOf(record), warnings: [...warnings] }
+}
+
+/** What a template shows is its author's: nothing of it runs in a browser. */
+function show (reply: FastifyReply, { bytes, contentType, filename }: Preview): FastifyReply {
+  return reply.headers({
+    'content-type': contentType,
+    'content-disposition': contentDisposition(filename),
+    'content-security-policy': "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox"
+  }).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+}

@@ -1,0 +1,77 @@
+import { languagesOf, templateFormats } from '@dispatch/documents'
+import { listTemplateVersions, page, PageQuery, readTemplate, templateNotFound, TemplateDetail, TemplateQuery, TemplateView, VersionQuery, VersionView, type Database, type TemplateRecord, type Templates, type VersionStatus } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { integerIn, largestId } from './path-parameters.ts'
+
+/** The templates that a company may use: the shared ones and its own. */
+export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database, templates: Templates }> = (app, { database, templates }, done) => {
+  app.get('/api/v1/templates', {
+    config: { errors: ['validation_error'] },
+    schema: { operationId: 'listTemplates', tags: ['Templates'], summary: 'Lists the templates that the company may use: each as its published version, or else as its newest draft.', querystring: TemplateQuery, response: { 200: page(TemplateView) } }
+  }, async ({ actor, query }) => {
+    const { limit = 25, cursor, ...filter } = query
+    const found = await templates.list(actor.companyId, filter, { limit, ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) }) })
+    const last = found.at(-1)
+    return { data: found.map(viewOf), nextCursor: found.length < limit || last === undefined ? null : String(last.id) }
+  })
+
+  app.get<{ Params: { id: string }, Querystring: VersionQuery }>('/api/v1/templates/:id', {
+    config: { errors: ['template_not_found', 'validation_error'] },
+    schema: { operationId: 'readTemplate', tags: ['Templates'], summary: 'Reads a template: its source, the schema of its data and a sample.', querystring: VersionQuery, response: { 200: TemplateDetail } }
+  }, async ({ actor, params, query }) => detailOf(await findTemplate(database, actor.companyId, params.id, query.version)))
+
+  app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/templates/:id/versions', {
+    config: { errors: ['template_not_found', 'validation_error'] },
+    schema: { operationId: 'listTemplateVersions', tags: ['Templates'], summary: 'Lists the versions of a template, the newest first.', querystring: PageQuery, response: { 200: page(VersionView) } }
+  }, async ({ actor: { companyId }, params, query }) => {
+    const { limit = 25, cursor } = query
+    const { id } = await findTemplate(database, companyId, params.id)
+    const found = await listTemplateVersions(database, companyId, id, { limit, ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) }) })
+    const last = found.at(-1)
+    return { data: found.map(versionOf), nextCursor: found.length < limit || last === undefined ? null : String(last.version) }
+  })
+  done()
+}
+
+/** The template that a path names, as the version asked for, or else as the published or newest one. Throws `template_not_found`. */
+export async function findTemplate (database: Database, companyId: number, named: string, version?: number): Promise<TemplateRecord> {
+  const id = integerIn(named)
+  const found = id === undefined ? undefined : await readTemplate(database, companyId, id, version)
+  if (found === undefined) throw templateNotFound(named)
+  return found
+}
+
+/** A template as it is read, with the text of its YAML. */
+export function detailOf (record: TemplateRecord): TemplateDetail {
+  return { ...viewOf(record), source: record.yaml }
+}
+
+function viewOf (record: TemplateRecord): TemplateView {
+  const { id, name, version, latest, source, schema, sample, updatedAt, companyId } = record
+  const { service, documentType } = source
+  return {
+    id,
+    name,
+    version,
+    status: statusOf(record),
+    latestVersion: latest,
+    service,
+    ...(documentType === undefined ? {} : { documentType }),
+    formats: [...templateFormats],
+    ...languagesOf(source),
+    schema,
+    sample,
+    updatedAt: updatedAt.toISOString(),
+    companyId
+  }
+}
+
+function statusOf ({ version, present, publishedAt }: TemplateRecord): VersionStatus {
+  if (version === present) return 'published'
+  return publishedAt === null ? 'draft' : 'retired'
+}
+
+function versionOf (record: TemplateRecord): VersionView {
+  const { version, updatedAt, publishedAt, userId } = record
+  return { version, status: statusOf(record), createdAt: updatedAt.toISOString(), publishedAt: publishedAt?.toISOString() ?? null, userId }
+}

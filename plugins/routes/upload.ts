@@ -1,0 +1,111 @@
+import { Readable } from 'node:stream'
+import multipart, { type MultipartValue } from '@fastify/multipart'
+import { DispatchError, DispatchResponse, refusal, requireService, services, type Addresses, type Pipeline, type ReceivedFile, type Receive } from '@dispatch/core'
+import type { Problem } from '@dispatch/common'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { answerDispatch, callerOf, dispatching, keyOf } from './dispatch-route.ts'
+
+/** Bytes of a file, and of each text beside it. */
+const largestFile = 50 * 1024 * 1024
+const largestField = 64 * 1024
+
+/** The form as it is documented. */
+const UploadForm = Type.Object({
+  file: Type.String({ format: 'binary' }),
+  metadata: Type.Optional(Type.String({ description: 'A JSON object of texts.', examples: ['{"orderId":"A-1001"}'] })),
+  providerName: Type.Optional(Type.String()),
+  callbackUrl: Type.Optional(Type.String()),
+  settings: Type.Optional(Type.String({ description: 'A JSON object: runtime parameters of the provider, as it declares them.' }))
+}, { title: 'UploadForm' })
+const textFields = Object.keys(UploadForm.properties).filter((name) => name !== 'file')
+
+/** `POST /api/upload`: a form with one file and texts, in any order. The file goes to the storage as it comes, before anything is dispatched. */
+export const uploadRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, receive: Receive }> = async (app, { pipeline, addresses, receive }) => {
+  await app.register(multipart, { limits: { fileSize: largestFile, fieldSize: largestField, fields: 20, files: 1, parts: 21, headerPairs: 50 }, throwFileSizeLimit: true })
+
+  app.post('/api/upload', {
+    bodyLimit: largestFile + 1024 * 1024,
+    ...dispatching({ operationId: 'dispatchUpload', summary: services.upload.summary, consumes: ['multipart/form-data'], body: UploadForm }, [DispatchResponse])
+  }, async (request, reply) => {
+    // Before a byte of the file is taken.
+    requireService(request.actor, 'upload')
+    const call = { ...callerOf(request), ...keyOf(request), services: ['upload'] } as const
+    const { fields, file } = await readForm(request, receive)
+    return answerDispatch({ pipeline, addresses }, { ...call, body: fields, file }, request, reply)
+  })
+}
+
+type Form = { fields: Record<string, string>, file: ReceivedFile }
+
+async function readForm (request: FastifyRequest, receive: Receive): Promise<Form> {
+  if (!request.isMultipart()) throw new DispatchError('unsupported_media_type', 'A file comes as a form: send "Content-Type: multipart/form-data".')
+  const received: { file?: ReceivedFile } = {}
+  try {
+    const fields = await readParts(request, receive, received)
+    if (received.file === undefined) throw refusal('validation_error', [{ path: '/file', code: 'required', message: 'The file part "file" is required.' }])
+    return { fields, file: received.file }
+  } catch (error) {
+    await received.file?.discard()
+    throw formErrorIn(error) ?? error
+  }
+}
+
+async function readParts (request: FastifyRequest, receive: Receive, received: { file?: ReceivedFile }): Promise<Record<string, string>> {
+  const fields: Record<string, string> = {}
+  const problems: Problem[] = []
+  for await (const part of piecesOf(request.parts())) {
+    if (part.type === 'file' && part.fieldname === 'file' && received.file === undefined) {
+      received.file = await receive(request.actor.companyId, { bytes: Readable.from(piecesOf(part.file), { objectMode: false }), filename: part.filename, contentType: part.mimetype })
+    } else if (part.type === 'file') {
+      part.file.resume()
+      problems.push(oneFile)
+    } else if (textFields.includes(part.fieldname) && !Object.hasOwn(fields, part.fieldname)) {
+      fields[part.fieldname] = textOf(part)
+    } else if (part.fieldname === 'file') {
+      problems.push({ path: '/file', code: 'type', message: 'A text, not a file: give the part a filename.' })
+    } else {
+      problems.push({ path: `/${part.fieldname.slice(0, 60)}`, code: 'unknown_field', message: `Known once each are: ${textFields.join(', ')}, file.` })
+    }
+  }
+  if (problems.length > 0) throw refusal('validation_error', problems)
+  return fields
+}
+
+const oneFile: Problem = { path: '/file', code: 'too_many', message: 'One file is sent, in the part "file".' }
+const tooLarge = 'The form is larger than its limits: one file of 50 MiB, texts of 64 KiB.'
+
+/** A text as it was sent; the form reader parses what says that it is JSON. */
+function textOf ({ value, valueTruncated }: MultipartValue): string {
+  if (valueTruncated) throw new DispatchError('payload_too_large', tooLarge)
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** The pieces of the form. What breaks it off is put into words here, apart from what goes wrong in the storage. */
+async function * piecesOf<Piece> (form: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  try {
+    yield * form
+  } catch (cause) {
+    throw formError(cause)
+  }
+}
+
+/** The form reader's own errors, by their code. */
+const formErrors: Record<string, (cause: Error) => DispatchError> = {
+  FST_REQ_FILE_TOO_LARGE: (cause) => new DispatchError('payload_too_large', tooLarge, { cause }),
+  FST_PARTS_LIMIT: (cause) => new DispatchError('payload_too_large', tooLarge, { cause }),
+  FST_FIELDS_LIMIT: (cause) => new DispatchError('payload_too_large', tooLarge, { cause }),
+  FST_FILES_LIMIT: () => refusal('validation_error', [oneFile]),
+  FST_INVALID_JSON_FIELD_ERROR: () => refusal('validation_error', [{ path: '', code: 'json', message: 'A part of the type application/json is not JSON.' }])
+}
+
+function formError (error: unknown): DispatchError {
+  const known = error instanceof Error && 'code' in error ? formErrors[String(error.code)]?.(error) : undefined
+  return known ?? refusal('validation_error', [{ path: '', code: 'unreadable', message: 'The form cannot be read to its end.' }])
+}
+
+/** The error of the form behind that of the storage, which could not take the rest of it. */
+function formErrorIn (error: unknown): DispatchError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof DispatchError) return cause
+  return undefined
+}

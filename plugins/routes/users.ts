@@ -1,0 +1,77 @@
+import { NewUserBody, page, PageQuery, PasswordBody, Nothing, requirePerson, requireRole, UserChanges, UserView, type Users } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { authorOf } from './audit-author.ts'
+import { integerIn, largestId, missing } from './path-parameters.ts'
+
+type Named = { Params: { id: string } }
+
+/** The users of the actor's company, for those who run it; and everybody's own password. */
+export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app, { users }, done) => {
+  app.get('/api/v1/users', {
+    config: { errors: ['validation_error'] },
+    schema: { operationId: 'listUsers', tags: ['Users'], summary: 'Lists the users of the company (admins).', querystring: PageQuery, response: { 200: page(UserView) } }
+  }, async ({ actor, query: { limit = 25, cursor } }) => {
+    requireRole(actor, 'admin', 'operator')
+    const found = await users.list(actor, { limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
+    return { data: found, nextCursor: found.length < limit ? null : String(found.at(-1)?.id) }
+  })
+
+  app.post('/api/v1/users', {
+    config: { errors: ['validation_failed', 'conflict'] },
+    schema: { operationId: 'createUser', tags: ['Users'], summary: 'Makes a user of the company (admins). Nobody gives a role above their own.', body: NewUserBody, response: { 201: UserView } }
+  }, async (request, reply) => {
+    requireRole(request.actor, 'admin', 'operator')
+    requirePerson(request.actor)
+    return reply.code(201).send(await users.create({ actor: request.actor, author: authorOf(request) }, request.body))
+  })
+
+  app.get<Named>('/api/v1/users/:id', {
+    config: { errors: ['not_found'] },
+    schema: { operationId: 'readUser', tags: ['Users'], summary: 'Reads a user of the company (admins).', response: { 200: UserView } }
+  }, async ({ actor, params }) => {
+    requireRole(actor, 'admin', 'operator')
+    return await users.find(actor, idIn(params)) ?? nobody(params)
+  })
+
+  app.put<Named & { Body: UserChanges }>('/api/v1/users/:id', {
+    config: { errors: ['not_found', 'validation_failed', 'conflict'] },
+    schema: {
+      operationId: 'updateUser',
+      tags: ['Users'],
+      summary: 'Changes a user of the company (admins); what is left out stays.',
+      description: 'Another password ends all sessions of the user. The last enabled admin of a company stays one.',
+      body: UserChanges,
+      response: { 200: UserView }
+    }
+  }, async (request) => {
+    const { actor, params, body } = request
+    requireRole(actor, 'admin', 'operator')
+    requirePerson(actor)
+    return await users.change({ actor, author: authorOf(request) }, idIn(params), body) ?? nobody(params)
+  })
+
+  app.put<{ Body: PasswordBody }>('/api/v1/my/password', {
+    config: { errors: ['validation_failed'] },
+    schema: {
+      operationId: 'changeMyPassword',
+      tags: ['Users'],
+      summary: 'Changes the user\'s own password.',
+      description: 'The current one proves that it is the user; a wrong one is a 403. All sessions end: log in again with the new one.',
+      body: PasswordBody,
+      response: { 204: Nothing }
+    }
+  }, async (request, reply) => {
+    requirePerson(request.actor)
+    await users.changePassword({ actor: request.actor, author: authorOf(request) }, request.body)
+    return reply.code(204).send()
+  })
+  done()
+}
+
+function idIn (params: Named['Params']): number {
+  return integerIn(params.id) ?? nobody(params)
+}
+
+function nobody ({ id }: Named['Params']): never {
+  throw missing('user', id)
+}

@@ -1,0 +1,75 @@
+import { hash } from 'node:crypto'
+import { providedNames, services, type Host, type Manifest, type ProvidedName } from '@dispatch/core'
+import type { FastifyPluginCallback } from 'fastify'
+import { html, type Html } from './html.ts'
+import { columnsOf } from './columns.ts'
+import { supportOf } from './support.ts'
+
+/** `/docs/providers`: what each installed provider supports, one table a service, written from the manifests. */
+export const supportPage: FastifyPluginCallback<{ host: Host }> = (app, { host }, done) => {
+  app.get('/docs/providers', { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
+    const manifests = host.entries().flatMap((entry) => entry.state === 'installed' ? [entry.manifest] : [])
+    return reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy, 'cache-control': 'no-cache' }).send(pageOf(manifests).markup)
+  })
+  done()
+}
+
+const style = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+body { margin: 2rem auto; padding: 0 1.5rem; max-width: 75rem }
+h2 { margin: 2.5rem 0 0 }
+p { margin: .25rem 0 1rem; max-width: 45rem }
+div { overflow-x: auto }
+table { border-collapse: collapse; min-width: 100%; font-size: .875rem }
+th, td { padding: .5rem 1rem .5rem 0; border-bottom: 1px solid #8886; text-align: start; vertical-align: top }
+thead th { font-weight: normal; white-space: nowrap; color: light-dark(#595959, #aaaaaa) }
+tbody th small { display: block; font-weight: normal; font-family: ui-monospace, monospace }
+`
+
+/** The page is its own style and nothing else: no script, nothing from elsewhere. */
+const policy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+function pageOf (manifests: readonly Manifest[]): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>What each provider supports · Document Dispatch</title>
+<style>${{ markup: style }}</style>
+</head>
+<body>
+<main>
+<h1>What each provider supports</h1>
+<p>A request that asks a provider for more is refused with a sentence, before anything is made or charged. “—” sets no limit.
+With forms and health, the same is at <code>GET /api/v1/providers</code>; the routes are at <a href="./">/docs</a>.</p>
+${providedNames.map((name) => sectionOf(name, manifests))}
+</main>
+</body>
+</html>
+`
+}
+
+function sectionOf (name: ProvidedName, manifests: readonly Manifest[]): Html {
+  const columns = columnsOf(name)
+  const rows = manifests.flatMap((manifest) => {
+    const support = supportOf(manifest, name)
+    return support === undefined ? [] : [html`<tr>${rowHead(manifest)}${columns.map(({ cell }) => html`<td>${cell(support)}</td>`)}</tr>\n`]
+  })
+  return html`<section aria-labelledby="${name}">
+<h2 id="${name}">${name}</h2>
+<p>${services[name].summary}</p>
+${rows.length === 0 ? html`<p>No installed provider does it.</p>` : html`<div role="region" aria-labelledby="${name}" tabindex="0">
+<table>
+<thead><tr><th scope="col">provider</th>${columns.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<tbody>
+${rows}</tbody>
+</table>
+</div>`}
+</section>
+`
+}
+
+function rowHead ({ code, name, docs }: Manifest): Html {
+  return html`<th scope="row">${docs === undefined ? name : html`<a href="${docs}" rel="noreferrer">${name}</a>`}<small>${code}</small></th>`
+}
