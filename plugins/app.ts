@@ -2,14 +2,14 @@ import { LogController, type FastifyBaseLogger, type FastifyInstance, type Fasti
 import { assetsRoutes } from './routes/assets.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { authenticationPlugin } from './hooks/authentication.ts'
-import { authoringRoutes } from './routes/template-editor.ts'
-import { bodiesPlugin } from './hooks/body-parsing.ts'
+import { templateEditorRoutes } from './routes/template-editor.ts'
+import { bodyParsingPlugin } from './hooks/body-parsing.ts'
 import { callbacksRoutes } from './routes/callbacks.ts'
 import { chainRoutes } from './routes/chains.ts'
 import { companiesRoutes } from './routes/companies.ts'
 import { companyRoutes } from './routes/company.ts'
 import { configurationRoutes } from './routes/configuration.ts'
-import type { House } from './container.ts'
+import type { App } from './container.ts'
 import { creditsRoutes } from './routes/credits.ts'
 import { dispatchRoutes } from './routes/dispatch.ts'
 import { dispatchesRoutes } from './routes/dispatches.ts'
@@ -17,11 +17,11 @@ import { documentsRoutes } from './routes/documents.ts'
 import { drainingPlugin } from './server/draining.ts'
 import { answerUnroutable, errorsPlugin } from './hooks/errors.ts'
 import { headersPlugin, requestId } from './hooks/headers.ts'
-import { fairnessPlugin } from './hooks/admission-control.ts'
+import { admissionControlPlugin } from './hooks/admission-control.ts'
 import { healthRoutes } from './routes/health.ts'
-import { createWays, proxyTest } from './hooks/https.ts'
+import { createConnectionClassifier, proxyTest } from './hooks/https.ts'
 import { impersonationRoutes } from './routes/impersonation.ts'
-import { interventionRoutes } from './routes/operator-actions.ts'
+import { dispatchActionRoutes } from './routes/operator-actions.ts'
 import { keysRoutes } from './routes/keys.ts'
 import { loggingPlugin } from './hooks/logging.ts'
 import { authRoutes } from './routes/login.ts'
@@ -29,8 +29,8 @@ import { openapiPlugin } from './openapi/openapi.ts'
 import { providersRoutes } from './routes/providers.ts'
 import { parseQuery } from './routes/query-string.ts'
 import { queueRoutes } from './routes/queue.ts'
-import { limitsPlugin } from './hooks/rate-limits.ts'
-import { refusalsPlugin } from './hooks/tarpit.ts'
+import { rateLimitsPlugin } from './hooks/rate-limits.ts'
+import { tarpitPlugin } from './hooks/tarpit.ts'
 import { securityRoutes } from './hooks/security.ts'
 import { openServer } from './server/server.ts'
 import { simulatorRoutes } from './routes/simulator.ts'
@@ -42,17 +42,17 @@ import { usersRoutes } from './routes/users.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 
 /** The whole service, top to bottom. */
-export const app: FastifyPluginAsync<House> = async (app, { get }) => {
+export const app: FastifyPluginAsync<App> = async (app, { get }) => {
   await app.register(drainingPlugin)
   await app.register(loggingPlugin)
-  await app.register(headersPlugin, { wayOf: createWays(get('config')) })
+  await app.register(headersPlugin, { wayOf: createConnectionClassifier(get('config')) })
   await app.register(transportPlugin, { limits: get('transportLimits') })
   await app.register(errorsPlugin)
-  await app.register(bodiesPlugin)
+  await app.register(bodyParsingPlugin)
   await app.register(authenticationPlugin, { authentication: get('authentication') })
-  await app.register(limitsPlugin, { limiters: get('limiters') })
-  await app.register(refusalsPlugin, { limits: get('fairness').refusals })
-  await app.register(fairnessPlugin, { limits: get('fairness') })
+  await app.register(rateLimitsPlugin, { limiters: get('limiters') })
+  await app.register(tarpitPlugin, { limits: get('fairness').tarpit })
+  await app.register(admissionControlPlugin, { limits: get('fairness') })
   await app.register(openapiPlugin, { publicUrl: get('config').publicUrl })
 
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
@@ -64,7 +64,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(chainRoutes, { ...shared, ...dispatching })
   await app.register(uploadRoutes, { ...dispatching, receive: get('receive') })
   await app.register(dispatchesRoutes, shared)
-  await app.register(interventionRoutes, { ...shared, ...dispatching })
+  await app.register(dispatchActionRoutes, { ...shared, ...dispatching })
   await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
   await app.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
   await app.register(creditsRoutes, shared)
@@ -74,8 +74,8 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
   await app.register(auditRoutes, shared)
   await app.register(queueRoutes, { database: get('database'), release: get('releaseQueue') })
   await app.register(templatesRoutes, shared)
-  await app.register(authoringRoutes, { ...shared, authoring: get('authoring'), now: get('now') })
-  await app.register(assetsRoutes, { ...shared, workshop: get('workshop'), now: get('now') })
+  await app.register(templateEditorRoutes, { ...shared, authoring: get('authoring'), now: get('now') })
+  await app.register(assetsRoutes, { ...shared, workers: get('templateWorkers'), now: get('now') })
   await app.register(providersRoutes, { ...shared, host: get('offered'), breakers: get('breakers'), now: get('now') })
   await app.register(supportPage, { host: get('offered') })
   await app.register(configurationRoutes, { configuring: get('configuring') })
@@ -90,7 +90,7 @@ export const app: FastifyPluginAsync<House> = async (app, { get }) => {
 const mebibyte = 1024 * 1024
 
 /** The server of the service, ready to listen. Closing it finishes the requests under way. Throws a CertificateError. */
-export async function createServer (house: House, logger: FastifyBaseLogger): Promise<FastifyInstance> {
+export async function createServer (house: App, logger: FastifyBaseLogger): Promise<FastifyInstance> {
   const server = await openServer(house, {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -102,7 +102,7 @@ export async function createServer (house: House, logger: FastifyBaseLogger): Pr
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery },
-    frameworkErrors: answerUnroutable(createWays(house.get('config'))),
+    frameworkErrors: answerUnroutable(createConnectionClassifier(house.get('config'))),
     clientErrorHandler: answerUnreadable
   })
   await server.register(app, house)

@@ -2,18 +2,18 @@ import 'reflect-metadata'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { checkMasterKeys, createAccounts, createApiKeys, createAsk, createAuthentication, createAuthoring, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfiguring, createCredentials, createFetchJson, createFreshness, createGuesses, createHost, createIntake, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createLimiter, createLinks, createLocalFiles, createMoved, createNetwork, createNotices, createPipeline, createReleaseQueue, createSigningKeys, createSpool, createStoring, createTemplates, createTokens, createUsers, createVerifying, demo, leaseTimes, linkOf, measureSkew, migrate, openDatabase, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, reasonsOf, receiveFile, startRecording, startWorker, untilReachable, withoutProvider, type Accounts, type Addresses, type ApiKeys, type Authentication, type Authoring, type Breakers, type Callbacks, type CallbackSigning, type Companies, type CompanySettings, type Configurations, type Configuring, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type Files, type Freshness, type Guesses, type Host, type Intake, type Jobs, type Keyring, type Leases, type LeaseTimes, type Links, type Log, type Network, type Notices, type OutcomeSpool, type Parts as PipelineParts, type Pipeline, type Queue, type Receive, type ReleaseQueue, type SigningKeys, type Spool, type Storing, type Templates, type TimeLimits, type Tokens, type Users, type Verifying, type Worker } from '@dispatch/core'
-import { createRenderer, createWorkshop, type Renderer, type Workshop } from '@dispatch/documents'
+import { checkMasterKeys, createAccounts, createApiKeys, createStatusQuery, createAuthentication, createTemplateEditor, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService, createCredentials, createFetchJson, createFreshness, createBruteForceGuard, createHost, createWebhookReceiver, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createRateLimiter, createDocumentLinks, createLocalFiles, createStatusChangeHandler, createNetwork, createOutbox, createPipeline, createReleaseQueue, createSigningKeys, createDocumentSpool, createInbox, createTemplates, createTokens, createUsers, createWebhookVerifier, demo, leaseTimes, linkOf, measureSkew, migrate, openDatabase, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, reasonsOf, receiveFile, startOutcomeDrain, startWorker, waitForDatabase, withoutProvider, type Accounts, type Addresses, type ApiKeys, type Authentication, type TemplateEditor, type Breakers, type Callbacks, type CallbackSigning, type CompanyAccounts, type CompanySettings, type Configurations, type ConfigurationService, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type FileStore, type Freshness, type BruteForceGuard, type Host, type WebhookReceiver, type PipelineJobs, type Keyring, type Leases, type LeaseTimes, type DocumentLinks, type Log, type Network, type Outbox, type OutcomeSpool, type PipelineDependencies as PipelineParts, type Pipeline, type Queue, type Receive, type ReleaseQueue, type SigningKeys, type DocumentSpool, type Inbox, type Templates, type TimeLimits, type Tokens, type Users, type WebhookVerifier, type Worker } from '@dispatch/core'
+import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { ConfigError, type Config } from './config/config.ts'
-import { fairness, type Fairness } from './hooks/admission-control.ts'
+import { admissionLimits, type AdmissionLimits } from './hooks/admission-control.ts'
 import { openKeyring } from './config/master-keys.ts'
-import type { Limiters } from './hooks/rate-limits.ts'
+import type { RateLimiters } from './hooks/rate-limits.ts'
 import { createSimulatedVendor, type SimulatedVendor } from './routes/simulated-vendor.ts'
 import { transportLimits, type TransportLimits } from './server/transport-limits.ts'
 
 /** Every part of the service, by the name under which the container has it. */
-export type Parts = {
+export type AppDependencies = {
   config: Config
   now: () => Date
   newId: () => string
@@ -30,19 +30,19 @@ export type Parts = {
   tokens: Tokens
   authentication: Authentication
   users: Users
-  companies: Companies
+  companies: CompanyAccounts
   companySettings: CompanySettings
   apiKeys: ApiKeys
   /** Off where authentication is not limited. */
-  guesses: Guesses | undefined
-  limiters: Limiters
+  guesses: BruteForceGuard | undefined
+  limiters: RateLimiters
   configurations: Configurations
-  configuring: Configuring
+  configuring: ConfigurationService
   templates: Templates
-  authoring: Authoring
-  files: Files
+  authoring: TemplateEditor
+  files: FileStore
   receive: Receive
-  links: Links
+  links: DocumentLinks
   documentUrl: DocumentUrl
   addresses: Addresses
   host: Host
@@ -50,20 +50,20 @@ export type Parts = {
   offered: Host
   breakers: Breakers
   network: Network
-  spool: Spool
+  spool: DocumentSpool
   renderer: Renderer
   transportLimits: TransportLimits
-  fairness: Fairness
-  workshop: Workshop
+  fairness: AdmissionLimits
+  templateWorkers: TemplateWorkers
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
   leases: Leases
   /** What came of calls and could not be recorded. */
   outcomes: OutcomeSpool
   leaseTimes: LeaseTimes
-  jobs: Jobs
+  jobs: PipelineJobs
   releaseQueue: ReleaseQueue
-  notices: Notices
+  notices: Outbox
   /** What the pipeline works with. */
   running: PipelineParts
   pipeline: Pipeline
@@ -73,22 +73,22 @@ export type Parts = {
   fetchJson: FetchJson
   /** In development only. */
   simulatedVendor: SimulatedVendor
-  verifying: Verifying
+  verifying: WebhookVerifier
   eventSpool: EventSpool
-  storing: Storing
-  intake: Intake
+  storing: Inbox
+  intake: WebhookReceiver
 }
 
 /** The service put together. `close` waits for the dispatches under way, then ends all that was opened. */
-export type House = { get: <Name extends keyof Parts>(name: Name) => Parts[Name], close: () => Promise<void> }
+export type App = { get: <Name extends keyof AppDependencies>(name: Name) => AppDependencies[Name], close: () => Promise<void> }
 
 /** How each part is made of others; made when it is first asked for. */
-const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
+const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDependencies[Name] } = {
   newId: () => () => randomUUIDv7(),
   renderer: () => createRenderer(),
   transportLimits: () => transportLimits,
-  fairness: () => fairness,
-  workshop: () => createWorkshop(),
+  fairness: () => admissionLimits,
+  templateWorkers: () => createTemplateWorkers(),
   synchronousLimit: () => 120,
   freshness: (get) => createFreshness(get('database')),
   accounts: (get) => createAccounts(get('database'), get('freshness')),
@@ -104,21 +104,21 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   guesses: (get) => guessesOf(get),
   limiters: (get) => limitersOf(get),
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
-  configuring: (get) => createConfiguring({ configurations: get('configurations'), host: get('offered'), keyring: get('keyring'), publicUrl: get('config').publicUrl, disk: get('config').diskRoot !== undefined, now: get('now') }),
+  configuring: (get) => createConfigurationService({ configurations: get('configurations'), host: get('offered'), keyring: get('keyring'), publicUrl: get('config').publicUrl, disk: get('config').diskRoot !== undefined, now: get('now') }),
   offered: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   templates: (get) => createTemplates(get('database'), get('freshness')),
-  authoring: (get) => createAuthoring({ database: get('database'), templates: get('templates'), workshop: get('workshop'), now: get('now') }),
+  authoring: (get) => createTemplateEditor({ database: get('database'), templates: get('templates'), workshop: get('templateWorkers'), now: get('now') }),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
   network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', mailName: mailNameOf(get('config')), now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
-  spool: (get) => createSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
+  spool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
-  links: (get) => createLinks({ key: get('linkKey'), now: get('now') }),
+  links: (get) => createDocumentLinks({ key: get('linkKey'), now: get('now') }),
   documentUrl: (get) => ({ id, expiresAt }) => linkOf(get('config').publicUrl, get('links').sign(id, expiresAt)),
   addresses: (get) => ({ document: get('documentUrl'), status: (dispatchId) => `${get('config').publicUrl}/api/v1/dispatches/${dispatchId}` }),
   fetchJson: (get) => createFetchJson(get('network')),
   simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
-  verifying: (get) => createVerifying({
+  verifying: (get) => createWebhookVerifier({
     database: get('database'),
     freshness: get('freshness'),
     keyring: get('keyring'),
@@ -127,11 +127,11 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
   }),
   callbackSigning: (get) => createCallbackSigning({ database: get('database'), keyring: get('keyring'), now: get('now'), newId: get('newId') }),
   callbacks: (get) => createCallbacks({ database: get('database'), queue: get('queue'), network: get('network'), signing: get('callbackSigning'), log: get('log'), now: get('now') }),
-  storing: (get) => createStoring({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
-  intake: (get) => createIntake({ host: get('host'), verifying: get('verifying'), storing: get('storing'), keyring: get('keyring'), log: get('log'), now: get('now'), newId: get('newId') }),
+  storing: (get) => createInbox({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
+  intake: (get) => createWebhookReceiver({ host: get('host'), verifying: get('verifying'), storing: get('storing'), keyring: get('keyring'), log: get('log'), now: get('now'), newId: get('newId') }),
   leaseTimes: () => leaseTimes,
   leases: (get) => createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log'), times: get('leaseTimes') }),
-  notices: (get) => createNotices({ database: get('database'), queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
+  notices: (get) => createOutbox({ database: get('database'), queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
   jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
   releaseQueue: (get) => createReleaseQueue({ database: get('database'), queue: get('queue'), breakers: get('breakers'), now: get('now') }),
   running: (get) => ({
@@ -145,7 +145,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     spool: get('spool'),
     ...diskOf(get('config')),
     renderer: get('renderer'),
-    workshop: get('workshop'),
+    templateWorkers: get('templateWorkers'),
     documentUrl: get('documentUrl'),
     keyring: get('keyring'),
     log: get('log'),
@@ -153,7 +153,7 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
     outcomes: get('outcomes'),
     jobs: get('jobs'),
     accounts: get('accounts'),
-    notices: get('notices'),
+    outbox: get('notices'),
     now: get('now'),
     newId: get('newId')
   }),
@@ -164,18 +164,18 @@ const makers: { [Name in keyof Parts]?: (get: House['get']) => Parts[Name] } = {
 const minute = 60
 
 /** Every limit that is not off. */
-function limitersOf (get: House['get']): Limiters {
+function limitersOf (get: App['get']): RateLimiters {
   const limits = Object.entries(get('config').limits).filter(([, quota]) => quota > 0)
-  return Object.fromEntries(limits.map(([name, quota]) => [name, createLimiter(get('database'), { name, quota, window: minute })]))
+  return Object.fromEntries(limits.map(([name, quota]) => [name, createRateLimiter(get('database'), { name, quota, window: minute })]))
 }
 
 /** As many wrong passwords from an address as it may call for tokens; five times that for an account in a quarter of an hour. */
-function guessesOf (get: House['get']): Guesses | undefined {
+function guessesOf (get: App['get']): BruteForceGuard | undefined {
   const { config: { limits: { auth } }, database, now } = { config: get('config'), database: get('database'), now: get('now') }
   if (auth === 0) return undefined
-  return createGuesses({
-    addresses: createLimiter(database, { name: 'failures', quota: auth, window: minute }),
-    accounts: createLimiter(database, { name: 'account', quota: 5 * auth, window: 15 * minute }),
+  return createBruteForceGuard({
+    addresses: createRateLimiter(database, { name: 'failures', quota: auth, window: minute }),
+    accounts: createRateLimiter(database, { name: 'account', quota: 5 * auth, window: 15 * minute }),
     known: createKnownClients(database, now)
   })
 }
@@ -189,24 +189,24 @@ function mailNameOf ({ mailName, publicUrl }: Config): string {
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
 
 /** What a service is put together with. `signal` ends its waiting for the database; `time` stands in for the database's clock, where a test fixes it. */
-export type Composing = { databaseUrl: string, log: Log, signal?: AbortSignal, databaseLimits?: TimeLimits, time?: (() => Date) | undefined } & Partial<Parts>
+export type AppOptions = { databaseUrl: string, log: Log, signal?: AbortSignal, databaseLimits?: TimeLimits, time?: (() => Date) | undefined } & Partial<AppDependencies>
 
 /**
  * Opens the database (`databaseUrl`), waits for it where it is away, brings its schema up to date, loads the providers and wires the parts. Replacements
  * stand in for parts. Throws with one clear sentence; nothing is left open then.
  */
-export async function compose (config: Config, { databaseUrl, log, signal, databaseLimits, time, ...replacements }: Composing): Promise<House> {
+export async function createApp (config: Config, { databaseUrl, log, signal, databaseLimits, time, ...replacements }: AppOptions): Promise<App> {
   const house = container.createChildContainer()
-  const get: House['get'] = (name) => house.resolve(name)
-  const put = <Name extends keyof Parts>(name: Name, part: Parts[Name]): void => { house.registerInstance(name, part) }
+  const get: App['get'] = (name) => house.resolve(name)
+  const put = <Name extends keyof AppDependencies>(name: Name, part: AppDependencies[Name]): void => { house.registerInstance(name, part) }
 
-  for (const name of Object.keys(makers) as (keyof Parts)[]) house.register(name, { useFactory: instanceCachingFactory(() => makers[name]?.(get)) })
+  for (const name of Object.keys(makers) as (keyof AppDependencies)[]) house.register(name, { useFactory: instanceCachingFactory(() => makers[name]?.(get)) })
   const opened = new AsyncDisposableStack()
   try {
     const database = openDatabase({ connectionString: databaseUrl }, { ...databaseLimits === undefined ? {} : { limits: databaseLimits }, onError: (error) => log.warn({ err: error }, 'a database connection was lost'), time })
     opened.defer(database.close)
     const now = replacements.now ?? (() => new Date())
-    await untilReachable(database, { log, signal }).catch(unusable)
+    await waitForDatabase(database, { log, signal }).catch(unusable)
     await migrate(database)
     const keyring = await openKeyring(config)
     await checkMasterKeys(database, keyring)
@@ -225,13 +225,13 @@ export async function compose (config: Config, { databaseUrl, log, signal, datab
     for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
     opened.defer(() => get('network').close())
     opened.defer(() => get('renderer').close())
-    opened.defer(() => get('workshop').close())
+    opened.defer(() => get('templateWorkers').close())
     opened.defer(() => { get('leases').close() })
     opened.defer(() => get('pipeline').drain())
     const queue = await openQueue({ databaseUrl, database, log })
     opened.defer(queue.close)
     put('queue', queue)
-    opened.adopt(startRecording(get('running')), (recording) => recording.close())
+    opened.adopt(startOutcomeDrain(get('running')), (recording) => recording.close())
     if (config.works) opened.adopt(await beginWork(get), (worker) => worker.close())
   } catch (error) {
     // What goes wrong while all is closed again must not hide why.
@@ -246,10 +246,10 @@ function unusable (cause: unknown): never {
 }
 
 /** Starts the work beside the requests: dispatches that wait or are in doubt, events of vendors, questions to them, callbacks, forgetting. */
-async function beginWork (get: House['get']): Promise<Worker> {
+async function beginWork (get: App['get']): Promise<Worker> {
   const shared = { database: get('database'), host: get('host'), keyring: get('keyring'), log: get('log'), now: get('now'), queue: get('queue') }
-  const ask = createAsk({ ...shared, freshness: get('freshness'), configurations: get('configurations'), network: get('network'), spool: get('spool') })
-  const following = { ask, moved: createMoved({ database: get('database'), jobs: get('jobs'), notices: get('notices') }) }
+  const ask = createStatusQuery({ ...shared, freshness: get('freshness'), configurations: get('configurations'), network: get('network'), spool: get('spool') })
+  const following = { ask, moved: createStatusChangeHandler({ database: get('database'), jobs: get('jobs'), outbox: get('notices') }) }
   return startWorker({
     ...shared, ...following, parts: get('running'), pipeline: get('pipeline'), atOnce: get('config').concurrency, verifying: get('verifying'), storing: get('storing'),
     callbacks: get('callbacks'), files: get('files'), retentionDays: get('config').retentionDays

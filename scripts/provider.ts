@@ -7,8 +7,8 @@ import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { countOf, formatReport, rules, runConformance, type Rule } from '@dispatch/conformance'
-import { scaffold } from './provider/scaffold.ts'
+import { countOf, formatReport, conformanceRules, runConformance, type ConformanceRule } from '@dispatch/conformance'
+import { scaffoldProvider } from './provider/scaffold.ts'
 
 const usage = `npm run provider -- new <code> --service <service> [--in <directory>]
 npm run provider test <folder> [<rule> …]`
@@ -18,7 +18,7 @@ const here = process.env['INIT_CWD'] ?? process.cwd()
 const providers = fileURLToPath(new URL('../providers', import.meta.url))
 
 async function make (code: string, service: string, directory: string): Promise<void> {
-  const made = await scaffold({ code, service, directory })
+  const made = await scaffoldProvider({ code, service, directory })
   const below = relative(here, made)
   const folder = below.startsWith('..') ? made : below
   console.log(`${folder} is there. What is left to write stands in ${folder}/README.md. To try it: npm run provider test ${folder}`)
@@ -27,14 +27,14 @@ async function make (code: string, service: string, directory: string): Promise<
 async function test (folder: string, only: readonly string[]): Promise<void> {
   if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`)
   const unknown = only.filter((rule) => !isRule(rule))
-  if (unknown.length > 0) throw new Error(`There is no rule ${unknown.join(', ')}; there are ${Object.keys(rules).join(', ')}.`)
+  if (unknown.length > 0) throw new Error(`There is no rule ${unknown.join(', ')}; there are ${Object.keys(conformanceRules).join(', ')}.`)
   const report = await runConformance(folder, only.length > 0 ? { only: only.filter(isRule) } : {})
   console.log(formatReport(report))
   if (countOf(report).failed > 0) process.exitCode = 1
 }
 
-function isRule (name: string): name is Rule {
-  return Object.hasOwn(rules, name)
+function isRule (name: string): name is ConformanceRule {
+  return Object.hasOwn(conformanceRules, name)
 }
 
 try {

@@ -7,10 +7,10 @@ import type { DestinationStream, Logger } from 'pino'
 import { createServer } from '../plugins/app.ts'
 import { readConfig, type Config } from '../plugins/config/config.ts'
 import { requireHttps } from '../plugins/config/config-transport.ts'
-import { compose, type House } from '../plugins/container.ts'
+import { createApp, type App } from '../plugins/container.ts'
 import { createLogger, logOutput, standardOutput } from '../plugins/hooks/logging.ts'
-import { createPlainListener } from '../plugins/server/http-refusal-server.ts'
-import { prepare } from '../plugins/config/prepare-database.ts'
+import { createHttpRefusalServer } from '../plugins/server/http-refusal-server.ts'
+import { prepareDatabase } from '../plugins/config/prepare-database.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { sentenceOf } from './failure.ts'
 import { withFreePort } from './free-port.ts'
@@ -70,9 +70,9 @@ async function open (config: Config, task: Task, opened: AsyncDisposableStack, e
 
 async function serve (config: Config, databaseUrl: string, { opened, end, log, output }: Starting): Promise<void> {
   requireHttps(config)
-  const house = await compose(config, { databaseUrl, log, signal: end.signal })
+  const house = await createApp(config, { databaseUrl, log, signal: end.signal })
   opened.defer(house.close)
-  await prepare(house)
+  await prepareDatabase(house)
   const server = await createServer(house, log)
   opened.defer(() => server.close())
   end.signal.throwIfAborted()
@@ -81,8 +81,8 @@ async function serve (config: Config, databaseUrl: string, { opened, end, log, o
   if (config.environment === 'development') output.write(welcome(address, new Date()))
 }
 
-async function refusePlain ({ get }: House, host: string, port: number): Promise<Server> {
-  const plain = createPlainListener(get('transportLimits'))
+async function refusePlain ({ get }: App, host: string, port: number): Promise<Server> {
+  const plain = createHttpRefusalServer(get('transportLimits'))
   plain.listen(port, host)
   await once(plain, 'listening')
   return plain
@@ -97,9 +97,9 @@ function endPlain (plain: Server): void {
 /** Works on the queue of the service whose database it is. */
 async function work (config: Config, { opened, end, log }: Starting): Promise<void> {
   if (config.databaseUrl === undefined) throw new StartError('A worker needs DATABASE_URL: the embedded database belongs to the process that serves, which works on its queue itself')
-  const house = await compose({ ...config, works: true }, { databaseUrl: config.databaseUrl, log, signal: end.signal })
+  const house = await createApp({ ...config, works: true }, { databaseUrl: config.databaseUrl, log, signal: end.signal })
   opened.defer(house.close)
-  await prepare(house)
+  await prepareDatabase(house)
   end.signal.throwIfAborted()
   log.info({ concurrency: config.concurrency }, 'working')
 }

@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { RenderError, TemplateError } from '@dispatch/documents'
 import { didYouMean } from '@dispatch/common'
-import { check } from './template/check.ts'
+import { checkTemplateFolder } from './template/check.ts'
 import { preview } from './template/preview.ts'
-import { scaffold } from './template/scaffold.ts'
+import { scaffoldTemplate } from './template/scaffold.ts'
 
 const usage = `npm run template preview <name> [-- --out <directory>]
 npm run template new <name> [-- --in <directory>]
@@ -49,13 +49,13 @@ async function previewOf (name: string, out: string | undefined): Promise<void> 
 }
 
 async function make (name: string, directory: string): Promise<void> {
-  const folder = shown(await scaffold({ name, directory, taken: templates }))
+  const folder = shown(await scaffoldTemplate({ name, directory, taken: templates }))
   console.log(`${folder} is there. To see it: npm run template preview ${folder}`)
 }
 
 async function checkAll (names: readonly string[]): Promise<void> {
   for (const name of names.length > 0 ? names : namesIn(templates)) {
-    const { faults, warnings } = await check(folderOf(name))
+    const { faults, warnings } = await checkTemplateFolder(folderOf(name))
     console.log([`${faults.length === 0 ? '✓' : '✗'} ${name}`, ...faults, ...warnings].join('\n    '))
     if (faults.length > 0) process.exitCode = 1
   }

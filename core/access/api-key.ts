@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { keyModes, type KeyMode } from './account.ts'
 
 /** A key as its holder has it; of `secret` the service keeps only the digest. */
-export type NewKey = { secret: string, mode: KeyMode }
+export type GeneratedKey = { secret: string, mode: KeyMode }
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** Characters of 62: 160 bits, so that a plain digest is enough to keep them by. */
@@ -19,7 +19,7 @@ export function isMeantAsKey (text: string): boolean {
 }
 
 /** `dk_live_<random>_<checksum>`: the beginning tells scanners of source code and logs what it is, the checksum that it is no example. */
-export function makeKey (mode: KeyMode): NewKey {
+export function makeKey (mode: KeyMode): GeneratedKey {
   const random = Array.from({ length: randomLength }, () => alphabet[randomInt(alphabet.length)]).join('')
   const body = `dk_${mode}_${random}`
   return { secret: `${body}_${checksumOf(body)}`, mode }

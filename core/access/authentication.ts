@@ -3,10 +3,10 @@ import type { Account, Accounts, Actor } from './account.ts'
 import { digestOf, isMeantAsKey, isWellFormed } from './api-key.ts'
 import { readAuthorization } from './authorization.ts'
 import type { Credentials } from './credentials.ts'
-import type { Guesses } from './brute-force-guard.ts'
-import { isListed } from './networks.ts'
+import type { BruteForceGuard } from './brute-force-guard.ts'
+import { isAddressAllowed } from './networks.ts'
 import { mayImpersonate, requirePerson, requireRole } from './permissions.ts'
-import type { Claims, Holder, Tokens } from './tokens.ts'
+import type { Claims, TokenSubject, Tokens } from './tokens.ts'
 
 /** A token and whose it is. */
 export type Session = { token: string, userId: number, companyId: number }
@@ -24,10 +24,10 @@ export type Authentication = {
 }
 
 /** The key of a program as authentication needs it; see the store's. */
-export type KeyHolder = { keyId: string, userId: number, mode: 'live' | 'test', services?: readonly string[], expiresAt?: Date }
-export type Keys = { find: (digest: Buffer) => Promise<KeyHolder | undefined>, noteUse: (keyId: string) => void }
+export type KeyCredential = { keyId: string, userId: number, mode: 'live' | 'test', services?: readonly string[], expiresAt?: Date }
+export type KeyLookup = { find: (digest: Buffer) => Promise<KeyCredential | undefined>, noteUse: (keyId: string) => void }
 
-type Options = { accounts: Accounts, credentials: Credentials, tokens: Tokens, keys: Keys, guesses?: Guesses | undefined, now: () => Date }
+type Options = { accounts: Accounts, credentials: Credentials, tokens: Tokens, keys: KeyLookup, guesses?: BruteForceGuard | undefined, now: () => Date }
 
 /** Authenticates by password (Basic), access token or API key (Bearer, or Basic without a password), against the accounts as they are at each request. */
 export function createAuthentication ({ accounts, credentials, tokens, keys, guesses, now }: Options): Authentication {
@@ -47,7 +47,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, gue
     const key = await keys.find(digestOf(secret))
     const account = key === undefined || (key.expiresAt !== undefined && key.expiresAt <= now()) ? undefined : await accounts.byId(key.userId)
     if (key === undefined || account === undefined) {
-      await guesses?.wrongKey(address)
+      await guesses?.countUnknownKey(address)
       throw new DispatchError('unauthorized', 'The API key is unknown, expired or revoked.')
     }
     const actor = actorOf(admitted(account, address))
@@ -55,7 +55,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, gue
     return actingFor(actor, key)
   }
 
-  async function holderOf ({ userId, passwordVersion }: Holder, address: string): Promise<Account> {
+  async function holderOf ({ userId, passwordVersion }: TokenSubject, address: string): Promise<Account> {
     const account = await accounts.byId(userId)
     if (account?.passwordVersion !== passwordVersion) throw revoked()
     return admitted(account, address)
@@ -76,7 +76,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, gue
     },
     async login (email, password, address) {
       const account = await credentials.verify(email, password, address)
-      if (account === undefined || account.disabled || !isListed(account.addresses, address)) throw new DispatchError('forbidden', 'Invalid credentials.')
+      if (account === undefined || account.disabled || !isAddressAllowed(account.addresses, address)) throw new DispatchError('forbidden', 'Invalid credentials.')
       return sessionOf(account, await tokens.issue(account))
     },
     async refresh (header, address) {
@@ -104,7 +104,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, gue
 /** The list of a company holds for whoever acts as one of its users. The sentence says nothing about the list. */
 function admitted (account: Account, address: string): Account {
   if (account.disabled) throw new DispatchError('forbidden', 'This user, or their company, is disabled: ask an administrator of the company, or the operator.')
-  if (!isListed(account.addresses, address)) throw new DispatchError('forbidden', 'The company does not take requests from this address.')
+  if (!isAddressAllowed(account.addresses, address)) throw new DispatchError('forbidden', 'The company does not take requests from this address.')
   return account
 }
 
@@ -112,12 +112,12 @@ function revoked (): DispatchError {
   return new DispatchError('unauthorized', 'The token is no longer valid: log in again.')
 }
 
-function actorOf ({ userId, companyId, email, role, services }: Account, impersonator?: Holder): Actor {
+function actorOf ({ userId, companyId, email, role, services }: Account, impersonator?: TokenSubject): Actor {
   return { userId, companyId, email, role, services, ...impersonator && { impersonatorId: impersonator.userId } }
 }
 
 /** A program may do for its user what its key was made for; with a test key, which lies in more places, no more than any member. */
-function actingFor (actor: Actor, { keyId, mode, services }: KeyHolder): Actor {
+function actingFor (actor: Actor, { keyId, mode, services }: KeyCredential): Actor {
   const both = services === undefined || actor.services.includes('*') ? services ?? actor.services : services.filter((service) => actor.services.includes(service))
   return { ...actor, services: both, role: mode === 'test' ? 'member' : actor.role, key: { id: keyId, mode } }
 }

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
-import { DispatchError, type Budget } from '../contract/errors.ts'
-import { clientOf } from './networks.ts'
+import { DispatchError, type RateLimitStatus } from '../contract/errors.ts'
+import { clientKeyOf } from './networks.ts'
 
 /** Counts clients; see the store's limiter. */
 type Counter = {
-  take: (client: string) => Promise<Budget & { exceeded: boolean }>
-  spent: (client: string) => Budget | undefined
+  take: (client: string) => Promise<RateLimitStatus & { exceeded: boolean }>
+  spent: (client: string) => RateLimitStatus | undefined
   giveBack: (client: string) => Promise<void>
 }
 
@@ -17,19 +17,19 @@ export type KnownClients = {
 }
 
 /** One try at a password: under which name, whose accounts have it, and from where. */
-export type Try = { email: string, users: readonly number[], address: string }
+export type LoginAttempt = { email: string, users: readonly number[], address: string }
 
 /** At whose accounts a try may be made, and how to say that it was right. */
 export type Admitted = { users: readonly number[], right: (userId: number) => Promise<void> }
 
 /** Keeps passwords from being guessed. */
-export type Guesses = {
+export type BruteForceGuard = {
   /** Whether this process has seen the tries at an account spent that an address has by itself; it counts nothing and asks nobody. */
-  isSpent: (userId: number, address: string) => boolean
+  isExhausted: (userId: number, address: string) => boolean
   /** Counts a try before it is made, so that tries at the same moment are not free. Throws `rate_limited` where none may be made. */
-  begin: (attempt: Try) => Promise<Admitted>
+  begin: (attempt: LoginAttempt) => Promise<Admitted>
   /** Counts a key that does not exist. Throws `rate_limited`. */
-  wrongKey: (address: string) => Promise<void>
+  countUnknownKey: (address: string) => Promise<void>
 }
 
 /**
@@ -37,7 +37,7 @@ export type Guesses = {
  * count, so that many machines get no more guesses than one. A client from which a user was logged in to before has both counts of
  * its own for that account: neither strangers nor guesses at the accounts of others lock out who comes from where they always come from.
  */
-export function createGuesses ({ addresses, accounts, known }: { addresses: Counter, accounts: Counter, known: KnownClients }): Guesses {
+export function createBruteForceGuard ({ addresses, accounts, known }: { addresses: Counter, accounts: Counter, known: KnownClients }): BruteForceGuard {
   /** Counts a try at some accounts: of the address, and unless that is refused, of the name. */
   async function take (place: string, name: string, users: readonly number[]): Promise<Taken> {
     const ofAddress = await addresses.take(place)
@@ -48,12 +48,12 @@ export function createGuesses ({ addresses, accounts, known }: { addresses: Coun
   }
 
   return {
-    isSpent (userId, address) {
-      const own = ownCount(userId, clientOf(address))
+    isExhausted (userId, address) {
+      const own = ownCount(userId, clientKeyOf(address))
       return [addresses, accounts].some((counter) => counter.spent(own) !== undefined)
     },
     async begin ({ email, users, address }) {
-      const client = clientOf(address)
+      const client = clientKeyOf(address)
       const familiar = await known.amongKnown(users, client)
       const strange = users.filter((userId) => !familiar.includes(userId))
       const taken = await Promise.all([
@@ -70,8 +70,8 @@ export function createGuesses ({ addresses, accounts, known }: { addresses: Coun
         }
       }
     },
-    async wrongKey (address) {
-      const budget = await addresses.take(clientOf(address))
+    async countUnknownKey (address) {
+      const budget = await addresses.take(clientKeyOf(address))
       if (budget.exceeded) throw refusal(budget, fromAddress)
     }
   }
@@ -91,7 +91,7 @@ function ownCount (userId: number, client: string): string {
   return `${userId} ${client}`
 }
 
-function refusal ({ policy, quota, window, remaining, reset }: Budget, where: string): DispatchError {
+function refusal ({ policy, quota, window, remaining, reset }: RateLimitStatus, where: string): DispatchError {
   const budget = { policy, quota, window, remaining, reset }
   return new DispatchError('rate_limited', `Too many wrong credentials ${where}: try again in ${reset} seconds.`, { budget, retryAfter: reset })
 }

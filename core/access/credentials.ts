@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { normaliseEmail, type Account, type Accounts } from './account.ts'
-import type { Guesses } from './brute-force-guard.ts'
-import { clientOf } from './networks.ts'
+import type { BruteForceGuard } from './brute-force-guard.ts'
+import { clientKeyOf } from './networks.ts'
 import { passwordMatches, unusableHash } from './passwords.ts'
-import { createPasswordTurns } from './password-semaphore.ts'
+import { createPasswordSemaphore } from './password-semaphore.ts'
 
 /** Tells whose e-mail and password these are. */
 export type Credentials = {
@@ -32,7 +32,7 @@ const mostTrusted = 10_000
  */
 export function createCredentials ({ accounts, guesses, now, matches = passwordMatches }: {
   accounts: Accounts
-  guesses?: Guesses | undefined
+  guesses?: BruteForceGuard | undefined
   now: () => Date
   matches?: typeof passwordMatches
 }): Credentials {
@@ -42,7 +42,7 @@ export function createCredentials ({ accounts, guesses, now, matches = passwordM
   const underWay = new Map<string, Map<string, Promise<number | undefined>>>()
   /** Who was right, and from where, since this process began. */
   const proven = new LRUCache<string, true>({ max: mostTrusted })
-  const turns = { ofProven: createPasswordTurns(), ofStrangers: createPasswordTurns() }
+  const turns = { ofProven: createPasswordSemaphore(), ofStrangers: createPasswordSemaphore() }
 
   /** Whose password it is. What has waited is counted when its turn comes: until then others may have used up the limit, and it costs nothing. */
   async function attempt (candidates: readonly Account[], password: string, { email, address }: { email: string, address: string }): Promise<number | undefined> {
@@ -57,7 +57,7 @@ export function createCredentials ({ accounts, guesses, now, matches = passwordM
 
   const inTurn = <Result> (place: string, address: string, work: () => Promise<Result>): Promise<Result> => proven.has(place)
     ? turns.ofProven(place, work)
-    : turns.ofStrangers(clientOf(address), work)
+    : turns.ofStrangers(clientKeyOf(address), work)
 
   function check (place: string, key: string, ...tried: Parameters<typeof attempt>): Promise<number | undefined> {
     const beside = underWay.get(place) ?? new Map<string, Promise<number | undefined>>()
@@ -74,7 +74,7 @@ export function createCredentials ({ accounts, guesses, now, matches = passwordM
   /** Whose password this was a moment ago, if that may be believed. */
   function remembered (place: string, key: string, address: string): number | undefined {
     const { userId, until } = trusted.get(key) ?? { userId: 0, until: 0 }
-    return until > now().getTime() && !underWay.has(place) && guesses?.isSpent(userId, address) !== true ? userId : undefined
+    return until > now().getTime() && !underWay.has(place) && guesses?.isExhausted(userId, address) !== true ? userId : undefined
   }
 
   return {
@@ -82,7 +82,7 @@ export function createCredentials ({ accounts, guesses, now, matches = passwordM
       const name = normaliseEmail(email)
       const found = isPlausible(name) ? await accounts.byEmail(name) : []
       const candidates = found.filter(({ userId }) => only === undefined || userId === only)
-      const place = JSON.stringify([name, clientOf(address)])
+      const place = JSON.stringify([name, clientKeyOf(address)])
       const versions = candidates.map(({ userId, passwordVersion }) => [userId, passwordVersion])
       const key = createHmac('sha256', secret).update(JSON.stringify([versions, place, password])).digest('base64')
       const known = remembered(place, key, address)

@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** Signed, expiring names of documents, for people without credentials. */
-export type Links = {
+export type DocumentLinks = {
   /** A token of {@link linkLength} characters. `expiresAt` counts in whole seconds, until 2106. */
   sign: (documentId: string, expiresAt: Date) => string
   /** The document's id; undefined when the token was not signed here or has expired. */
-  read: (token: string) => string | undefined
+  verify: (token: string) => string | undefined
 }
 
 /** Every token has this many URL-safe characters, so that a text message can be measured before the link exists. */
@@ -26,7 +26,7 @@ const payloadLength = idLength + 4
 const macLength = 16
 
 /** Links signed with `key`: base64url of document id (16 bytes), expiry (seconds, 4 bytes), HMAC-SHA256 (first 16 bytes). */
-export function createLinks ({ key, now }: { key: Uint8Array, now: () => Date }): Links {
+export function createDocumentLinks ({ key, now }: { key: Uint8Array, now: () => Date }): DocumentLinks {
   const macOf = (payload: Uint8Array): Buffer => createHmac('sha256', key).update(payload).digest().subarray(0, macLength)
   return {
     sign (documentId, expiresAt) {
@@ -35,7 +35,7 @@ export function createLinks ({ key, now }: { key: Uint8Array, now: () => Date })
       payload.writeUInt32BE(Math.floor(expiresAt.getTime() / 1000), idLength)
       return Buffer.concat([payload, macOf(payload)]).toString('base64url')
     },
-    read (token) {
+    verify (token) {
       if (token.length !== linkLength) return undefined
       const bytes = Buffer.from(token, 'base64url')
       if (bytes.length !== payloadLength + macLength) return undefined

@@ -39,7 +39,7 @@ export function isWithin (ranges: readonly Range[], address: string): boolean {
 }
 
 /** Whether a company's list lets a client in: an empty one lets in everybody. */
-export function isListed (addresses: readonly string[], client: string): boolean {
+export function isAddressAllowed (addresses: readonly string[], client: string): boolean {
   return addresses.length === 0 || isWithin(addresses.flatMap((text) => readNetwork(text) ?? []), client)
 }
 
@@ -47,7 +47,7 @@ export function isListed (addresses: readonly string[], client: string): boolean
  * What stands for a client where clients are counted: its IPv4 address, or the /64 that is the least an IPv6 subscriber is given
  * (RFC 6177) and may take any address from. All texts that are no address count as one client.
  */
-export function clientOf (address: string): string {
+export function clientKeyOf (address: string): string {
   const parsed = readAddress(address)
   if (parsed === undefined) return 'unknown'
   return parsed instanceof ipaddr.IPv4 ? parsed.toString() : `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0]).toString()}/64`

@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
-import { createPasswordTurns } from './password-semaphore.ts'
+import { createPasswordSemaphore } from './password-semaphore.ts'
 
 /** Argon2id with 19 MiB, two passes, one lane: the OWASP Password Storage Cheat Sheet's minimum, about 5 ms. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -8,7 +8,7 @@ const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 export const unusableHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 /** With the two that are verified at once, three of libuv's four threads: users who make users leave one for files and names. */
-const hashing = createPasswordTurns()
+const hashing = createPasswordSemaphore()
 
 /** The argon2id hash of a password, in the PHC string format. Throws `rate_limited` when too many wait to be made. */
 export function hashPassword (password: string): Promise<string> {

@@ -8,13 +8,13 @@ import type { Account } from './account.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 /** The part of an account that a token stands for. */
-export type Holder = Pick<Account, 'userId' | 'passwordVersion'>
+export type TokenSubject = Pick<Account, 'userId' | 'passwordVersion'>
 
 /** What a token says; whether it is still so, the accounts tell. */
-export type Claims = Holder & {
+export type Claims = TokenSubject & {
   companyId: number
   /** The user who acts under this identity. */
-  impersonator?: Holder
+  impersonator?: TokenSubject
   /** When a password was last given, however often the token was refreshed since. */
   loggedInAt: Date
   expiresAt: Date
@@ -22,7 +22,7 @@ export type Claims = Holder & {
 
 /** Access tokens: JSON Web Tokens signed with Ed25519. Both readings throw `unauthorized`. */
 export type Tokens = {
-  issue: (account: Account, session?: { impersonator?: Holder | undefined, loggedInAt?: Date }) => Promise<string>
+  issue: (account: Account, session?: { impersonator?: TokenSubject | undefined, loggedInAt?: Date }) => Promise<string>
   verify: (token: string) => Promise<Claims>
   /** Also takes a token that expired less than 24 hours ago; refuses every one whose login is more than 30 days past. */
   verifyForRefresh: (token: string) => Promise<Claims>

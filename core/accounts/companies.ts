@@ -3,27 +3,27 @@ import { requireGoodPassword } from '../access/password-rules.ts'
 import { hashPassword } from '../access/passwords.ts'
 import type { CompanyChanges, CompanyView, NewCompanyBody } from '../contract/accounts.ts'
 import { DispatchError } from '../contract/errors.ts'
-import type { Author } from '../store/tenants/audit.ts'
+import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { addCompany, addCredits, findCompany, listAllCompanies, updateCompany, type CompanyRow, type CreditChange, type Credited } from '../store/tenants/companies.ts'
 import type { Database } from '../store/db/database.ts'
-import { networksOf, refuseLockOut } from './settings.ts'
+import { requireValidNetworks, refuseLockOut } from './settings.ts'
 
 /** The company of the operators: the first one of every installation. */
 export const platform = { companyId: 1, name: 'Platform' } as const
 
 /** All companies, as the operators of the platform see and change them. Undefined where there is no such company. */
-export type Companies = {
+export type CompanyAccounts = {
   list: (page: { limit: number, after?: string }) => Promise<CompanyView[]>
   find: (companyId: number) => Promise<CompanyView | undefined>
   /** A company with its first credits and its first admin. Throws `validation_failed` for a bad password. */
-  create: (author: Author, company: NewCompanyBody) => Promise<CompanyView>
+  create: (author: AuditAuthor, company: NewCompanyBody) => Promise<CompanyView>
   /** Throws `conflict` where the platform itself would be disabled, `validation_error` for what is no network, `validation_failed` for a list that shuts out who writes it. */
-  change: (author: Author, companyId: number, changes: CompanyChanges) => Promise<CompanyView | undefined>
+  change: (author: AuditAuthor, companyId: number, changes: CompanyChanges) => Promise<CompanyView | undefined>
   /** More credits, or fewer. Throws `conflict` where that would take what dispatches under way hold, `idempotency_key_reused` for the key of another change. */
-  credit: (author: Author, companyId: number, change: CreditChange) => Promise<Credited | undefined>
+  credit: (author: AuditAuthor, companyId: number, change: CreditChange) => Promise<Credited | undefined>
 }
 
-export function createCompanyAccounts ({ database, now }: { database: Database, now: () => Date }): Companies {
+export function createCompanyAccounts ({ database, now }: { database: Database, now: () => Date }): CompanyAccounts {
   return {
     list: async (page) => (await listAllCompanies(database, page)).map(viewOf),
 
@@ -40,7 +40,7 @@ export function createCompanyAccounts ({ database, now }: { database: Database, 
 
     async change (author, companyId, { addresses, ...changes }) {
       if (companyId === platform.companyId && changes.disabled === true) throw new DispatchError('conflict', 'The platform is not disabled: nobody could enable it again.')
-      const networks = addresses && networksOf(addresses)
+      const networks = addresses && requireValidNetworks(addresses)
       if (networks !== undefined && companyId === author.companyId) refuseLockOut(networks, author)
       const changed = await updateCompany(database, companyId, { ...changes, ...(networks === undefined ? {} : { addresses: networks }) }, { author, at: now() })
       return changed && viewOf(changed)

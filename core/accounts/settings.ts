@@ -1,18 +1,18 @@
 import type { Actor } from '../access/account.ts'
-import { isListed, normaliseNetwork } from '../access/networks.ts'
+import { isAddressAllowed, normaliseNetwork } from '../access/networks.ts'
 import type { SettingsBody, SettingsView } from '../contract/accounts.ts'
 import { refusal } from '../contract/errors.ts'
 import type { Problem } from '@dispatch/common'
-import type { Author } from '../store/tenants/audit.ts'
+import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { findCompany, updateSettings } from '../store/tenants/companies.ts'
 import type { Database } from '../store/db/database.ts'
-import type { By } from './users.ts'
+import type { Requester } from './users.ts'
 
 /** What a company decides of itself. */
 export type CompanySettings = {
   read: (actor: Actor) => Promise<SettingsView>
   /** Throws `validation_error` for what is no network, `validation_failed` for a list that shuts out who writes it, unless forced. */
-  change: (by: By, changes: SettingsBody) => Promise<SettingsView>
+  change: (by: Requester, changes: SettingsBody) => Promise<SettingsView>
 }
 
 export function createCompanySettings ({ database, now }: { database: Database, now: () => Date }): CompanySettings {
@@ -25,7 +25,7 @@ export function createCompanySettings ({ database, now }: { database: Database, 
   return {
     read,
     async change ({ actor, author }, { force = false, addresses, ...changes }) {
-      const networks = addresses && networksOf(addresses)
+      const networks = addresses && requireValidNetworks(addresses)
       if (networks !== undefined && !force) refuseLockOut(networks, author)
       await updateSettings(database, actor.companyId, { ...changes, ...(networks === undefined ? {} : { addresses: networks }) }, { author, at: now() })
       return read(actor)
@@ -34,7 +34,7 @@ export function createCompanySettings ({ database, now }: { database: Database, 
 }
 
 /** Each network once, in the one way to write it. Throws `validation_error` for what is no network. */
-export function networksOf (addresses: readonly string[]): string[] {
+export function requireValidNetworks (addresses: readonly string[]): string[] {
   const networks = addresses.map(normaliseNetwork)
   const problems = networks.flatMap((network, index): Problem[] => network !== undefined ? [] : [
     { path: `/addresses/${index}`, code: 'network', message: 'Expected a network or an address, such as 192.0.2.0/24, 198.51.100.7 or 2001:db8::/32.' }
@@ -44,7 +44,7 @@ export function networksOf (addresses: readonly string[]): string[] {
 }
 
 /** Throws `validation_failed` for a list of a company that shuts out the one of its users who writes it. */
-export function refuseLockOut (networks: readonly string[], { address }: Pick<Author, 'address'>): void {
-  if (isListed(networks, address)) return
+export function refuseLockOut (networks: readonly string[], { address }: Pick<AuditAuthor, 'address'>): void {
+  if (isAddressAllowed(networks, address)) return
   throw refusal('validation_failed', [{ path: '/addresses', code: 'locks_out', message: `You call from ${address}, which is not on this list: the next request would be refused. Add it, or send "force": true with PUT /api/v1/company.` }])
 }

@@ -5,27 +5,27 @@ import { hashPassword } from '../access/passwords.ts'
 import { coversServices, rolesUpTo } from '../access/permissions.ts'
 import type { NewUserBody, UserChanges, UserView } from '../contract/accounts.ts'
 import { DispatchError } from '../contract/errors.ts'
-import type { Author } from '../store/tenants/audit.ts'
+import type { AuditAuthor } from '../store/tenants/audit.ts'
 import type { Database } from '../store/db/database.ts'
 import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/tenants/users.ts'
 
 /** Who does something about users, and from where. */
-export type By = { actor: Actor, author: Author }
+export type Requester = { actor: Actor, author: AuditAuthor }
 
 /** A company's users, as those who run it see and change them. Users above the actor, like those of other companies, are not there. */
 export type Users = {
   list: (actor: Actor, page: { limit: number, after?: string }) => Promise<UserView[]>
   find: (actor: Actor, userId: number) => Promise<UserView | undefined>
   /** Throws `forbidden` for a role above the actor's or services that they do not have, `conflict` for an e-mail address that another user of the company has, `validation_failed` for a bad password. */
-  create: (by: By, user: NewUserBody) => Promise<UserView>
+  create: (by: Requester, user: NewUserBody) => Promise<UserView>
   /** Throws as `create`; `forbidden` also for an e-mail address or password of one's own without the `current` password; `conflict` also where nobody would be left to run the company. Undefined when there is no such user. */
-  change: (by: By, userId: number, changes: UserChanges) => Promise<UserView | undefined>
+  change: (by: Requester, userId: number, changes: UserChanges) => Promise<UserView | undefined>
   /** Changes the actor's own password. Throws `forbidden` when the current one is another. */
-  changePassword: (by: By, passwords: { current: string, password: string }) => Promise<void>
+  changePassword: (by: Requester, passwords: { current: string, password: string }) => Promise<void>
 }
 
 export function createUsers ({ database, credentials, now }: { database: Database, credentials: Credentials, now: () => Date }): Users {
-  async function requireCurrent ({ userId, email, current }: { userId: number, email: string, current: string }, { address }: Author): Promise<void> {
+  async function requireCurrent ({ userId, email, current }: { userId: number, email: string, current: string }, { address }: AuditAuthor): Promise<void> {
     if (await credentials.verify(email, current, address, userId) === undefined) throw new DispatchError('forbidden', 'The current password is not right.')
   }
 
@@ -33,7 +33,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
    * Who sets the e-mail address or the password of a user could log in as them: for oneself that needs the current password, also
    * for whoever acts as somebody else meanwhile; for others, services that are one's own too.
    */
-  async function requireHold (actor: Actor, author: Author, user: UserRow, current: string | undefined): Promise<void> {
+  async function requireHold (actor: Actor, author: AuditAuthor, user: UserRow, current: string | undefined): Promise<void> {
     const isOwn = user.user_id === actor.userId || user.user_id === actor.impersonatorId
     if (!isOwn) requireOwned(actor, user.services)
     else if (current === undefined) throw new DispatchError('forbidden', 'One\'s own e-mail address and password are changed with the current password: send it as "current".')

@@ -4,25 +4,25 @@ import type { ServiceName } from '../contract/service-names.ts'
 import type { ChosenBy } from '../contract/states.ts'
 import { isSince, type Version } from '../contract/versions.ts'
 import type { Host } from '../host/host.ts'
-import type { Installed } from '../host/load/load.ts'
+import type { InstalledProvider } from '../host/load/load.ts'
 import type { CompanyConfiguration, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /** What a choice is made from, in a version of the API. `problemsOf` says what is wrong with a stored configuration, today; `disk`: whether the operator gives providers one. */
-export type Chooser = {
+export type ChoiceContext = {
   host: Host
   company: CompanyConfiguration
   version?: Version
   disk?: boolean
-  problemsOf: (provider: Installed, configuration: StoredConfiguration) => readonly Problem[]
+  problemsOf: (provider: InstalledProvider, configuration: StoredConfiguration) => readonly Problem[]
 }
 
 /** The provider of a step, or why there is none. */
 export type Choice =
-  | { chosen: true, chosenBy: ChosenBy, provider: Installed, configuration: StoredConfiguration }
-  | { chosen: false, provider?: Installed, problem: Problem }
+  | { chosen: true, chosenBy: ChosenBy, provider: InstalledProvider, configuration: StoredConfiguration }
+  | { chosen: false, provider?: InstalledProvider, problem: Problem }
 
 /** The provider of a service for an actor: the request's, else the user's own choice, else the company's. */
-export function chooseProvider (chooser: Chooser, actor: Pick<Actor, 'userId'>, service: ServiceName, requested: string | undefined): Choice {
+export function chooseProvider (chooser: ChoiceContext, actor: Pick<Actor, 'userId'>, service: ServiceName, requested: string | undefined): Choice {
   const choice = choiceOf(chooser.company, actor, service, requested)
   if (choice === undefined) return missing(`No provider is chosen for "${service}": name one in "providerName", or choose a default with PUT /api/v1/company/defaults/${service}.`)
   const { code, chosenBy } = choice
@@ -52,9 +52,9 @@ export function configurationOf (company: CompanyConfiguration, { userId }: Pick
   return all.find((configuration) => configuration.userId === userId) ?? all.find((configuration) => configuration.userId === null)
 }
 
-function configured ({ company, problemsOf, disk = false }: Chooser, actor: Pick<Actor, 'userId'>, provider: Installed, chosenBy: ChosenBy): Choice {
+function configured ({ company, problemsOf, disk = false }: ChoiceContext, actor: Pick<Actor, 'userId'>, provider: InstalledProvider, chosenBy: ChosenBy): Choice {
   const { code } = provider
-  const lacking = lackOf(provider, disk)
+  const lacking = missingResourceOf(provider, disk)
   if (lacking !== undefined) return { ...missing(lacking), provider }
   const configuration = configurationOf(company, actor, code)
   if (configuration === undefined) return { ...missing(`The provider "${code}" has no configuration: set one with PUT /api/v1/company/providers/${code}, or for yourself alone with PUT /api/v1/my/providers/${code}.`), provider }
@@ -65,7 +65,7 @@ function configured ({ company, problemsOf, disk = false }: Chooser, actor: Pick
 }
 
 /** What the operator must give a provider, and does not, in a sentence: nobody can choose it. */
-export function lackOf ({ code, manifest: { needs = [] } }: Installed, disk: boolean): string | undefined {
+export function missingResourceOf ({ code, manifest: { needs = [] } }: InstalledProvider, disk: boolean): string | undefined {
   return needs.includes('disk') && !disk ? `The provider "${code}" writes to a disk, and the operator gives providers none: DISPATCH_DISK_ROOT is not set.` : undefined
 }
 

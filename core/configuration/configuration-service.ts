@@ -6,32 +6,32 @@ import type { ConfigurationView, MyConfig } from '../contract/response.ts'
 import type { ServiceName } from '../contract/service-names.ts'
 import type { Version } from '../contract/versions.ts'
 import type { Host } from '../host/host.ts'
-import type { Installed } from '../host/load/load.ts'
+import type { InstalledProvider } from '../host/load/load.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
 import { changeSettings, maskSettings, openSettings } from '../host/settings/settings.ts'
 import { providedNames } from '../services/index.ts'
-import type { Author } from '../store/tenants/audit.ts'
+import type { AuditAuthor } from '../store/tenants/audit.ts'
 import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
-import { choiceOf, chooseProvider, installedCodes, lackOf, type Chooser } from './choose.ts'
+import { choiceOf, chooseProvider, installedCodes, missingResourceOf, type ChoiceContext } from './choose.ts'
 import { configurationFaults, vaultOf } from './vault.ts'
 
 /** What admins and users do with choices and configurations; all of it holds for the next request in every process. */
-export type Configuring = {
+export type ConfigurationService = {
   /** What holds for the actor. Secrets are masked. */
   mine: (actor: Actor) => Promise<MyConfig>
   /** Chooses the provider of a service; null takes the choice back. */
-  choose: (owner: Owner, service: ServiceName, providerName: string | null, author: Author) => Promise<void>
+  choose: (owner: Owner, service: ServiceName, providerName: string | null, author: AuditAuthor) => Promise<void>
   /** Stores a whole configuration in place of the one before: of that, only secrets left out are kept; null deletes one. Throws `validation_failed` for what does not fit the provider. */
-  configure: (owner: Owner, code: string, given: { settings: JsonObject, sandbox?: boolean, version?: Version }, author: Author) => Promise<ConfigurationView>
+  configure: (owner: Owner, code: string, given: { settings: JsonObject, sandbox?: boolean, version?: Version }, author: AuditAuthor) => Promise<ConfigurationView>
   /** Throws `not_found` when there is none. */
-  remove: (owner: Owner, code: string, author: Author) => Promise<void>
+  remove: (owner: Owner, code: string, author: AuditAuthor) => Promise<void>
 }
 
 /** `publicUrl` is what the addresses of webhooks begin with; `disk`: whether the operator gives providers one. */
-export function createConfiguring ({ configurations, host, keyring, publicUrl, disk, now }: { configurations: Configurations, host: Host, keyring: Keyring, publicUrl: string, disk: boolean, now: () => Date }): Configuring {
+export function createConfigurationService ({ configurations, host, keyring, publicUrl, disk, now }: { configurations: Configurations, host: Host, keyring: Keyring, publicUrl: string, disk: boolean, now: () => Date }): ConfigurationService {
   const view = (companyId: number, stored: StoredConfiguration): ConfigurationView => viewOf({ keyring, publicUrl }, companyId, host.find(stored.providerCode), stored)
 
-  function installed (code: string, word: 'not_found' | 'configuration_missing'): Installed {
+  function installed (code: string, word: 'not_found' | 'configuration_missing'): InstalledProvider {
     const provider = host.find(code)
     if (provider === undefined) throw new DispatchError(word, `There is no provider "${code}" installed${didYouMean(code, installedCodes(host))}.`)
     return provider
@@ -40,7 +40,7 @@ export function createConfiguring ({ configurations, host, keyring, publicUrl, d
   return {
     async mine (actor) {
       const company = await configurations.latest(actor.companyId)
-      const chooser: Chooser = { host, company, disk, problemsOf: (provider, stored) => configurationFaults(keyring, actor.companyId, provider, stored) }
+      const chooser: ChoiceContext = { host, company, disk, problemsOf: (provider, stored) => configurationFaults(keyring, actor.companyId, provider, stored) }
       const of = (userId: number | null) => ({
         choices: Object.fromEntries(company.choices.filter((choice) => choice.userId === userId).map((choice) => [choice.service, choice.providerCode])),
         providers: company.configurations.filter((stored) => stored.userId === userId).map((stored) => view(actor.companyId, stored))
@@ -57,7 +57,7 @@ export function createConfiguring ({ configurations, host, keyring, publicUrl, d
       if (provider !== undefined && provider.manifest.services[service] === undefined) {
         throw refusal('validation_failed', [{ path: '/providerName', code: 'not_supported_by_provider', message: `The provider "${provider.code}" does not offer "${service}".` }])
       }
-      const lacking = provider && lackOf(provider, disk)
+      const lacking = provider && missingResourceOf(provider, disk)
       if (lacking !== undefined) throw refusal('configuration_missing', [{ path: '/providerName', code: 'configuration_missing', message: lacking }])
       await configurations.choose(owner, { service, providerCode: providerName }, { author, at: now() })
     },
@@ -84,13 +84,13 @@ export function createConfiguring ({ configurations, host, keyring, publicUrl, d
 }
 
 /** What a service comes to for an actor, and which providers could be chosen for it. */
-function holding (chooser: Chooser, actor: Actor, service: ServiceName): MyConfig['services'][string] {
+function holding (chooser: ChoiceContext, actor: Actor, service: ServiceName): MyConfig['services'][string] {
   const choice = choiceOf(chooser.company, actor, service)
   const available = installedCodes(chooser.host).filter((code) => chooseProvider(chooser, actor, service, code).chosen)
   return { providerName: choice?.code ?? null, chosenBy: choice === undefined || choice.chosenBy === 'request' ? null : choice.chosenBy, available }
 }
 
-function viewOf ({ keyring, publicUrl }: { keyring: Keyring, publicUrl: string }, companyId: number, provider: Installed | undefined, stored: StoredConfiguration): ConfigurationView {
+function viewOf ({ keyring, publicUrl }: { keyring: Keyring, publicUrl: string }, companyId: number, provider: InstalledProvider | undefined, stored: StoredConfiguration): ConfigurationView {
   const { providerCode: code, sandbox, settings } = stored
   if (provider === undefined) {
     return { code, settings: {}, sandbox, valid: false, problems: [{ path: '', code: 'not_installed', message: `There is no provider "${code}" installed.` }] }

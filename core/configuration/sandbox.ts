@@ -1,9 +1,9 @@
 import type { ConfiguredBy } from '../contract/states.ts'
-import type { Installed } from '../host/load/load.ts'
+import type { InstalledProvider } from '../host/load/load.ts'
 import type { CompanyConfiguration, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /** Whether a configuration of a provider can reach a test environment of its vendor. */
-export function reachesSandbox ({ manifest: { sandbox } }: Pick<Installed, 'manifest'>, { settings: { plain, secrets }, sandbox: marked }: StoredConfiguration): boolean {
+export function reachesSandbox ({ manifest: { sandbox } }: Pick<InstalledProvider, 'manifest'>, { settings: { plain, secrets }, sandbox: marked }: StoredConfiguration): boolean {
   if (sandbox === undefined || sandbox.kind === 'configuration') return sandbox !== undefined && marked
   return (sandbox.needs ?? []).every((name) => Object.hasOwn(plain, name) || Object.hasOwn(secrets, name))
 }

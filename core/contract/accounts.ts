@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Line, Timestamp, withoutControls } from './common.ts'
-import { Limit, NumberCursor } from './query.ts'
+import { PageLimit, NumberCursor } from './query.ts'
 import { serviceNames } from './service-names.ts'
 
 const closed = { additionalProperties: false } as const
@@ -122,7 +122,7 @@ export const AuditQuery = Type.Object({
   object: Type.Optional(Type.String({ maxLength: 200, description: 'A kind of thing, or one thing: user or user/7.', examples: ['user'] })),
   from: Type.Optional(Type.String({ format: 'iso-8601', description: 'At this time or later.' })),
   to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Before this time.' })),
-  limit: Limit,
+  limit: PageLimit,
   cursor: NumberCursor
 }, closed)
 export type AuditQuery = Static<typeof AuditQuery>

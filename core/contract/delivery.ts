@@ -2,7 +2,7 @@
  * What becomes of a step after its provider accepted it, and which status may follow which; the first one may be any.
  * A status that may not follow is noted in the timeline and changes nothing.
  */
-export const deliveryMoves = {
+export const deliveryTransitions = {
   esign: {
     started: ['viewed', 'signed', 'completed', 'declined', 'expired', 'cancelled'],
     viewed: ['signed', 'completed', 'declined', 'expired', 'cancelled'],
@@ -47,13 +47,13 @@ export const deliveryMoves = {
 } as const satisfies Record<string, Record<string, readonly string[]>>
 
 /** The services whose providers tell what became of a dispatch. */
-export type DeliveryService = keyof typeof deliveryMoves
-export type DeliveryStatus<Service extends DeliveryService = DeliveryService> = { [Name in Service]: keyof typeof deliveryMoves[Name] }[Service]
+export type DeliveryService = keyof typeof deliveryTransitions
+export type DeliveryStatus<Service extends DeliveryService = DeliveryService> = { [Name in Service]: keyof typeof deliveryTransitions[Name] }[Service]
 
-export const deliveryServices = Object.keys(deliveryMoves) as readonly DeliveryService[]
+export const deliveryServices = Object.keys(deliveryTransitions) as readonly DeliveryService[]
 
 export function isDeliveryService (name: string): name is DeliveryService {
-  return Object.hasOwn(deliveryMoves, name)
+  return Object.hasOwn(deliveryTransitions, name)
 }
 
 /** Those whose vendors send events: what becomes of them is called back, and steps can be deferred until it does. The others are asked after alone. */
@@ -65,7 +65,7 @@ export function isEventService (name: string): name is EventService {
 }
 
 /** The service and the status that an event such as `esign.completed` is made of. */
-export function statusIn (event: string): { service: EventService, status: string } {
+export function parseDeliveryEvent (event: string): { service: EventService, status: string } {
   const [service = '', status = ''] = event.split('.')
   if (!isEventService(service)) throw new TypeError(`"${event}" is no event of a service.`)
   return { service, status }
@@ -76,37 +76,37 @@ export const signedEvent = 'esign.completed'
 
 /** The delivery statuses of a service, in the order in which they usually come. */
 export function deliveryStatusesOf<Service extends DeliveryService> (service: Service): readonly DeliveryStatus<Service>[] {
-  return Object.keys(deliveryMoves[service]) as DeliveryStatus<Service>[]
+  return Object.keys(deliveryTransitions[service]) as DeliveryStatus<Service>[]
 }
 
 /** Every delivery status, of whatever service. */
 export const deliveryStatuses = [...new Set(deliveryServices.flatMap((service) => deliveryStatusesOf(service)))]
 
 /** Whether a step of the service may come from one status (null: none yet) to another. */
-export function mayMove (service: DeliveryService, from: string | null, to: string): boolean {
-  const moves: Readonly<Record<string, readonly string[]>> = deliveryMoves[service]
+export function canTransition (service: DeliveryService, from: string | null, to: string): boolean {
+  const moves: Readonly<Record<string, readonly string[]>> = deliveryTransitions[service]
   if (!Object.hasOwn(moves, to)) return false
   return from === null || moves[from]?.includes(to) === true
 }
 
 /** The statuses from which a step may come to another (null: to nothing known). */
 export function originsOf (service: DeliveryService, to: DeliveryStatus | null): DeliveryStatus[] {
-  return to === null ? [] : deliveryStatusesOf(service).filter((from) => mayMove(service, from, to))
+  return to === null ? [] : deliveryStatusesOf(service).filter((from) => canTransition(service, from, to))
 }
 
 /** The statuses that others follow by way of exception alone. */
 const nearlyLast: readonly string[] = ['delivered', 'declined']
 
 /** Whether nothing more is asked after: nothing may follow, or only by way of exception. */
-export function isSettled (service: DeliveryService, status: string | null): boolean {
+export function isFinalDeliveryStatus (service: DeliveryService, status: string | null): boolean {
   if (status === null) return false
-  const moves: Readonly<Record<string, readonly string[]>> = deliveryMoves[service]
+  const moves: Readonly<Record<string, readonly string[]>> = deliveryTransitions[service]
   return nearlyLast.includes(status) || moves[status]?.length === 0
 }
 
 /** The statuses that are not to be expected once a step has come to one. */
 export function unexpectedAfter (service: DeliveryService, status: DeliveryStatus): DeliveryStatus[] {
-  return deliveryStatusesOf(service).filter((other) => other !== status && (isSettled(service, status) || !mayMove(service, status, other)))
+  return deliveryStatusesOf(service).filter((other) => other !== status && (isFinalDeliveryStatus(service, status) || !canTransition(service, status, other)))
 }
 
 const paid = 'What it cost stays charged: a dispatch is paid once its vendor has accepted it.'

@@ -48,7 +48,7 @@ export function errorRow (word: ErrorWord): { status: number, when: string, retr
 }
 
 /** How much is left of a limit: `quota` in `window` seconds; `remaining` of it now, all of it in `reset` seconds. */
-export type Budget = { policy: string, quota: number, window: number, remaining: number, reset: number }
+export type RateLimitStatus = { policy: string, quota: number, window: number, remaining: number, reset: number }
 
 /** More problems than these help nobody, and a hostile body could cause any number; longer ones repeat what the client sent. */
 const limits = { problems: 100, path: 300, message: 500 } as const
@@ -68,7 +68,7 @@ type ErrorExtra = {
   dispatchId?: string
   more?: Readonly<Record<string, unknown>>
   retryAfter?: number
-  budget?: Budget
+  budget?: RateLimitStatus
   cause?: unknown
 }
 
@@ -82,7 +82,7 @@ export class DispatchError extends Error {
   /** Seconds until it is worth another try. */
   readonly retryAfter: number | undefined
   /** The limit that was reached. */
-  readonly budget: Budget | undefined
+  readonly budget: RateLimitStatus | undefined
 
   constructor (word: ErrorWord, message: string, extra: ErrorExtra = {}) {
     super(message, { cause: extra.cause })

@@ -6,14 +6,14 @@ import { deferredStates, dispatchStatuses } from './states.ts'
 const closed = { additionalProperties: false } as const
 
 /** How many items of a list one page has. */
-export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 }))
+export const PageLimit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 }))
 const cursor = 'the nextCursor of the page before'
 const UuidCursor = Type.Optional(Type.String({ format: 'uuid', description: cursor }))
 /** After which numbered item a page begins. */
 export const NumberCursor = Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: cursor }))
 
 /** Which page of a list whose items are numbered. */
-export const PageQuery = Type.Object({ limit: Limit, cursor: NumberCursor }, closed)
+export const PageQuery = Type.Object({ limit: PageLimit, cursor: NumberCursor }, closed)
 export type PageQuery = Static<typeof PageQuery>
 
 export const DispatchQuery = Type.Object({
@@ -25,7 +25,7 @@ export const DispatchQuery = Type.Object({
   metadata: Type.Optional(Type.Unsafe<Metadata>({ ...Metadata, title: 'MetadataFilter', description: 'Pairs that the metadata must have: metadata[orderId]=A-1001.' })),
   from: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created at this time or later.' })),
   to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created before this time.' })),
-  limit: Limit,
+  limit: PageLimit,
   cursor: UuidCursor
 }, closed)
 export type DispatchQuery = Static<typeof DispatchQuery>

@@ -1,18 +1,18 @@
 import { resolve } from 'node:path'
-import { discover, type Entry } from './load/discover.ts'
-import type { Installed } from './load/load.ts'
+import { discover, type ProviderEntry } from './load/discover.ts'
+import type { InstalledProvider } from './load/load.ts'
 import type { Log } from './call/log.ts'
 
 /** The providers of this process. */
 export type Host = {
   /** Installed ones by code, then refused ones by folder. */
-  entries: () => readonly Entry[]
-  find: (code: string) => Installed | undefined
+  entries: () => readonly ProviderEntry[]
+  find: (code: string) => InstalledProvider | undefined
   /**
    * Reads the directories again: a changed folder is loaded afresh, an unchanged one stays what it is, a removed one is
    * found no more. Calls in flight keep the object that they began with. One reload at a time.
    */
-  reload: () => Promise<readonly Entry[]>
+  reload: () => Promise<readonly ProviderEntry[]>
 }
 
 /** `loadLimit`: seconds that one provider may take to load. */
@@ -21,11 +21,11 @@ export type HostOptions = { directories: readonly string[], log: Log, loadLimit?
 /** Takes every subfolder of the directories that holds a provider. What is refused is an entry and a line of the log. */
 export async function createHost ({ directories, log, loadLimit = 10 }: HostOptions): Promise<Host> {
   const roots = directories.map((directory) => resolve(directory))
-  let entries: readonly Entry[] = []
-  let installed: ReadonlyMap<string, Installed> = new Map()
-  let turn: Promise<readonly Entry[]> = Promise.resolve([])
+  let entries: readonly ProviderEntry[] = []
+  let installed: ReadonlyMap<string, InstalledProvider> = new Map()
+  let turn: Promise<readonly ProviderEntry[]> = Promise.resolve([])
 
-  async function scan (): Promise<readonly Entry[]> {
+  async function scan (): Promise<readonly ProviderEntry[]> {
     const known = new Map(entries.filter(isInstalled).map((entry) => [entry.folder, entry]))
     const found = (await discover(roots, { known, loadLimit })).sort(byCodeThenFolder)
     report(log, entries, found)
@@ -34,7 +34,7 @@ export async function createHost ({ directories, log, loadLimit = 10 }: HostOpti
     return entries
   }
 
-  function reload (): Promise<readonly Entry[]> {
+  function reload (): Promise<readonly ProviderEntry[]> {
     turn = turn.then(scan, scan)
     return turn
   }
@@ -45,11 +45,11 @@ export async function createHost ({ directories, log, loadLimit = 10 }: HostOpti
 
 /** The same providers without one that is not for everybody. */
 export function withoutProvider (host: Host, code: string): Host {
-  const others = (entries: readonly Entry[]): readonly Entry[] => entries.filter((entry) => entry.code !== code)
+  const others = (entries: readonly ProviderEntry[]): readonly ProviderEntry[] => entries.filter((entry) => entry.code !== code)
   return { entries: () => others(host.entries()), find: (wanted) => wanted === code ? undefined : host.find(wanted), reload: async () => others(await host.reload()) }
 }
 
-function report (log: Log, before: readonly Entry[], after: readonly Entry[]): void {
+function report (log: Log, before: readonly ProviderEntry[], after: readonly ProviderEntry[]): void {
   const told = new Set(before)
   for (const entry of after) {
     if (entry.state === 'refused') log.error({ folder: entry.folder, code: entry.code, reason: entry.reason }, 'provider refused')
@@ -62,14 +62,14 @@ function report (log: Log, before: readonly Entry[], after: readonly Entry[]): v
   }
 }
 
-function isInstalled (entry: Entry): entry is Installed {
+function isInstalled (entry: ProviderEntry): entry is InstalledProvider {
   return entry.state === 'installed'
 }
 
-function byCodeThenFolder (a: Entry, b: Entry): number {
+function byCodeThenFolder (a: ProviderEntry, b: ProviderEntry): number {
   return rank(a) < rank(b) ? -1 : 1
 }
 
-function rank (entry: Entry): string {
+function rank (entry: ProviderEntry): string {
   return entry.state === 'installed' ? `0 ${entry.code}` : `1 ${entry.folder}`
 }

@@ -1,16 +1,16 @@
 import type { Accounts } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
 import type { CallbackType } from '../contract/callbacks.ts'
-import type { Renderer, Workshop } from '@dispatch/documents'
+import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { Breakers } from '../host/call/breaker.ts'
 import type { Host } from '../host/host.ts'
 import type { Log } from '../host/call/log.ts'
 import type { Network } from '../host/http/network.ts'
-import type { Spool } from '../host/files/document-spool.ts'
+import type { DocumentSpool } from '../host/files/document-spool.ts'
 import type { Configurations } from '../store/configuration/configurations.ts'
 import type { Database, OwnerQueries } from '../store/db/database.ts'
-import type { Files } from '../store/db/files.ts'
-import type { NewJobs } from '../store/db/jobs.ts'
+import type { FileStore } from '../store/db/files.ts'
+import type { PreparedJobs } from '../store/db/jobs.ts'
 import type { Templates } from '../store/templates/templates.ts'
 import type { DocumentUrl } from './respond/result.ts'
 import type { Leases } from './run/leases.ts'
@@ -18,37 +18,37 @@ import type { OutcomeSpool } from './recover/outcome-spool.ts'
 import type { Run, RunStep } from './run/run.ts'
 
 /** The jobs of what goes on later: at once, or not before so many seconds have passed. */
-export type Jobs = {
-  dispatch: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, seconds?: number) => NewJobs
-  deferred: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, step: Pick<RunStep, 'stepId'>, seconds?: number) => NewJobs
+export type PipelineJobs = {
+  dispatch: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, seconds?: number) => PreparedJobs
+  deferred: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, step: Pick<RunStep, 'stepId'>, seconds?: number) => PreparedJobs
 }
 
 /** Tells companies, by callbacks, what becomes of their dispatches. */
-export type Notices = {
+export type Outbox = {
   /** To be called in the transaction that records the event; nothing happens where the dispatch has no address to call. */
-  note: (queries: OwnerQueries, dispatch: Pick<Run, 'companyId' | 'dispatchId'>, type: CallbackType) => Promise<void>
+  enqueue: (queries: OwnerQueries, dispatch: Pick<Run, 'companyId' | 'dispatchId'>, type: CallbackType) => Promise<void>
 }
 
 /** What the pipeline works with. */
-export type Parts = {
+export type PipelineDependencies = {
   database: Database
   configurations: Configurations
   templates: Templates
-  files: Files
+  files: FileStore
   host: Host
   breakers: Breakers
   network: Network
-  spool: Spool
+  spool: DocumentSpool
   /** The folder on the operator's disk that providers may write to. */
   diskRoot?: string
   renderer: Renderer
-  workshop: Workshop
+  templateWorkers: TemplateWorkers
   documentUrl: DocumentUrl
   leases: Leases
   outcomes: OutcomeSpool
-  jobs: Jobs
+  jobs: PipelineJobs
   accounts: Accounts
-  notices: Notices
+  outbox: Outbox
   keyring: Keyring
   log: Log
   now: () => Date

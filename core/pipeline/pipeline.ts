@@ -13,41 +13,41 @@ import { readUploadFields } from '../services/upload-fields.ts'
 import { findIdempotencyKey } from '../store/dispatch/dispatch-views.ts'
 import { IdempotencyKeyTaken, openDispatch } from '../store/dispatch/dispatches.ts'
 import type { NewDocument } from '../store/dispatch/documents.ts'
-import type { Beginning } from '../store/dispatch/lease.ts'
-import { detachDispatch, resumeDispatch, takeRun } from '../store/dispatch/runs.ts'
+import type { DispatchStart } from '../store/dispatch/lease.ts'
+import { detachDispatch, resumeDispatch, acquireLease } from '../store/dispatch/runs.ts'
 import { DatabaseUnavailable } from '../store/db/unavailable.ts'
-import { resultOf, type Result } from './respond/result.ts'
-import { check } from './plan/check.ts'
+import { resultOf, type DispatchResult } from './respond/result.ts'
+import { checkAndPlan } from './plan/check.ts'
 import { fingerprintOf, inProgress, isResumable, repeatedDispatch, type IdempotencyKey } from './respond/idempotency.ts'
 import { createInFlight } from './run/in-flight.ts'
-import { createInterventions, type Interventions, type Resume } from './recover/operator-actions.ts'
-import type { Hold } from './run/leases.ts'
-import { loadRun, openRun } from './run/rehydrate.ts'
-import type { Parts } from './dependencies.ts'
-import type { Plan } from './plan/plan.ts'
-import { requireAll, resolve } from './plan/resolve.ts'
-import { beginRun, userOf, type Run } from './run/run.ts'
-import { tellEnd } from './run/settle.ts'
+import { createOperatorActions, type OperatorActions, type Resume } from './recover/operator-actions.ts'
+import type { KeepLease } from './run/leases.ts'
+import { rehydrateRun, rehydrateRecord } from './run/rehydrate.ts'
+import type { PipelineDependencies } from './dependencies.ts'
+import type { DispatchPlan } from './plan/plan.ts'
+import { requireAll, resolveRequest } from './plan/resolve.ts'
+import { beginRun, userActorOf, type Run } from './run/run.ts'
+import { enqueueEndCallback } from './run/settle.ts'
 import { runSteps } from './run/steps.ts'
 import { createTemplateChecks } from './plan/template-checks.ts'
 import { validationOf } from './plan/validation.ts'
 
 /** A request for one or more services, before anything about it is known. The client waits unless the mode says otherwise; `version`: of the API, the latest unless given. */
-export type Call = { actor: Actor, services: ServicePath, body: unknown, requestId: string, mode?: Mode, version?: Version, idempotencyKey?: string, file?: ReceivedFile }
+export type DispatchCommand = { actor: Actor, services: ServicePath, body: unknown, requestId: string, mode?: Mode, version?: Version, idempotencyKey?: string, file?: ReceivedFile }
 
 /** A file that came with a request and is stored; `discard` removes it where nothing was recorded. */
 export type ReceivedFile = { document: NewDocument, discard: () => Promise<void> }
 
 /** What came of a call. `replayed`: the dispatch was there before it. */
-export type Dispatched = { result: Result, replayed: boolean }
+export type DispatchReply = { result: DispatchResult, replayed: boolean }
 
-export type Pipeline = Interventions & {
+export type Pipeline = OperatorActions & {
   /** Everything that a dispatch checks, and nothing that it does. */
-  validate: (call: Call) => Promise<ValidationResponse>
+  validate: (call: DispatchCommand) => Promise<ValidationResponse>
   /** Checks, records, renders, calls the provider and settles. Throws a DispatchError for whatever keeps a dispatch from being recorded. */
-  dispatch: (call: Call) => Promise<Dispatched>
+  dispatch: (call: DispatchCommand) => Promise<DispatchReply>
   /** Runs a dispatch that waits, if it still does. `begun` is called once it is taken: if it does not end here, its lease does. */
-  take: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, begun?: () => void) => Promise<void>
+  runQueued: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, begun?: () => void) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
@@ -62,26 +62,26 @@ export type PipelineOptions = { prices: Readonly<Record<string, number>>, synchr
 const limits = { validation: 10_000, intake: 5_000 }
 
 /** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
-export function createPipeline (parts: Parts, { prices, synchronousLimit, publicUrl, standIn, offered = parts.host }: PipelineOptions): Pipeline {
+export function createPipeline (parts: PipelineDependencies, { prices, synchronousLimit, publicUrl, standIn, offered = parts.host }: PipelineOptions): Pipeline {
   const { database, leases, jobs, now } = parts
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
   const catalogs = { ...parts, host: offered, disk: parts.diskRoot !== undefined, problemsOf: createConfigurationCheck(parts.keyring) }
-  const templateChecks = createTemplateChecks(parts.workshop)
+  const templateChecks = createTemplateChecks(parts.templateWorkers)
   const rules = { prices, link: sampleLink(publicUrl), now }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
 
   /** Whoever waits too long reads later what became of it, and is called back. */
   async function detach (run: Run): Promise<void> {
     run.detached = true
-    await detachDispatch(database, run, { runId: run.runId, tell: (queries, status) => tellEnd(parts, run, status)(queries) })
+    await detachDispatch(database, run, { runId: run.runId, tell: (queries, status) => enqueueEndCallback(parts, run, status)(queries) })
   }
 
   /** Runs the steps, and waits for their end as long as a client may. */
-  async function finish (run: Run, hold: Hold): Promise<Result> {
+  async function finish (run: Run, hold: KeepLease): Promise<DispatchResult> {
     return inFlight.within(hold(runSteps(parts, run)).catch((error: unknown) => leftToAnother(run, error)), run.dispatchId, () => detach(run))
   }
 
-  function read ({ actor, services, body }: Call): DispatchRequest {
+  function read ({ actor, services, body }: DispatchCommand): DispatchRequest {
     const path = services.join('/')
     const reader = readers.get(path) ?? readerOf(services)
     readers.set(path, reader)
@@ -90,18 +90,18 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
     return request
   }
 
-  async function plan ({ actor, mode = 'synchronous', version = latestVersion }: Call, request: DispatchRequest): Promise<Plan> {
-    const draft = await resolve({ ...catalogs, version }, actor, request)
+  async function plan ({ actor, mode = 'synchronous', version = latestVersion }: DispatchCommand, request: DispatchRequest): Promise<DispatchPlan> {
+    const draft = await resolveRequest({ ...catalogs, version }, actor, request)
     const standsIn = standIn === undefined ? {} : { standIn: parts.host.find(standIn) }
-    return check(draft, { ...rules, templateFindings: await templateChecks(draft), mode, version, ...standsIn })
+    return checkAndPlan(draft, { ...rules, templateFindings: await templateChecks(draft), mode, version, ...standsIn })
   }
 
   /** `started` is called once the dispatch is recorded. */
-  async function begin (call: Call, request: DispatchRequest, started: () => void, idempotency?: IdempotencyKey): Promise<Dispatched> {
+  async function begin (call: DispatchCommand, request: DispatchRequest, started: () => void, idempotency?: IdempotencyKey): Promise<DispatchReply> {
     const { actor: { companyId }, requestId, file, mode } = call
     const planned = await plan(call, request)
     const time = now()
-    const beginner = { companyId, actor: userOf(call.actor), requestId, newId: parts.newId, now: time, ...(file === undefined ? {} : { file: file.document }) }
+    const beginner = { companyId, actor: userActorOf(call.actor), requestId, newId: parts.newId, now: time, ...(file === undefined ? {} : { file: file.document }) }
     const keyed = idempotency === undefined ? {} : { idempotency }
     if (mode === 'asynchronous') {
       const { run, record } = beginRun(planned, { ...beginner, runId: '', detached: true })
@@ -109,7 +109,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       await recorded(run, withTimeLimit(limits.intake, opened, recordingUnknown(run)), started)
       return { result: waiting(run), replayed: false }
     }
-    const result = await leases.under(async (lease, hold) => {
+    const result = await leases.withLease(async (lease, hold) => {
       const { run, record } = beginRun(planned, { ...beginner, runId: lease.runId, detached: false })
       await recorded(run, openDispatch(database, { ...record, ...keyed }, { lease }), started)
       return finish(run, hold)
@@ -131,7 +131,7 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   }
 
   /** The repeat of a request whose key is bound, if it is. What was surely not sent goes on. */
-  async function repeat ({ actor, mode }: Call, given: IdempotencyKey): Promise<Dispatched | undefined> {
+  async function repeat ({ actor, mode }: DispatchCommand, given: IdempotencyKey): Promise<DispatchReply | undefined> {
     const { companyId } = actor
     const bound = await findIdempotencyKey(database, companyId, given.key)
     if (bound === undefined) return undefined
@@ -142,18 +142,18 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
   }
 
   const resume: Resume = async (record, { actor, mode, replacement, also }) => {
-    const resumed = { companyId: record.company_id, dispatchId: record.dispatch_id, actor: userOf(actor), ...(replacement === undefined ? {} : { replacement }), ...(also === undefined ? {} : { also }) }
-    const again = (beginning: Beginning): Promise<boolean> => recorded(resumed, resumeDispatch(database, { ...resumed, beginning }), () => undefined)
+    const resumed = { companyId: record.company_id, dispatchId: record.dispatch_id, actor: userActorOf(actor), ...(replacement === undefined ? {} : { replacement }), ...(also === undefined ? {} : { also }) }
+    const again = (beginning: DispatchStart): Promise<boolean> => recorded(resumed, resumeDispatch(database, { ...resumed, beginning }), () => undefined)
     if (mode === 'asynchronous') return await again({ jobs: [jobs.dispatch(resumed)] }) ? { ...resultOf(record), status: 'queued', finishedAt: null } : undefined
-    return leases.under(async (lease, hold) => {
+    return leases.withLease(async (lease, hold) => {
       if (!await again({ lease })) return undefined
-      const run = await loadRun(parts, resumed.companyId, resumed.dispatchId, lease.runId).catch((error: unknown) => { throw elsewhere(resumed.dispatchId, error) })
+      const run = await rehydrateRun(parts, resumed.companyId, resumed.dispatchId, lease.runId).catch((error: unknown) => { throw elsewhere(resumed.dispatchId, error) })
       if (run === undefined) throw new Error(`The dispatch ${resumed.dispatchId} has lost its data.`)
       return finish(run, hold)
     })
   }
 
-  async function beginOrRepeat (call: Call, request: DispatchRequest, started: () => void): Promise<Dispatched> {
+  async function beginOrRepeat (call: DispatchCommand, request: DispatchRequest, started: () => void): Promise<DispatchReply> {
     const { actor, idempotencyKey: key, services, body, file } = call
     if (key === undefined) return begin(call, request, started)
     const idempotency = { key, fingerprint: fingerprintOf(services, file === undefined ? body : [body, file.document.sha256], actor.key?.mode ?? 'live') }
@@ -186,13 +186,13 @@ export function createPipeline (parts: Parts, { prices, synchronousLimit, public
       }
     },
 
-    ...createInterventions(parts, { resume, link: rules.link }),
+    ...createOperatorActions(parts, { resume, link: rules.link }),
 
-    take: ({ companyId, dispatchId }, begun) => inFlight.follow(leases.under(async (lease, hold) => {
-      const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
+    runQueued: ({ companyId, dispatchId }, begun) => inFlight.follow(leases.withLease(async (lease, hold) => {
+      const taken = await acquireLease(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
       if (taken === undefined) return
       begun?.()
-      const run = await openRun(parts, taken, lease.runId)
+      const run = await rehydrateRecord(parts, taken, lease.runId)
       if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
       await hold(runSteps(parts, run))
     }), dispatchId),
@@ -219,7 +219,7 @@ function recordingUnknown ({ dispatchId }: Pick<Run, 'dispatchId'>, cause?: unkn
 }
 
 /** What a client reads of a dispatch that has just been queued. */
-function waiting ({ dispatchId, test, metadata, steps, createdAt }: Run): Result {
+function waiting ({ dispatchId, test, metadata, steps, createdAt }: Run): DispatchResult {
   return { dispatchId, status: 'queued', test, metadata, steps: steps.map(({ result }) => result), createdAt, finishedAt: null }
 }
 

@@ -1,6 +1,6 @@
 import validator from 'validator'
 import type { Json, Problem } from '@dispatch/common'
-import { countries } from '@dispatch/einvoice'
+import { countryCodes } from '@dispatch/einvoice'
 
 /** Whose post needs no code (Universal Postal Union, "Addressing solutions", as of 2025). A code given there is printed as it is. */
 export const withoutPostalCodes: readonly string[] = [
@@ -30,7 +30,7 @@ export function checkState ({ country, state }: { country: string, state: string
 
 /** Checks the country of somebody who is invoiced: as in an address, or Northern Ireland (XI) or Kosovo (1A), which invoices tell apart. */
 export function checkInvoicedCountry (country: Json | undefined, path: string): Problem[] {
-  return typeof country !== 'string' || countries.has(country) ? [] : [unknownCountry(country, path)]
+  return typeof country !== 'string' || countryCodes.has(country) ? [] : [unknownCountry(country, path)]
 }
 
 /** What people write for a country whose code is another. */

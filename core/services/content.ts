@@ -18,7 +18,7 @@ export type InlinePicture = DocumentHandle & { contentId: string }
 export type ContentKind = keyof Content
 
 /** All that a service needs besides its fields. `data` is that of the template, empty without one; `link` leads to the document of the chain. */
-export type Made<Kind extends ContentKind = ContentKind> = { data: JsonObject, metadata: Readonly<Record<string, string>>, link?: string } & Content[Kind]
+export type StepContent<Kind extends ContentKind = ContentKind> = { data: JsonObject, metadata: Readonly<Record<string, string>>, link?: string } & Content[Kind]
 
 /** Where a signer (1 is the first) signs: in points from the top left of the page (1 is the first). */
 export type SignaturePlace = { signer: number, page: number, x: number, y: number, width: number, height: number }

@@ -5,10 +5,10 @@ import { textOfHtml } from '@dispatch/documents'
 import { checkMailHeaders, MailHeaders } from './mail-headers.ts'
 import { checkMost } from './limits.ts'
 import { checkLink, withLink } from './link.ts'
-import type { Content, InlinePicture, Made } from './content.ts'
+import type { Content, InlinePicture, StepContent } from './content.ts'
 import { duplicatesIn, listOf, recipientsOf } from './recipients.ts'
 import { isAllowedSender } from './senders.ts'
-import type { Findings, ProvidedService, ProviderFacts, Subject } from './service.ts'
+import type { Findings, ProvidedService, ProviderFacts, CheckInput } from './service.ts'
 
 const mostRecipients = 50
 /** Characters. */
@@ -62,8 +62,8 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
   name: 'email',
   summary: 'Sends an e-mail.',
   fields: EmailFields,
-  lifted: [],
-  liftedAlone: Object.keys(EmailFields.properties),
+  topLevelFields: [],
+  topLevelFieldsAlone: Object.keys(EmailFields.properties),
   required: ['from', 'to', 'subject'],
   template: { unless: 'body', exclusive: true },
   content: 'message',
@@ -80,7 +80,7 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
     }
   },
 
-  checkMade: (fields, made, provider) => provider === undefined ? [] : checkSize(contentOf(fields, made), provider, '/template'),
+  checkContent: (fields, made, provider) => provider === undefined ? [] : checkSize(contentOf(fields, made), provider, '/template'),
 
   request (fields, made) {
     const { from, replyTo, subject, headers } = fields
@@ -96,7 +96,7 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
   }
 }
 
-type EmailSubject = Subject<EmailFields, EmailCapabilities>
+type EmailSubject = CheckInput<EmailFields, EmailCapabilities>
 type Message = Content['message']
 
 function checkSender ({ fields: { from }, provider, at }: EmailSubject): Problem[] {
@@ -134,7 +134,7 @@ export function messageSize ({ html = '', text = '', inline = [], attachments }:
   return encoded.reduce((sum, size) => sum + size, Buffer.byteLength(html) + Buffer.byteLength(text))
 }
 
-function contentOf ({ body }: EmailFields, { html, text, inline, attachments, link }: Made<'message'>): Message {
+function contentOf ({ body }: EmailFields, { html, text, inline, attachments, link }: StepContent<'message'>): Message {
   return { ...body === undefined ? { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }), ...(inline === undefined ? {} : { inline }) } : bodyOf(withLink(body, link)), attachments }
 }
 

@@ -5,7 +5,7 @@ import { textAt } from './data.ts'
 import { checkMost, checkSupported } from './limits.ts'
 import type { SignaturePlace } from './content.ts'
 import { checkPhoneNumber, PhoneNumber } from './phone.ts'
-import type { Findings, ProvidedService, Subject } from './service.ts'
+import type { Findings, ProvidedService, CheckInput } from './service.ts'
 
 const signatureTypes = ['SIMPLE', 'ADVANCED', 'QUALIFIED'] as const
 export type SignatureType = typeof signatureTypes[number]
@@ -52,7 +52,7 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   name: 'esign',
   summary: 'Has a document signed: starts a signature workflow.',
   fields: EsignFields,
-  lifted: ['signers'],
+  topLevelFields: ['signers'],
   required: ['signers'],
   template: {},
   content: 'document',
@@ -108,7 +108,7 @@ function checkPhones (signers: readonly Signer[], path: string): Required<Pick<F
   return { problems: found.flatMap(({ problems = [] }) => problems), warnings: found.flatMap(({ warnings = [] }) => warnings) }
 }
 
-function checkProvider ({ fields, provider, at }: Subject<EsignFields, EsignCapabilities>): Problem[] {
+function checkProvider ({ fields, provider, at }: CheckInput<EsignFields, EsignCapabilities>): Problem[] {
   if (provider === undefined) return []
   const { capabilities } = provider
   const { signers, signatureType, locale } = { ...defaults, ...fields }

@@ -20,7 +20,7 @@ export const file: Service<'file', FileFields, never, 'document'> = {
   name: 'file',
   summary: 'Makes a document.',
   fields: FileFields,
-  lifted: [],
+  topLevelFields: [],
   required: [],
   template: { byName: 'fileContent' },
   content: 'document',

@@ -6,7 +6,7 @@ import type { FileFormat } from '@dispatch/documents'
 import { at, textAt } from './data.ts'
 import { asWarnings, checkDueDate } from './invoice.ts'
 import { checkOffered, checkSupported } from './limits.ts'
-import type { Findings, ProvidedService, Subject } from './service.ts'
+import type { Findings, ProvidedService, CheckInput } from './service.ts'
 
 export const DocumentType = Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], { title: 'DocumentType' })
 export type DocumentType = Static<typeof DocumentType>
@@ -52,7 +52,7 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
   name: 'invoicing',
   summary: 'Creates invoices, e-invoices, quotes and credit notes at an invoicing provider.',
   fields: InvoicingFields,
-  lifted: ['documentType', 'sendByEmail'],
+  topLevelFields: ['documentType', 'sendByEmail'],
   required: ['documentType'],
   template: {},
   content: 'document',
@@ -89,7 +89,7 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
   }
 }
 
-type InvoicingSubject = Subject<InvoicingFields, InvoicingCapabilities>
+type InvoicingSubject = CheckInput<InvoicingFields, InvoicingCapabilities>
 
 /** What the service's own fields say together with the words of an invoice. */
 function checkVocabulary ({ fields, at: where, data, today }: InvoicingSubject): Findings {
@@ -137,7 +137,7 @@ function checkProvider ({ fields, data, provider, at: where }: InvoicingSubject)
 }
 
 /** Who gets the e-mail of the chain would get two. */
-function checkMailed ({ fields, at: where, beside }: InvoicingSubject): Problem[] {
+function checkMailed ({ fields, at: where, otherServices: beside }: InvoicingSubject): Problem[] {
   if (fields.sendByEmail !== true || !beside.includes('email')) return []
   return [{ path: where('sendByEmail'), code: 'mailed_twice', message: 'The provider and the step "email" would both send an e-mail: leave one of the two out.' }]
 }

@@ -4,7 +4,7 @@ import { isServiceName, type ServiceName } from '../contract/service-names.ts'
 import { isPath } from './chains.ts'
 
 /** Tells of an unknown field where it belongs, if the requests of these services have it elsewhere; `schema`: that of their bodies. */
-export function createPlacing (path: readonly ServiceName[], { properties }: TObject): (problem: Problem) => Problem {
+export function createMisplacedFieldHint (path: readonly ServiceName[], { properties }: TObject): (problem: Problem) => Problem {
   const top = Object.keys(properties)
   const objects = Object.entries<{ properties?: object }>(properties).map(([name, { properties = {} }]) => ({ name, fields: Object.keys(properties) }))
 

@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox'
 import { CountryCode, Line, Lines, type DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '@dispatch/common'
-import { paperOf, papers, usualPaper, type Page } from '@dispatch/documents'
+import { paperSizeOf, paperSizes, usualPaper, type PageSetup } from '@dispatch/documents'
 import { checkPlace, checkState, withoutPostalCodes } from './address.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkOffered, checkSupported } from './limits.ts'
-import type { ProvidedService, Subject } from './service.ts'
+import type { ProvidedService, CheckInput } from './service.ts'
 
 const mailTypes = ['SIMPLE', 'REGISTERED'] as const
 export type MailType = typeof mailTypes[number]
@@ -41,7 +41,7 @@ export type PostalFields = Static<typeof PostalFields>
 export const PostalCapabilities = Type.Object({
   mailTypes: Type.Array(Type.Enum(mailTypes), { minItems: 1, uniqueItems: true }),
   countries: Type.Optional(Type.Array(CountryCode, { uniqueItems: true, description: 'Where it delivers; left out, everywhere.' })),
-  papers: Type.Optional(Type.Array(Type.Enum(papers), { minItems: 1, uniqueItems: true, description: 'The sheets that it prints on, standing upright; left out, any.' })),
+  papers: Type.Optional(Type.Array(Type.Enum(paperSizes), { minItems: 1, uniqueItems: true, description: 'The sheets that it prints on, standing upright; left out, any.' })),
   maxPages: Type.Optional(Type.Integer({ minimum: 1 })),
   color: Type.Optional(Type.Boolean()),
   duplex: Type.Optional(Type.Boolean())
@@ -59,7 +59,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   name: 'postal',
   summary: 'Sends a letter by post.',
   fields: PostalFields,
-  lifted: [],
+  topLevelFields: [],
   required: ['recipient'],
   template: {},
   content: 'document',
@@ -79,14 +79,14 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
 
   paper: {
     of ({ recipient: { country } }, provider) {
-      const usual = paperOf(country)
+      const usual = paperSizeOf(country)
       const { papers: [first = usual, ...others] = [] } = provider?.capabilities ?? {}
       return others.includes(usual) ? usual : first
     },
     check: checkPage
   },
 
-  checkMade: (_fields, { pages }, provider) => provider === undefined || pages === undefined ? [] : checkPages(pages, provider),
+  checkContent: (_fields, { pages }, provider) => provider === undefined || pages === undefined ? [] : checkPages(pages, provider),
 
   request: (fields, { document, metadata }) => ({ postal: { ...defaults, ...fields }, document, metadata }),
 
@@ -103,7 +103,7 @@ export function checkPages (pages: number, provider: { code: string, capabilitie
 }
 
 /** Why the provider cannot print a page, where it cannot. */
-function checkPage ({ size = usualPaper, orientation = 'portrait' }: Page, { code, capabilities }: { code: string, capabilities: PostalCapabilities }): string | undefined {
+function checkPage ({ size = usualPaper, orientation = 'portrait' }: PageSetup, { code, capabilities }: { code: string, capabilities: PostalCapabilities }): string | undefined {
   const { papers: printed } = capabilities
   if (printed === undefined) return undefined
   const prints = `The provider "${code}" prints on ${printed.join(' or ')} alone, upright`
@@ -111,7 +111,7 @@ function checkPage ({ size = usualPaper, orientation = 'portrait' }: Page, { cod
   return size === 'auto' || printed.includes(size) ? undefined : `${prints}, and the pages of this template are ${size}: with "page: { size: auto }" they become what is printed.`
 }
 
-function checkProvider ({ fields, provider, at }: Subject<PostalFields, PostalCapabilities>): Problem[] {
+function checkProvider ({ fields, provider, at }: CheckInput<PostalFields, PostalCapabilities>): Problem[] {
   if (provider === undefined) return []
   const { capabilities } = provider
   const whole = { ...defaults, ...fields }

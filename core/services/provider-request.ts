@@ -9,14 +9,14 @@ const unmade = { document: { id: '', filename: '', contentType: '', size: 0, sha
 const made = ['document', 'signatures', 'inline', 'attachments']
 
 /** What the provider of a service will be asked, as far as it is known before anything is made; undefined for a service without a provider. */
-export function askedOf (service: ServiceName, fields: JsonObject, { data, metadata }: { data: JsonObject, metadata: Readonly<Record<string, string>> }): JsonObject | undefined {
+export function providerRequestOf (service: ServiceName, fields: JsonObject, { data, metadata }: { data: JsonObject, metadata: Readonly<Record<string, string>> }): JsonObject | undefined {
   if (!needsProvider(service)) return undefined
   const whole = services[service].request(fields, { ...unmade, data, metadata })
   return Object.fromEntries(Object.entries(whole).filter(([name]) => !made.includes(name)))
 }
 
 /** Where a place of what a provider is asked stands in the client's request; `at` tells where the fields of the service do. */
-export function placeOf (service: ServiceName, place: string, at: (field: string) => string): string {
+export function clientPointerOf (service: ServiceName, place: string, at: (field: string) => string): string {
   const [, top = '', field = '', ...rest] = place.split('/')
   const below = (first: string): string => [first, ...rest].join('/')
   if (top === service && field !== '') return below(at(field))

@@ -3,7 +3,7 @@ import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../contract/service-names.ts'
 import { chainBeginners, chainFollowers } from './chains.ts'
 import { needsProvider, services } from './index.ts'
-import { capital, deferredField, requestSchema, stepForms, type StepForm } from './request-schema.ts'
+import { capital, deferredField, requestSchema, stepSchemas, type StepSchema } from './request-schema.ts'
 
 /*
  * The bodies of dispatch requests as they are documented. The schemas that read them leave it to the reader to tell what is missing, because
@@ -11,7 +11,7 @@ import { capital, deferredField, requestSchema, stepForms, type StepForm } from 
  */
 
 /** A form and the name of its schema. */
-type NamedForm = StepForm & { title: string }
+type NamedForm = StepSchema & { title: string }
 
 /** One of several ways is taken: at least one (`anyOf`), or one alone (`oneOf`). */
 type Alternatives = { title?: string } & ({ anyOf: JsonObject[] } | { oneOf: JsonObject[] })
@@ -44,14 +44,14 @@ export function documentedChain (): TObject {
 
 /** The form of a step in a path. A service has three of them: it comes first, behind a file (which has no provider), or behind a provider. */
 function formIn (path: readonly ServiceName[], index: number): NamedForm {
-  const form = stepForms(path)[index]
+  const form = stepSchemas(path)[index]
   if (form === undefined) throw new Error(`There is no step ${index} in ${path.join('/')}.`)
   const name = capital(form.service)
   if (index > 0) return { ...form, title: Object.hasOwn(form.own.properties, 'providerName') ? `${name}Step` : `${name}AfterFile` }
   return { ...form, title: requiredInside(form).length === services[form.service].required.length ? `${name}Fields` : `Partial${name}Fields` }
 }
 
-function deferredSchema (form: StepForm): TObject {
+function deferredSchema (form: StepSchema): TObject {
   return ownSchema({ ...form, title: `Deferred${capital(form.service)}` })
 }
 
@@ -62,26 +62,26 @@ function ownSchema (form: NamedForm): TObject {
   return Type.Object({ ...own.properties, ...required }, { title, additionalProperties: false, ...isInside(form) ? together(templateWays(form, own.properties)) : {} })
 }
 
-function requiredInside ({ service, top }: StepForm): string[] {
+function requiredInside ({ service, top }: StepSchema): string[] {
   return services[service].required.filter((field) => !top.includes(field))
 }
 
 /** Whether all that the template, or what takes its place, can be stands in the service's own object. */
-function isInside ({ top, own }: StepForm): boolean {
+function isInside ({ top, own }: StepSchema): boolean {
   return !top.includes('template') && own.properties['template'] !== undefined
 }
 
-function isNeeded (form: StepForm): boolean {
+function isNeeded (form: StepSchema): boolean {
   return requiredInside(form).length > 0 || (isInside(form) && templateWays(form, form.own.properties).length > 0)
 }
 
 /** A required field that may stand at the top or in the service's own object. */
-function liftedWays (form: StepForm, body: TProperties): Alternatives[] {
+function liftedWays (form: StepSchema, body: TProperties): Alternatives[] {
   return services[form.service].required.filter((field) => form.top.includes(field)).map((field) => ({ title: `Having${capital(field)}`, anyOf: placesOf(form, field, body) }))
 }
 
 /** The template and what can take its place; `around`: the fields of the object that they stand in. */
-function templateWays (form: StepForm, around: TProperties): Alternatives[] {
+function templateWays (form: StepSchema, around: TProperties): Alternatives[] {
   const { unless, byName, exclusive = false } = services[form.service].template ?? {}
   const instead = [unless, byName].filter((field) => field !== undefined)
   if (instead.length === 0 || !(form.top.includes('template') || isInside(form))) return []
@@ -91,7 +91,7 @@ function templateWays (form: StepForm, around: TProperties): Alternatives[] {
 }
 
 /** Bodies that have the field, in each of the places where it may stand. */
-function placesOf ({ service, own, top }: StepForm, field: string, body: TProperties): JsonObject[] {
+function placesOf ({ service, own, top }: StepSchema, field: string, body: TProperties): JsonObject[] {
   const inside = own.properties[field] === undefined ? [] : [having({ [service]: having(own.properties, field) }, service)]
   return top.includes(field) ? [having(body, field), ...inside] : inside
 }

@@ -29,10 +29,10 @@ const providerFields = {
 }
 
 /** Where a request says what a step needs: in the step's own object, and (the fields of `top`) at the top level. */
-export type StepForm = { service: ServiceName, own: TObject, top: readonly string[] }
+export type StepSchema = { service: ServiceName, own: TObject, top: readonly string[] }
 
 /** The steps of a path, in its order. The first has the template of the request, the first that needs a provider its `providerName` and `settings`. */
-export function stepForms (path: readonly ServiceName[]): StepForm[] {
+export function stepSchemas (path: readonly ServiceName[]): StepSchema[] {
   const provided = Math.max(0, path.findIndex(needsProvider))
   return path.map((service, index) => ({
     service,
@@ -42,7 +42,7 @@ export function stepForms (path: readonly ServiceName[]): StepForm[] {
       ...(index <= provided ? {} : providerFields)
     }, closed),
     top: [
-      ...liftedOf(service, path),
+      ...topLevelFieldsOf(service, path),
       ...(index === 0 ? Object.keys(templateFields(service)) : []),
       ...(index === provided ? Object.keys(providerFields) : [])
     ]
@@ -54,7 +54,7 @@ export const deferrable: readonly ServiceName[] = chainFollowers.filter((name) =
 export const mostDeferred = 5
 
 /** A step that waits for an event: all of it stands in its own object. */
-export function deferredForm (service: ServiceName): StepForm {
+export function deferredStepSchema (service: ServiceName): StepSchema {
   return { service, own: Type.Object({ on: Type.Optional(Type.Unknown()), service: Type.Literal(service), ...providerFields, ...ownTemplate(service), ...Type.Partial(services[service].fields).properties }, closed), top: [] }
 }
 
@@ -67,8 +67,8 @@ export function requestSchema (path: readonly ServiceName[]): TObject {
     metadata: Type.Optional(Metadata),
     settings: providerFields.settings,
     callbackUrl: Type.Optional(CallbackUrl),
-    ...Object.fromEntries(path.flatMap((name) => liftedOf(name, path).map((field) => [field, optional(services[name].fields.properties[field])]))),
-    ...Object.fromEntries(stepForms(path).map(({ service, own }) => [service, Type.Optional(own)])),
+    ...Object.fromEntries(path.flatMap((name) => topLevelFieldsOf(name, path).map((field) => [field, optional(services[name].fields.properties[field])]))),
+    ...Object.fromEntries(stepSchemas(path).map(({ service, own }) => [service, Type.Optional(own)])),
     ...deferredField(path, ({ own }) => own)
   }, closed)
 }
@@ -88,8 +88,8 @@ function exampleOf (name: ServiceName): JsonObject[] {
 }
 
 /** The fields of a service that may stand at the top level of a request for these services. */
-export function liftedOf (name: ServiceName, path: readonly ServiceName[]): readonly string[] {
-  const { lifted, liftedAlone = [] } = services[name]
+export function topLevelFieldsOf (name: ServiceName, path: readonly ServiceName[]): readonly string[] {
+  const { topLevelFields: lifted, topLevelFieldsAlone: liftedAlone = [] } = services[name]
   return path.length === 1 ? [...lifted, ...liftedAlone] : lifted
 }
 
@@ -116,7 +116,7 @@ export function eventsOf (path: readonly ServiceName[]): string[] {
 }
 
 /** The field for what waits for an event, where there can be one; `ownOf`: the schema of each of its forms. */
-export function deferredField (path: readonly ServiceName[], ownOf: (form: StepForm) => TObject): TProperties {
+export function deferredField (path: readonly ServiceName[], ownOf: (form: StepSchema) => TObject): TProperties {
   const events = eventsOf(path)
   if (events.length === 0) return {}
   const names = path.filter(isEventService).map(capital).join('Or')
@@ -125,7 +125,7 @@ export function deferredField (path: readonly ServiceName[], ownOf: (form: StepF
       ...Type.Object({ on: Type.Enum(events), service: Type.Enum([...deferrable]) }),
       title: `DeferredActionOn${names}`,
       discriminator: { propertyName: 'service' },
-      oneOf: deferrable.map((name) => ownOf(deferredForm(name)))
+      oneOf: deferrable.map((name) => ownOf(deferredStepSchema(name)))
     }), { title: `DeferredOn${names}`, maxItems: mostDeferred, description: 'What is done with the document when an event comes: the fields of a service beside "on" and "service".' }))
   }
 }

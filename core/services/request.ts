@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { refusal } from '../contract/errors.ts'
-import { compile, guarded, type Check, type Json, type JsonObject, type Problem } from '@dispatch/common'
+import { compile, boundedValidator, type Validator, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import type { ServiceName } from '../contract/service-names.ts'
 import { services } from './index.ts'
-import { isGiven, isObject, placesOf, pointerTo, takesTemplate, valueOf, type Place } from './step-locations.ts'
-import { createPlacing } from './misplaced-fields.ts'
+import { isGiven, isObject, createStepLocator, pointerTo, takesTemplate, valueOf, type StepLocation } from './step-locations.ts'
+import { createMisplacedFieldHint } from './misplaced-fields.ts'
 import { requestSchema } from './request-schema.ts'
 
 /** A dispatch request whose shape is right, with every field in its one place. */
@@ -44,9 +44,9 @@ export type RequestReader = (body: unknown, found?: readonly Problem[]) => Dispa
 /** Compiles the reader of the bodies for these services. */
 export function createRequestReader (path: readonly ServiceName[]): RequestReader {
   const schema = requestSchema(path)
-  const check: Check<unknown> = guarded(compile(schema))
-  const placesIn = placesOf(path)
-  const placed = createPlacing(path, schema)
+  const check: Validator<unknown> = boundedValidator(compile(schema))
+  const placesIn = createStepLocator(path)
+  const placed = createMisplacedFieldHint(path, schema)
   return (body, found = []) => {
     const fit = check(body)
     const { steps, deferred } = isObject(body) ? placesIn(body) : { steps: [], deferred: [] }
@@ -68,7 +68,7 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
 }
 
 /** A field may stand at the top or in its service's object; it must stand somewhere if required, and not say two things. */
-function fieldProblems (place: Place): Problem[] {
+function fieldProblems (place: StepLocation): Problem[] {
   const { service, base, inside, body, lifted } = place
   const missing = services[service].required.filter((field) => !isGiven(place, field))
   const contradicting = lifted.filter((field) => Object.hasOwn(inside, field) && Object.hasOwn(body, field) && !isDeepStrictEqual(inside[field], body[field]))
@@ -79,7 +79,7 @@ function fieldProblems (place: Place): Problem[] {
 }
 
 /** A template may be named in two ways, or be replaced by a field of the service: one of them is needed, some must not stand beside it. */
-function templateProblems (place: Place): Problem[] {
+function templateProblems (place: StepLocation): Problem[] {
   const { unless, exclusive = false, byName } = services[place.service].template ?? {}
   if (!takesTemplate(place)) return []
   const ways = [
@@ -95,7 +95,7 @@ function templateProblems (place: Place): Problem[] {
 }
 
 /** The step of a body that fits its schema. */
-function stepIn (place: Place): RequestStep {
+function stepIn (place: StepLocation): RequestStep {
   const { service } = place
   const template = templateIn(place)
   const providerName = valueOf(place, 'providerName') as string | undefined
@@ -110,7 +110,7 @@ function stepIn (place: Place): RequestStep {
   }
 }
 
-function templateIn (place: Place): TemplateReference | undefined {
+function templateIn (place: StepLocation): TemplateReference | undefined {
   const byId = valueOf(place, 'template') as { id: number, data: JsonObject } | undefined
   if (byId !== undefined) return { ...byId, path: `${pointerTo(place, 'template')}/data` }
   const { byName = '' } = services[place.service].template ?? {}

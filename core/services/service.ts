@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox'
 import type { JsonObject, Problem } from '@dispatch/common'
-import type { FileFormat, Page, Paper } from '@dispatch/documents'
-import type { ContentKind, Made } from './content.ts'
+import type { FileFormat, PageSetup, PaperSize } from '@dispatch/documents'
+import type { ContentKind, StepContent } from './content.ts'
 
 /**
  * One dispatch service, declared as data: the routes, the request schema, the provider's vocabulary, the prices and the
@@ -14,9 +14,9 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   /** The service's own object in the request; every field is optional there, because it may be lifted. */
   fields: TObject
   /** Fields that are also accepted at the top level of the request. */
-  lifted: readonly string[]
+  topLevelFields: readonly string[]
   /** Fields that are also accepted at the top level when the service is the only one in the path. */
-  liftedAlone?: readonly string[]
+  topLevelFieldsAlone?: readonly string[]
   /** Fields that must be given in one of the two places. */
   required: readonly string[]
   /** How the request says what the content is; without it the service takes no template. */
@@ -27,13 +27,13 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   /** Credits for one accepted dispatch. */
   price: number
   /** Business rules, and what the chosen provider can do. Paths point into the request. */
-  check (subject: Subject<Fields, Capabilities>): Findings
+  check (subject: CheckInput<Fields, Capabilities>): Findings
   /** The rules that had to wait for the content. Paths point into the request. */
-  checkMade? (fields: Fields, made: Made<Kind>, provider: ProviderFacts<Capabilities> | undefined): Problem[]
+  checkContent? (fields: Fields, made: StepContent<Kind>, provider: ProviderFacts<Capabilities> | undefined): Problem[]
   /** Who signs the document, by name and in their order. */
   signers? (fields: Fields): readonly string[]
   /** The paper that its document is printed on, and why the provider cannot print a page, where it cannot. */
-  paper?: { of (fields: Fields, provider: ProviderFacts<Capabilities> | undefined): Paper, check (page: Page, provider: ProviderFacts<Capabilities>): string | undefined }
+  paper?: { of (fields: Fields, provider: ProviderFacts<Capabilities> | undefined): PaperSize, check (page: PageSetup, provider: ProviderFacts<Capabilities>): string | undefined }
   /** The format of the document that it makes, and the field that says so; without it, a PDF. */
   format?: { field: string, of (fields: Fields): FileFormat }
   /** The name that the client wants the document to have, with or without an extension. */
@@ -48,7 +48,7 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
 export type ProvidedService<Name extends string, Fields, Capabilities, Kind extends ContentKind, Dispatch> = Service<Name, Fields, Capabilities, Kind> & {
   capabilities: TObject
   /** What the provider is asked: plain data, with every default in its place. */
-  request (fields: Fields, made: Made<Kind>): Dispatch
+  request (fields: Fields, made: StepContent<Kind>): Dispatch
 }
 
 /**
@@ -72,7 +72,7 @@ export type AnyService = Service<string, JsonObject, JsonObject, ContentKind> & 
 export type AnyProvidedService<Dispatch> = ProvidedService<string, JsonObject, JsonObject, ContentKind, Dispatch>
 
 /** What the rules of a service look at. `today` is the date in UTC, YYYY-MM-DD. */
-export type Subject<Fields, Capabilities> = {
+export type CheckInput<Fields, Capabilities> = {
   fields: Fields
   /** Where a field of the service stands in the client's request. */
   at: (field: string) => string
@@ -82,12 +82,12 @@ export type Subject<Fields, Capabilities> = {
   provider: ProviderFacts<Capabilities> & { settings?: JsonObject } | undefined
   today: string
   /** The other services in the path. */
-  beside: readonly string[]
+  otherServices: readonly string[]
   /** A link to the document of the chain, as long as the real one will be; without one there is nothing to link to. */
   link?: string
 }
 
-/** The chosen provider. `settings` (of a {@link Subject}): what is no secret in its configuration, where it has a valid one. */
+/** The chosen provider. `settings` (of a {@link CheckInput}): what is no secret in its configuration, where it has a valid one. */
 export type ProviderFacts<Capabilities> = { code: string, capabilities: Capabilities }
 
 /** What the rules found, each list left out when empty. `expectations` are what the e-mail configuration does not allow. */

@@ -1,5 +1,5 @@
 /** A text message as the network counts it: `characters` are septets in GSM-7 and UTF-16 units in UCS-2. */
-export type Segments = { encoding: 'GSM-7' | 'UCS-2', characters: number, segments: number }
+export type SmsSegments = { encoding: 'GSM-7' | 'UCS-2', characters: number, segments: number }
 
 /** The default alphabet of GSM 03.38 (3GPP TS 23.038, 6.2.1), and its extension table, whose characters take two septets. */
 const basic = new Set('@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà')
@@ -12,7 +12,7 @@ const capacities = {
 } as const
 
 /** Counts the segments that a text is sent in. What takes two places, an escape or a surrogate pair, is never split. */
-export function segmentsOf (text: string): Segments {
+export function countSmsSegments (text: string): SmsSegments {
   const characters = Array.from(text)
   const encoding = characters.every((character) => basic.has(character) || extension.has(character)) ? 'GSM-7' : 'UCS-2'
   const sizes = characters.map((character) => encoding === 'UCS-2' ? character.length : extension.has(character) ? 2 : 1)

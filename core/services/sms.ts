@@ -4,8 +4,8 @@ import type { Problem } from '@dispatch/common'
 import { checkMost, checkOffered } from './limits.ts'
 import { checkLink, withLink } from './link.ts'
 import { checkPhoneNumber, PhoneNumber } from './phone.ts'
-import { segmentsOf } from './sms-segments.ts'
-import type { Findings, ProvidedService, ProviderFacts, Subject } from './service.ts'
+import { countSmsSegments } from './sms-segments.ts'
+import type { Findings, ProvidedService, ProviderFacts, CheckInput } from './service.ts'
 
 /** The longest text, in characters: ten segments of 153. */
 const longestMessage = 1530
@@ -38,7 +38,7 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
   name: 'sms',
   summary: 'Sends a text message.',
   fields: SmsFields,
-  lifted: [],
+  topLevelFields: [],
   required: ['phoneNumber'],
   template: { unless: 'message' },
   content: 'text',
@@ -60,7 +60,7 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
     }
   },
 
-  checkMade: ({ message }, { text }, provider) => message === undefined ? checkMessage(text ?? '', provider) : [],
+  checkContent: ({ message }, { text }, provider) => message === undefined ? checkMessage(text ?? '', provider) : [],
 
   request: ({ phoneNumber, message, sender }, { text = '', link, metadata }) =>
     ({ sms: { phoneNumber, message: message === undefined ? text : withLink(message, link), ...(sender === undefined ? {} : { sender }) }, metadata }),
@@ -71,7 +71,7 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
 }
 
 /** Checks the client's own text, as long as it will be with its links. */
-function checkText (message: string, { provider, at, link }: Subject<SmsFields, SmsCapabilities>): Findings {
+function checkText (message: string, { provider, at, link }: CheckInput<SmsFields, SmsCapabilities>): Findings {
   const path = at('message')
   const { problems = [], warnings = [] } = checkLink(message, path, link)
   const text = withLink(message, link)
@@ -90,17 +90,17 @@ export function checkMessage (text: string, provider: ProviderFacts<SmsCapabilit
 }
 
 function checkSegments (text: string, provider: ProviderFacts<SmsCapabilities>, path: string): Problem[] {
-  return checkMost(provider, path, segmentsOf(text).segments, provider.capabilities.maxSegments, 'segments')
+  return checkMost(provider, path, countSmsSegments(text).segments, provider.capabilities.maxSegments, 'segments')
 }
 
 function checkLength (text: string, path: string): Problem[] {
-  const { encoding, characters, segments } = segmentsOf(text)
+  const { encoding, characters, segments } = countSmsSegments(text)
   if (segments < manySegments) return []
   return [{ path, code: 'many_segments', message: `The text is sent in ${segments} segments (${characters} characters of ${encoding}), each of which is paid for.` }]
 }
 
 /** Whether the number can exist, is known to be assigned, and lies where the provider sends to. */
-function checkNumber ({ fields: { phoneNumber }, provider, at }: Subject<SmsFields, SmsCapabilities>): Findings {
+function checkNumber ({ fields: { phoneNumber }, provider, at }: CheckInput<SmsFields, SmsCapabilities>): Findings {
   const path = at('phoneNumber')
   const { number, ...findings } = checkPhoneNumber(phoneNumber, path)
   if (number === undefined) return findings

@@ -1,51 +1,51 @@
 import type { ServiceName } from '../contract/service-names.ts'
-import { deferrable, deferredForm, eventsOf, liftedOf, mostDeferred, stepForms, type StepForm } from './request-schema.ts'
+import { deferrable, deferredStepSchema, eventsOf, topLevelFieldsOf, mostDeferred, stepSchemas, type StepSchema } from './request-schema.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
 /** Where in a body a step's fields are found: `inside` its own object, which stands at `base`, and some at the top level. `lifted`: those that may stand in either. */
-export type Place = StepForm & { base: string, inside: Fields, body: Fields, lifted: readonly string[] }
+export type StepLocation = StepSchema & { base: string, inside: Fields, body: Fields, lifted: readonly string[] }
 
 /** Finds the places of a path's steps in a body, whatever it is like, and those of its deferred ones as far as it says which services they are. */
-export function placesOf (path: readonly ServiceName[]): (body: Fields) => { steps: Place[], deferred: Place[] } {
-  const forms = stepForms(path)
+export function createStepLocator (path: readonly ServiceName[]): (body: Fields) => { steps: StepLocation[], deferred: StepLocation[] } {
+  const forms = stepSchemas(path)
   const mayDefer = eventsOf(path).length > 0
   return (body) => ({
-    steps: forms.map((form) => placeIn(body, form, `/${form.service}`, body[form.service], liftedOf(form.service, path))),
+    steps: forms.map((form) => placeIn(body, form, `/${form.service}`, body[form.service], topLevelFieldsOf(form.service, path))),
     deferred: mayDefer ? deferredIn(body) : []
   })
 }
 
-function placeIn (body: Fields, form: StepForm, base: string, own: unknown, lifted: readonly string[]): Place {
+function placeIn (body: Fields, form: StepSchema, base: string, own: unknown, lifted: readonly string[]): StepLocation {
   return { ...form, base, inside: isObject(own) ? own : {}, body, lifted }
 }
 
-function deferredIn (body: Fields): Place[] {
+function deferredIn (body: Fields): StepLocation[] {
   const { deferred } = body
   return (Array.isArray(deferred) ? deferred.slice(0, mostDeferred) : []).flatMap((own: unknown, index) => {
     const service = isObject(own) ? deferrable.find((name) => name === own['service']) : undefined
-    return service === undefined ? [] : [placeIn(body, deferredForm(service), `/deferred/${index}`, own, [])]
+    return service === undefined ? [] : [placeIn(body, deferredStepSchema(service), `/deferred/${index}`, own, [])]
   })
 }
 
 /** Whether the step can have a template of its own. */
-export function takesTemplate ({ top, own }: Place): boolean {
+export function takesTemplate ({ top, own }: StepLocation): boolean {
   return top.includes('template') || own.properties['template'] !== undefined
 }
 
 /** Whether a field is given, wherever it may stand. */
-export function isGiven ({ inside, body, top }: Place, field: string): boolean {
+export function isGiven ({ inside, body, top }: StepLocation, field: string): boolean {
   return Object.hasOwn(inside, field) || (top.includes(field) && Object.hasOwn(body, field))
 }
 
 /** What is given for a field; undefined for nothing. */
-export function valueOf (place: Place, field: string): unknown {
+export function valueOf (place: StepLocation, field: string): unknown {
   if (!isGiven(place, field)) return undefined
   return Object.hasOwn(place.inside, field) ? place.inside[field] : place.body[field]
 }
 
 /** Where a field stands, or belongs: a JSON pointer. */
-export function pointerTo ({ base, inside, top }: Place, field: string): string {
+export function pointerTo ({ base, inside, top }: StepLocation, field: string): string {
   return top.includes(field) && !Object.hasOwn(inside, field) ? `/${field}` : `${base}/${field}`
 }
 

@@ -21,7 +21,7 @@ export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities,
   name: 'upload',
   summary: 'Stores a file.',
   fields: UploadFields,
-  lifted: [],
+  topLevelFields: [],
   required: [],
   content: 'upload',
   chain: { consumes: 'document', last: true },
@@ -30,7 +30,7 @@ export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities,
 
   check: () => ({}),
 
-  checkMade: (_fields, { document }, provider) => provider === undefined ? [] : checkFileSize(document.size, provider),
+  checkContent: (_fields, { document }, provider) => provider === undefined ? [] : checkFileSize(document.size, provider),
 
   request: (_fields, { document, metadata }) => ({ document, metadata }),
 

@@ -1,5 +1,5 @@
 import type { PreviewFormat } from '../contract/templates.ts'
-import { fileFormats, type FileFormat, type Format, type Html, type RenderJob, type Rendered, type TemplateSource } from '@dispatch/documents'
+import { fileFormats, type FileFormat, type Format, type HtmlMessage, type RenderJob, type Rendered, type TemplateSource } from '@dispatch/documents'
 import { cleanFilename } from '../services/filename.ts'
 import { services } from '../services/index.ts'
 
@@ -37,6 +37,6 @@ export async function makePreview (render: Render, job: Omit<RenderJob, 'format'
 }
 
 /** The HTML of a mail with its pictures inside, as no browser knows the parts of a mail. */
-export function standalone ({ html, inline }: Html): string {
+export function standalone ({ html, inline }: HtmlMessage): string {
   return inline.reduce((text, { cid, contentType, bytes }) => text.replaceAll(`cid:${cid}`, `data:${contentType};base64,${Buffer.from(bytes).toString('base64')}`), html)
 }

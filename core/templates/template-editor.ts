@@ -1,37 +1,37 @@
 import { refusal } from '../contract/errors.ts'
 import type { JsonObject, Problem } from '@dispatch/common'
 import { templateTextLimit, type NextVersionBody, type PreviewBody, type PreviewFormat, type PreviewTextBody, type TemplateBody } from '../contract/templates.ts'
-import { RenderError, assetName, withStandIns, type RenderJob, type TemplateSource, type Workshop } from '@dispatch/documents'
+import { RenderError, assetName, withPlaceholderImages, type RenderJob, type TemplateSource, type TemplateWorkers } from '@dispatch/documents'
 import { listAssets, mostAssets, readAssets } from '../store/templates/assets.ts'
 import type { Database } from '../store/db/database.ts'
-import { changeTemplate, createTemplate, publishTemplate, removeTemplate, requireOwn, templateNotFound, type ChangeBy, type NewVersion } from '../store/templates/template-changes.ts'
+import { changeTemplate, createTemplate, publishTemplate, removeTemplate, requireOwn, templateNotFound, type ChangeContext, type NewVersion } from '../store/templates/template-changes.ts'
 import { readTemplate, type TemplateRecord, type Templates } from '../store/templates/templates.ts'
 import { makePreview, renderedAs, usualFormat, type Preview } from './preview.ts'
 
 /** A template that was stored as a draft, and what may be wrong with it. */
-export type Written = { record: TemplateRecord, warnings: readonly Problem[] }
+export type SavedTemplate = { record: TemplateRecord, warnings: readonly Problem[] }
 
 /**
  * Writing templates of a company. What is written is a draft; publishing a version makes it the one that dispatches use. All
  * throw `template_not_found`, `forbidden` (a shared one), `conflict`, or `validation_failed` with every fault and its place.
  */
-export type Authoring = {
-  create: (by: ChangeBy, body: TemplateBody) => Promise<Written>
-  change: (by: ChangeBy, templateId: number, body: NextVersionBody) => Promise<Written>
-  publish: (by: ChangeBy, templateId: number, version: number) => Promise<TemplateRecord>
-  remove: (by: ChangeBy, templateId: number) => Promise<void>
+export type TemplateEditor = {
+  create: (by: ChangeContext, body: TemplateBody) => Promise<SavedTemplate>
+  change: (by: ChangeContext, templateId: number, body: NextVersionBody) => Promise<SavedTemplate>
+  publish: (by: ChangeContext, templateId: number, version: number) => Promise<TemplateRecord>
+  remove: (by: ChangeContext, templateId: number) => Promise<void>
   /** Shows a stored template; the present or newest version unless another one is asked for. */
   preview: (companyId: number, template: TemplateRecord, options: PreviewBody) => Promise<Preview>
   /** Shows a template that is stored nowhere. */
   previewText: (companyId: number, body: PreviewTextBody) => Promise<Preview>
 }
 
-type Parts = { database: Database, templates: Templates, workshop: Workshop, now: () => Date }
+type Parts = { database: Database, templates: Templates, workshop: TemplateWorkers, now: () => Date }
 
 /** Characters of the pictures of one template, as data URIs. */
 const mostPictures = 1_500_000
 
-export function createAuthoring ({ database, templates, workshop, now }: Parts): Authoring {
+export function createTemplateEditor ({ database, templates, workshop, now }: Parts): TemplateEditor {
   /** A template that compiles and whose sample can be rendered. */
   async function inspect (companyId: number, body: TemplateBody): Promise<{ version: NewVersion, warnings: readonly Problem[] }> {
     refuseIfAny(oversized(body))
@@ -63,7 +63,7 @@ export function createAuthoring ({ database, templates, workshop, now }: Parts):
 
   async function requireFit (companyId: number, template: Pick<NewVersion, 'digest' | 'source' | 'schema'>, data: JsonObject, format: PreviewFormat): Promise<void> {
     const { digest, schema, source } = template
-    refuseIfAny((await workshop.check(companyId, { template: { digest, schema, source: withStandIns(source) }, data, at: '/data', format: renderedAs(format) })).problems)
+    refuseIfAny((await workshop.check(companyId, { template: { digest, schema, source: withPlaceholderImages(source) }, data, at: '/data', format: renderedAs(format) })).problems)
   }
 
   async function showVersion (companyId: number, template: NewVersion & { id: number, version: number }, { data, format = usualFormat(template.source) }: Pick<PreviewBody, 'data' | 'format'>): Promise<Preview> {

@@ -1,13 +1,13 @@
 import pLimit from 'p-limit'
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
-import { draftEnding, type Files } from '../store/db/files.ts'
+import { draftEnding, type FileStore } from '../store/db/files.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
-import { forgetBodies, forgetClients, forgetInbound, forgetKeys, forgetRequests, listCompanies, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/db/retention.ts'
+import { forgetBodies, forgetClients, forgetInbound, forgetIdempotencyKeys, forgetRequests, listCompanyIds, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/db/retention.ts'
 import type { Queue } from './queue/queue.ts'
 
 /** `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept. `batch`: how many rows of a kind one job takes. */
-export type RetentionOptions = { database: Database, queue: Pick<Queue, 'send'>, files: Pick<Files, 'remove' | 'list'>, retentionDays: number, log: Log, batch?: number }
+export type RetentionOptions = { database: Database, queue: Pick<Queue, 'send'>, files: Pick<FileStore, 'remove' | 'list'>, retentionDays: number, log: Log, batch?: number }
 
 const day = 24 * 3600 * 1000
 /** Milliseconds that an idempotency key is kept after the final state of its dispatch. */
@@ -48,7 +48,7 @@ export function createRetention ({ database, queue, files, retentionDays, log, b
   /** Files that were stored for a dispatch which was never recorded, by day. */
   async function removeAbandoned (time: Date): Promise<number> {
     let abandoned = 0
-    for (const companyId of await listCompanies(database)) {
+    for (const companyId of await listCompanyIds(database)) {
       for (const days of lookedInto) {
         const keys = (await files.list(`documents/${companyId}/${before(time, days * day).toISOString().slice(0, 10)}`)).filter(isDocument)
         for (let from = 0; from < keys.length; from += limit) abandoned += await removeUnrecorded(keys.slice(from, from + limit))
@@ -71,7 +71,7 @@ export function createRetention ({ database, queue, files, retentionDays, log, b
       requests: await forgetRequests(database, { ...old, hopeless: before(old.before, waitedFor) }),
       callbacks: await forgetBodies(database, old),
       events: await forgetInbound(database, old),
-      keys: await forgetKeys(database, { before: before(time, keysKeptFor), limit }),
+      keys: await forgetIdempotencyKeys(database, { before: before(time, keysKeptFor), limit }),
       clients: await forgetClients(database, { before: before(time, clientsKnownFor), limit })
     }
     const isDone = Object.values(batches).every((count) => count < limit)

@@ -1,10 +1,10 @@
 import type { Log } from '../host/call/log.ts'
 import { callbackLimits, type Callbacks } from './outbox/callbacks.ts'
-import { startDispatching } from './queue/dispatch-worker.ts'
+import { startDispatchWorker } from './queue/dispatch-worker.ts'
 import { createInboundHandler } from './inbox/inbound.ts'
-import { createPolling, createSweep } from './status/poll.ts'
+import { createPollHandler, createPollSweep } from './status/poll.ts'
 import { createRetention, type RetentionOptions } from './retention.ts'
-import type { Storing } from './inbox/inbox.ts'
+import type { Inbox } from './inbox/inbox.ts'
 
 /** The work of this process beside its requests. */
 export type Worker = {
@@ -15,21 +15,21 @@ export type Worker = {
 /** Milliseconds between two tries to bring what lies on the disk into the database. */
 const drainPause = 1_000
 
-type Options = Parameters<typeof createInboundHandler>[0] & RetentionOptions & Pick<Parameters<typeof startDispatching>[0], 'parts' | 'pipeline' | 'atOnce'> & { storing: Storing, callbacks: Callbacks, log: Log }
+type Options = Parameters<typeof createInboundHandler>[0] & RetentionOptions & Pick<Parameters<typeof startDispatchWorker>[0], 'parts' | 'pipeline' | 'atOnce'> & { storing: Inbox, callbacks: Callbacks, log: Log }
 
 /** Starts to work on what the queue and the disk hold. */
 export async function startWorker (options: Options): Promise<Worker> {
   const { queue, storing, callbacks, log } = options
-  const sweep = createSweep(options)
+  const sweep = createPollSweep(options)
   await queue.work('webhook', createInboundHandler(options), { atOnce: 4 })
-  await queue.work('poll', createPolling(options), { atOnce: 4 })
+  await queue.work('poll', createPollHandler(options), { atOnce: 4 })
   // One by one: a receiver that does not answer would hold up whatever was fetched with it.
   await queue.work('callback', callbacks.deliver, { atOnce: callbackLimits.atOnce, together: 1, ofGroup: callbackLimits.perCompany })
   await queue.work('sweep', async () => { await Promise.all([sweep(), callbacks.sweep()]) }, { atOnce: 1 })
   await queue.schedule('sweep', '*/5 * * * *')
   await queue.work('retention', createRetention(options), { atOnce: 1 })
   await queue.schedule('retention', '17 3 * * *')
-  const dispatching = await startDispatching(options)
+  const dispatching = await startDispatchWorker(options)
 
   const drain = (): Promise<void> => storing.drain().catch((error: unknown) => log.debug({ err: error }, 'events stay on the disk'))
   await drain()

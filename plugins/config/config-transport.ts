@@ -91,7 +91,7 @@ function publicUrlOf (text: string | undefined, environment: Environment, own: s
 }
 
 /** `10.0.0.0/8,fd00::/8`. */
-export function networksOf (name: string, text: string): string[] {
+export function parseNetworks (name: string, text: string): string[] {
   const networks = partsOf(text)
   const wrong = networks.find((network) => !isNetwork(network))
   if (wrong !== undefined) throw new ConfigError(`${name} has "${wrong}"; each part must be a network such as 10.0.0.0/8 or fd00::/8.`)

@@ -2,7 +2,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isServiceName, serviceNames } from '@dispatch/core'
 import { ConfigError } from './config-error.ts'
-import { networksOf, transportOf, type TransportConfig } from './config-transport.ts'
+import { parseNetworks, transportOf, type TransportConfig } from './config-transport.ts'
 
 export { ConfigError } from './config-error.ts'
 
@@ -27,7 +27,7 @@ export type Config = TransportConfig & {
   /** CIDRs that tenants may reach beside the public addresses. */
   allowedNetworks: string[]
   /** Calls in a minute; 0: any number. `auth` also bounds failed logins. */
-  limits: Limits
+  limits: RateLimits
   /** Credentials (`user:password`) with which vendors post events, by the provider's code in capitals, `_` for `-`. */
   webhookAuth: Record<string, string>
   /** Days that the data of requests, events of vendors and bodies of callbacks are kept. */
@@ -40,7 +40,7 @@ export type Config = TransportConfig & {
 }
 
 /** Of authentication calls for each client address, of dispatches and of validations for each user. */
-export type Limits = { auth: number, dispatch: number, validation: number }
+export type RateLimits = { auth: number, dispatch: number, validation: number }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -58,7 +58,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
     ...masterKeysOf(env),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
-    allowedNetworks: networksOf('DISPATCH_ALLOWED_NETWORKS', env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
+    allowedNetworks: parseNetworks('DISPATCH_ALLOWED_NETWORKS', env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
     limits: {
       auth: limitOf(env, 'DISPATCH_AUTH_LIMIT', '10'),
       dispatch: limitOf(env, 'DISPATCH_DISPATCH_LIMIT', '100'),

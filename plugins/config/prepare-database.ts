@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readTemplateFolder, type TemplateFolder } from '@dispatch/documents'
 import { seedDemo, type SharedTemplate } from '@dispatch/core'
-import type { House } from '../container.ts'
+import type { App } from '../container.ts'
 import { refuseDevelopmentDefaults } from './production-checks.ts'
 
 const shipped = fileURLToPath(new URL('../../templates/', import.meta.url))
 
 /** Brings the shared templates up to date. Development fills a new database; production refuses one that was filled so. */
-export async function prepare ({ get }: House): Promise<void> {
+export async function prepareDatabase ({ get }: App): Promise<void> {
   const time = get('now')()
   if (get('config').environment === 'production') await refuseDevelopmentDefaults(get('config'), get('accounts'))
   const changed = await get('templates').publishShared((await readTemplates(shipped)).map(sharedOf), time)

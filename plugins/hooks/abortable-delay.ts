@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
 /** Pauses of so many milliseconds that end at once when the server closes. */
-export function createPauses (app: FastifyInstance): (milliseconds: number) => Promise<void> {
+export function createAbortableDelay (app: FastifyInstance): (milliseconds: number) => Promise<void> {
   const closing = new AbortController()
   app.addHook('preClose', (next) => {
     closing.abort()

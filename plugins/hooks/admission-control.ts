@@ -1,15 +1,15 @@
-import { clientOf, DispatchError } from '@dispatch/core'
+import { clientKeyOf, DispatchError } from '@dispatch/core'
 import { createFairSemaphore, type FairSemaphore } from '@dispatch/common'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { knownActor } from './authentication.ts'
-import { createPauses } from './abortable-delay.ts'
-import type { Refusals } from './tarpit.ts'
+import { createAbortableDelay } from './abortable-delay.ts'
+import type { TarpitLimits } from './tarpit.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Strangers do not wait for each other here: what is asked costs nothing, or must be taken as it comes. */
-    withoutTurns?: boolean
+    withoutAdmissionControl?: boolean
   }
   interface FastifyRequest {
     /** Ends the turn of a stranger. */
@@ -20,37 +20,37 @@ declare module 'fastify' {
 const turn = Symbol('turn of a stranger')
 
 /** What one company may have of what all share, and what strangers may. Times are in milliseconds. */
-export type Fairness = {
+export type AdmissionLimits = {
   /** Requests that take their turn at once, and those that may wait for it. Fewer than the connections to the database. */
-  atOnce: number
-  waiting: number
+  concurrentRequests: number
+  queueLength: number
   /** What is not answered within this time waits for something else (a vendor, a thread) and gives up its turn. */
-  turn: number
+  holdTime: number
   /** Bytes from which on a body is a large one. */
-  large: number
+  largeBodyBytes: number
   /** Large bodies that are taken at once. */
-  largeAtOnce: number
+  concurrentLargeBodies: number
   /** Requests of strangers that take their turn at once, of all addresses and of one. */
-  strangersAtOnce: number
-  strangersOfAddress: number
+  concurrentAnonymous: number
+  concurrentAnonymousPerAddress: number
   /** Bytes a millisecond at which the place of a large body is free again, beginning with its answer. */
-  largePace: number
-  refusals: Refusals
+  largeBodyDrainRate: number
+  tarpit: TarpitLimits
 }
 
 const kibibyte = 1024
 
 /** Large bodies of a company are 2 MiB a second in the long run, which take a few percent of the time of the process. */
-export const fairness: Fairness = {
-  atOnce: 6,
-  waiting: 500,
-  turn: 250,
-  large: 64 * kibibyte,
-  largeAtOnce: 2,
-  largePace: kibibyte,
-  strangersAtOnce: 4,
-  strangersOfAddress: 2,
-  refusals: { burst: 20, every: 50, longest: 30_000 }
+export const admissionLimits: AdmissionLimits = {
+  concurrentRequests: 6,
+  queueLength: 500,
+  holdTime: 250,
+  largeBodyBytes: 64 * kibibyte,
+  concurrentLargeBodies: 2,
+  largeBodyDrainRate: kibibyte,
+  concurrentAnonymous: 4,
+  concurrentAnonymousPerAddress: 2,
+  tarpit: { burst: 20, every: 50, longest: 30_000 }
 }
 
 /**
@@ -58,17 +58,17 @@ export const fairness: Fairness = {
  * for them. A large body is not read while it waits. Strangers, at the routes that are open to them, take turns by address; all of them
  * together have a few places of their own, which they have only for the work, not while they send and take.
  */
-export const fairnessPlugin = plugin<{ limits: Omit<Fairness, 'refusals'> }>((app, { limits }, done) => {
-  const requests = createFairSemaphore(limits.waiting, limits.atOnce)
-  const bodies = createFairSemaphore(limits.waiting, limits.largeAtOnce)
-  const pause = createPauses(app)
+export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'tarpit'> }>((app, { limits }, done) => {
+  const requests = createFairSemaphore(limits.queueLength, limits.concurrentRequests)
+  const bodies = createFairSemaphore(limits.queueLength, limits.concurrentLargeBodies)
+  const pause = createAbortableDelay(app)
 
-  const strangers = createFairSemaphore(limits.waiting, limits.strangersOfAddress, limits.strangersAtOnce)
+  const strangers = createFairSemaphore(limits.queueLength, limits.concurrentAnonymousPerAddress, limits.concurrentAnonymous)
   app.decorateRequest(turn, null)
 
   /** Ends a turn when its request is over, or waits for something else. */
   function endInTime (reply: FastifyReply, end: () => void): void {
-    const timer = setTimeout(end, limits.turn).unref()
+    const timer = setTimeout(end, limits.holdTime).unref()
     whenOver(reply, () => {
       clearTimeout(timer)
       end()
@@ -81,8 +81,8 @@ export const fairnessPlugin = plugin<{ limits: Omit<Fairness, 'refusals'> }>((ap
   })
 
   app.addHook('preValidation', async (request, reply) => {
-    if (knownActor(request) !== null || request.routeOptions.config.withoutTurns === true) return
-    request[turn] = await turnOf(strangers, clientOf(request.ip), request, reply)
+    if (knownActor(request) !== null || request.routeOptions.config.withoutAdmissionControl === true) return
+    request[turn] = await turnOf(strangers, clientKeyOf(request.ip), request, reply)
     endInTime(reply, request[turn])
   })
   app.addHook('onSend', (request, _reply, payload, next) => {
@@ -91,11 +91,11 @@ export const fairnessPlugin = plugin<{ limits: Omit<Fairness, 'refusals'> }>((ap
   })
 
   app.addHook('preParsing', async (request, reply, payload) => {
-    if (!isLarge(request, limits.large)) return payload
-    const end = await turnOf(bodies, knownActor(request)?.companyId ?? clientOf(request.ip), request, reply)
+    if (!isLarge(request, limits.largeBodyBytes)) return payload
+    const end = await turnOf(bodies, knownActor(request)?.companyId ?? clientKeyOf(request.ip), request, reply)
     const { socket, headers } = request
     const before = socket.bytesRead
-    whenOver(reply, () => { void pause(Number(headers['content-length'] ?? socket.bytesRead - before) / limits.largePace).then(end) })
+    whenOver(reply, () => { void pause(Number(headers['content-length'] ?? socket.bytesRead - before) / limits.largeBodyDrainRate).then(end) })
     return payload
   })
   done()

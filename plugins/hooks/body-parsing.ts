@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { compile, compileQuery, guarded, hasMoreValues, mostValues, type Check } from '@dispatch/common'
+import { compile, compileQuery, boundedValidator, hasMoreValues, mostValues, type Validator } from '@dispatch/common'
 import { refusal, type DispatchError } from '@dispatch/core'
 import type { FastifySchemaCompiler } from 'fastify'
 import plugin from 'fastify-plugin'
@@ -12,7 +12,7 @@ const mostOfStrangers = 16 * 1024
  * How requests are read: JSON in UTF-8 only, every body bounded by the same rules, every schema checked by the compiler
  * of the core, all problems told at once.
  */
-export const bodiesPlugin = plugin((app, _options, done) => {
+export const bodyParsingPlugin = plugin((app, _options, done) => {
   app.removeAllContentTypeParsers()
   app.addHook('onRoute', (route) => {
     if (route.config?.public === true) route.bodyLimit ??= mostOfStrangers
@@ -25,7 +25,7 @@ export const bodiesPlugin = plugin((app, _options, done) => {
       parsed(error as Error)
     }
   })
-  app.setValidatorCompiler(readerOf)
+  app.setValidatorCompiler(compileValidator)
   app.addHook('onRoute', (route) => {
     // Vendors and browsers may add to the addresses that they were given; everybody else has mistyped.
     if (route.config?.public !== true) route.schema = { querystring: NoQuery, ...route.schema }
@@ -37,15 +37,15 @@ export const bodiesPlugin = plugin((app, _options, done) => {
 const NoQuery = Type.Object({}, { additionalProperties: false })
 
 /** Compiles the reader of one part of a request. */
-export const readerOf: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = 'body' }) =>
-  reader(httpPart === 'body' ? guarded(compile(schema)) : compileQuery(schema), places[httpPart] ?? '')
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = 'body' }) =>
+  reader(httpPart === 'body' ? boundedValidator(compile(schema)) : compileQuery(schema), places[httpPart] ?? '')
 
 /** Where a problem outside the body is said to be. */
 const places: Record<string, string> = { querystring: '/query', headers: '/headers', params: '/path' }
 
 type Reading = { value: unknown } | { error: Error }
 
-function reader (check: Check<unknown>, base: string): (value: unknown) => Reading {
+function reader (check: Validator<unknown>, base: string): (value: unknown) => Reading {
   return (value) => {
     const fit = check(value, base)
     return fit.ok ? fit : { error: refusal('validation_error', fit.problems) }

@@ -1,11 +1,11 @@
 import { chainFault, DatabaseUnavailable, DispatchError, errorRow, errorTable, isServiceName, serviceNames, type ErrorBody, type ErrorWord } from '@dispatch/core'
 import { didYouMean } from '@dispatch/common'
-import { WorkshopBusy } from '@dispatch/documents'
+import { TemplateWorkersBusy } from '@dispatch/documents'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { identify } from './headers.ts'
-import { httpsRequired, type WayOf } from './https.ts'
-import { budgetHeaders } from './rate-limits.ts'
+import { httpsRequired, type ClassifyConnection } from './https.ts'
+import { rateLimitHeaders } from './rate-limits.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,19 +21,19 @@ export const errorsPlugin = plugin((app, _options, done) => {
     if (known.word === 'internal_error' || known.word === 'document_damaged') request.log.error({ err: error }, 'request failed')
     return send(known, request, reply)
   })
-  app.setNotFoundHandler((request, reply) => send(notFound(request), request, reply))
+  app.setNotFoundHandler((request, reply) => send(routeNotFound(request), request, reply))
   done()
 }, { name: 'errors', fastify: '5.x' })
 
 /** The core's errors that a client is told about. */
 function knownError (error: Error): DispatchError | undefined {
   if (error instanceof DispatchError) return error
-  if (error instanceof WorkshopBusy) return new DispatchError('provider_unavailable', error.message, { cause: error })
+  if (error instanceof TemplateWorkersBusy) return new DispatchError('provider_unavailable', error.message, { cause: error })
   return error instanceof DatabaseUnavailable ? unavailable(error) : undefined
 }
 
 /** Answers a request for which the framework finds no route, by its path alone: no hook has seen it. */
-export function answerUnroutable (wayOf: WayOf): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void {
+export function answerUnroutable (wayOf: ClassifyConnection): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void {
   return (error, request, reply) => {
     const way = wayOf(request.raw)
     identify(request, reply, way)
@@ -58,7 +58,7 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
     ...error.more,
     ...(request.routeOptions.config.validates === true ? { result: 'error' as const } : {})
   }
-  if (error.budget !== undefined) reply.headers(budgetHeaders(error.budget))
+  if (error.budget !== undefined) reply.headers(rateLimitHeaders(error.budget))
   const retryAfter = error.retryAfter ?? errorRow(error.word).retryAfter
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   return reply.code(error.status).header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
@@ -101,7 +101,7 @@ function byStatus (status: number): { word: ErrorWord, message: string } {
 }
 
 /** Says which part of the path is unknown. */
-export function notFound ({ method, url }: FastifyRequest): DispatchError {
+export function routeNotFound ({ method, url }: FastifyRequest): DispatchError {
   const path = url.split('?', 1)[0] ?? ''
   const [, api, first = '', ...rest] = path.split('/')
   if (method !== 'POST' || api !== 'api' || first === 'v1' || first === 'webhooks') return nothingThere(method, path)

@@ -4,7 +4,7 @@ import { DispatchError, latestVersion, versionOf, versions, type Version } from 
 import { didYouMean } from '@dispatch/common'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { httpsRequired, type Way, type WayOf } from './https.ts'
+import { httpsRequired, type ConnectionKind, type ClassifyConnection } from './https.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,7 +25,7 @@ export type Deprecation = { since: string, sunset: string, instead: string }
  * The headers of every answer: which request it answers, which version served it; and what is a company's is not kept by
  * anybody else. What came over plain HTTP, or was forged by the page of another site, is refused here, before its credentials are looked at.
  */
-export const headersPlugin = plugin<{ wayOf: WayOf }>((app, { wayOf }, done) => {
+export const headersPlugin = plugin<{ wayOf: ClassifyConnection }>((app, { wayOf }, done) => {
   app.decorateRequest('apiVersion', latestVersion)
   app.addHook('onRequest', (request, reply, next) => {
     const asked = request.headers['x-api-version']
@@ -34,7 +34,7 @@ export const headersPlugin = plugin<{ wayOf: WayOf }>((app, { wayOf }, done) => 
     const way = wayOf(request.raw)
     identify(request, reply, way)
     const { deprecated } = request.routeOptions.config
-    if (deprecated !== undefined) reply.header('x-deprecation-warning', warningOf(deprecated))
+    if (deprecated !== undefined) reply.header('x-deprecation-warning', deprecationWarning(deprecated))
     if (request.routeOptions.config.public !== true) reply.header('cache-control', 'no-store')
     if (!isServed(way, request)) next(httpsRequired())
     else if (isForged(request)) next(forged())
@@ -56,11 +56,11 @@ const strict = {
 const encryptedOnly = { 'strict-transport-security': 'max-age=31536000' }
 
 /** X-Request-ID, X-API-Version and X-API-Released; and what browsers may do with the answer. */
-export function identify ({ id, apiVersion }: Pick<FastifyRequest, 'id' | 'apiVersion'>, reply: FastifyReply, way: Way): void {
+export function identify ({ id, apiVersion }: Pick<FastifyRequest, 'id' | 'apiVersion'>, reply: FastifyReply, way: ConnectionKind): void {
   reply.headers({ 'x-request-id': id, 'x-api-version': apiVersion, 'x-api-released': versions[apiVersion], ...strict, ...(way === 'encrypted' ? encryptedOnly : {}) })
 }
 
-function isServed (way: Way, { routeOptions: { config } }: FastifyRequest): boolean {
+function isServed (way: ConnectionKind, { routeOptions: { config } }: FastifyRequest): boolean {
   return way === 'probe' ? config.probe === true : way !== 'plain'
 }
 
@@ -87,7 +87,7 @@ export function requestId ({ headers }: Pick<IncomingMessage, 'headers'>): strin
 }
 
 /** One sentence, of visible ASCII only: it stands in a header. */
-export function warningOf ({ since, sunset, instead }: Deprecation): string {
+export function deprecationWarning ({ since, sunset, instead }: Deprecation): string {
   return `Deprecated since ${since}, removed on ${sunset}: use ${instead}.`
 }
 

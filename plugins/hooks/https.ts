@@ -3,9 +3,9 @@ import { DispatchError, isWithin, readNetwork } from '@dispatch/core'
 import { isLoopback, type TransportConfig } from '../config/config-transport.ts'
 
 /** How a request came: `probe` is a trusted proxy's own, such as a look at the service's health. */
-export type Way = 'encrypted' | 'plain' | 'local' | 'probe'
+export type ConnectionKind = 'encrypted' | 'plain' | 'local' | 'probe'
 
-export type WayOf = (request: IncomingMessage) => Way
+export type ClassifyConnection = (request: IncomingMessage) => ConnectionKind
 
 type Policy = Pick<TransportConfig, 'host' | 'trustedProxies'> & { environment: 'development' | 'production' }
 
@@ -13,7 +13,7 @@ type Policy = Pick<TransportConfig, 'host' | 'trustedProxies'> & { environment: 
  * Tells how requests come. Only proxies of the list are believed what they say of the way before them, and every protocol that
  * they name must be HTTPS. Plain HTTP is `local` in development on a loopback address.
  */
-export function createWays ({ environment, host, trustedProxies }: Policy): WayOf {
+export function createConnectionClassifier ({ environment, host, trustedProxies }: Policy): ClassifyConnection {
   const isProxy = proxyTest(trustedProxies)
   const direct = environment === 'development' && isLoopback(host) ? 'local' : 'plain'
   return ({ socket, headers }) => {

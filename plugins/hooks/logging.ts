@@ -65,9 +65,9 @@ export function logOutput (output: DestinationStream, { terminal }: { terminal: 
 }
 
 /** How many warnings of one sentence are written within so many milliseconds; of the rest it is told how many there were. */
-export type Repeated = { most: number, within: number }
+export type RepeatLimit = { most: number, within: number }
 
-const usual: Repeated = { most: 10, within: 60_000 }
+const usual: RepeatLimit = { most: 10, within: 60_000 }
 
 /** Structured lines, written to `destination`. An outage makes the same warning over and over: after the first ones they are counted. */
 export function createLogger (level: string, destination: DestinationStream = standardOutput(), repeated = usual): Logger {

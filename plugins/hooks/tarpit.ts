@@ -1,12 +1,12 @@
-import { clientOf } from '@dispatch/core'
+import { clientKeyOf } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { knownActor } from './authentication.ts'
-import { createPace } from './throttle.ts'
-import { createPauses } from './abortable-delay.ts'
+import { createThrottle } from './throttle.ts'
+import { createAbortableDelay } from './abortable-delay.ts'
 
 /** How fast one client, a user or whoever comes from an address, is refused: `burst` at once, then one `every` milliseconds; none waits for longer than `longest`. */
-export type Refusals = { burst: number, every: number, longest: number }
+export type TarpitLimits = { burst: number, every: number, longest: number }
 
 /** What is answered to those who try again and again: wrong credentials, no permission, too much. */
 const refusing = new Set([401, 403, 413, 429])
@@ -18,9 +18,9 @@ const patience = 2_000
  * A refusal costs nearly as much as other small answers. Who is refused again and again gets it later, which holds up their connection and
  * nobody else; who has too many outstanding is cut off, and so is a body that goes on after the refusal.
  */
-export const refusalsPlugin = plugin<{ limits: Refusals }>((app, { limits }, done) => {
-  const pace = createPace(limits)
-  const pause = createPauses(app)
+export const tarpitPlugin = plugin<{ limits: TarpitLimits }>((app, { limits }, done) => {
+  const pace = createThrottle(limits)
+  const pause = createAbortableDelay(app)
 
   app.addHook('onSend', async (request, reply, payload) => {
     if (!refusing.has(reply.statusCode)) return payload
@@ -35,7 +35,7 @@ export const refusalsPlugin = plugin<{ limits: Refusals }>((app, { limits }, don
 
 function clientBehind (request: FastifyRequest): string {
   const actor = knownActor(request)
-  return actor === null ? clientOf(request.ip) : `user ${actor.userId}`
+  return actor === null ? clientKeyOf(request.ip) : `user ${actor.userId}`
 }
 
 function cutUnread ({ raw }: FastifyRequest, reply: FastifyReply): void {

@@ -4,7 +4,7 @@ type Options = { burst: number, every: number, longest: number, now?: () => numb
  * Keeps everybody to a pace, by the generic cell rate algorithm (ITU-T I.371): answers for how many milliseconds a client must wait now,
  * 0 while fewer than `burst` came in quick succession; undefined, and not counted, where it would be more than `longest`.
  */
-export function createPace ({ burst, every, longest, now = () => performance.now() }: Options): (client: string) => number | undefined {
+export function createThrottle ({ burst, every, longest, now = () => performance.now() }: Options): (client: string) => number | undefined {
   /** When what has come from a client would have come at an even pace; clients that are in time are forgotten. */
   const even = new Map<string, number>()
   let looked = now()

@@ -1,11 +1,11 @@
 import { callbackTypes, CompanyCallback, deliveryStatusesOf, DispatchCallback, eventServices, toldStatuses, type CallbackType } from '@dispatch/core'
-import { addComponent, nameSchemas, type Components, type Part } from './components.ts'
+import { addComponent, nameSchemas, type Components, type OpenApiObject } from './components.ts'
 
 /** What the service sends to the receivers of companies: the `webhooks` of the document, one for each type of callback. */
-export function callbackOperations (components: Components): Record<string, Part> {
+export function callbackOperations (components: Components): Record<string, OpenApiObject> {
   const parameters = Object.entries(headers).map(([name, description]) =>
     addComponent(components, 'parameters', name, { name, in: 'header', required: true, description, schema: { type: 'string' } }))
-  const body = (name: string, schema: object): Part => addComponent(components, 'requestBodies', name, { required: true, content: { 'application/json': { schema: nameSchemas(schema, components) } } })
+  const body = (name: string, schema: object): OpenApiObject => addComponent(components, 'requestBodies', name, { required: true, content: { 'application/json': { schema: nameSchemas(schema, components) } } })
   const [ofDispatch, ofCompany] = [body('DispatchCallback', DispatchCallback), body('CompanyCallback', CompanyCallback)]
   const responses = Object.fromEntries(Object.entries(answers).map(([status, { name, description }]) => [status, addComponent(components, 'responses', name, { description })]))
   return Object.fromEntries(callbackTypes.map((type) => [type, {

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 
 /** A part of an OpenAPI document: plain data. */
-export type Part = Readonly<Record<string, unknown>>
+export type OpenApiObject = Readonly<Record<string, unknown>>
 
 type Kind = 'schemas' | 'responses' | 'headers' | 'parameters' | 'requestBodies'
 /** What the document has once, by its name. */
-export type Components = Record<Kind, Record<string, Part>>
+export type Components = Record<Kind, Record<string, OpenApiObject>>
 
 export function emptyComponents (): Components {
   return { schemas: {}, responses: {}, headers: {}, parameters: {}, requestBodies: {} }
 }
 
 /** Adds a component and answers the reference to it. Throws where another one has its name. */
-export function addComponent (components: Components, kind: Kind, name: string, part: Part): Part {
+export function addComponent (components: Components, kind: Kind, name: string, part: OpenApiObject): OpenApiObject {
   const known = components[kind][name] ??= part
   if (!isDeepStrictEqual(known, part)) throw new Error(`Two different ${kind} of the OpenAPI document are called "${name}".`)
   return { $ref: `#/components/${kind}/${name}` }
@@ -36,27 +36,27 @@ function nameEach (properties: unknown, components: Components): unknown {
 }
 
 /** Says of a discriminator which of the named forms each of its values means. */
-function mapped (part: Part, schema: Part): Part {
+function mapped (part: OpenApiObject, schema: OpenApiObject): OpenApiObject {
   const { discriminator } = schema
   if (!isPart(discriminator)) return schema
   const name = String(discriminator['propertyName'])
-  const values = (part['oneOf'] as Part[]).map(({ properties }) => ((properties as Part)[name] as Part)['const'] as string)
-  const references = (schema['oneOf'] as Part[]).map(({ $ref }) => $ref)
+  const values = (part['oneOf'] as OpenApiObject[]).map(({ properties }) => ((properties as OpenApiObject)[name] as OpenApiObject)['const'] as string)
+  const references = (schema['oneOf'] as OpenApiObject[]).map(({ $ref }) => $ref)
   return { ...schema, discriminator: { ...discriminator, mapping: Object.fromEntries(values.map((value, index) => [value, references[index]])) } }
 }
 
-export function isPart (value: unknown): value is Part {
+export function isPart (value: unknown): value is OpenApiObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Looks at a part of an operation that several may have, and answers what is to stand there. */
-type Visit = (kind: Kind, name: string, part: Part) => Part
+type Visit = (kind: Kind, name: string, part: OpenApiObject) => OpenApiObject
 
 /** Operations with references in the place of the parameters, bodies and successes that several of them have: of each name, the one that most have. */
-export function shareParts (operations: readonly Part[], components: Components): Part[] {
+export function shareParts (operations: readonly OpenApiObject[], components: Components): OpenApiObject[] {
   const counts = new Map<string, number>()
   const most = new Map<string, string>()
-  const keyOf = (kind: Kind, name: string, part: Part): string => JSON.stringify([kind, name, part])
+  const keyOf = (kind: Kind, name: string, part: OpenApiObject): string => JSON.stringify([kind, name, part])
   for (const operation of operations) {
     mapParts(operation, (kind, name, part) => {
       const key = keyOf(kind, name, part)
@@ -69,24 +69,24 @@ export function shareParts (operations: readonly Part[], components: Components)
   return operations.map((operation) => mapParts(operation, (kind, name, part) => most.get(`${kind} ${name}`) === keyOf(kind, name, part) ? addComponent(components, kind, name, part) : part))
 }
 
-function mapParts (operation: Part, visit: Visit): Part {
+function mapParts (operation: OpenApiObject, visit: Visit): OpenApiObject {
   const { parameters, requestBody, responses } = operation
   return {
     ...operation,
-    ...Array.isArray(parameters) ? { parameters: parameters.map((parameter: Part) => visit('parameters', String(parameter['name']), parameter)) } : {},
+    ...Array.isArray(parameters) ? { parameters: parameters.map((parameter: OpenApiObject) => visit('parameters', String(parameter['name']), parameter)) } : {},
     ...isPart(requestBody) ? { requestBody: visitNamed('requestBodies', requestBody, visit) } : {},
-    ...isPart(responses) ? { responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, visitNamed('responses', response as Part, visit)])) } : {}
+    ...isPart(responses) ? { responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, visitNamed('responses', response as OpenApiObject, visit)])) } : {}
   }
 }
 
 /** A body or an answer is called after the schemas that it has. */
-function visitNamed (kind: Kind, part: Part, visit: Visit): Part {
+function visitNamed (kind: Kind, part: OpenApiObject, visit: Visit): OpenApiObject {
   if ('$ref' in part) return part
-  const names = isPart(part['content']) ? Object.values(part['content']).flatMap((media) => namesIn((media as Part)['schema'] as Part)) : ['NoContent']
+  const names = isPart(part['content']) ? Object.values(part['content']).flatMap((media) => namesIn((media as OpenApiObject)['schema'] as OpenApiObject)) : ['NoContent']
   return names.length === 0 ? part : visit(kind, names.join('Or'), part)
 }
 
-function namesIn ({ $ref, anyOf }: Part): string[] {
-  if (Array.isArray(anyOf)) return anyOf.flatMap((schema: Part) => namesIn(schema))
+function namesIn ({ $ref, anyOf }: OpenApiObject): string[] {
+  if (Array.isArray(anyOf)) return anyOf.flatMap((schema: OpenApiObject) => namesIn(schema))
   return typeof $ref === 'string' ? [$ref.slice($ref.lastIndexOf('/') + 1)] : []
 }

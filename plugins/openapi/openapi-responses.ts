@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { errorRow, type ErrorWord } from '@dispatch/core'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
-import { addComponent, type Components, type Part } from './components.ts'
+import { addComponent, type Components, type OpenApiObject } from './components.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -13,12 +13,12 @@ declare module 'fastify' {
 }
 
 /** What a route answers, as far as the framework does not know of it. */
-export type Answers = { config: FastifyContextConfig, words: readonly ErrorWord[] }
+export type RouteResponses = { config: FastifyContextConfig, words: readonly ErrorWord[] }
 
 /** What every route can answer. */
 const always: readonly ErrorWord[] = ['https_required', 'unsupported_version', 'internal_error', 'service_unavailable']
 
-export function answersOf (schema: FastifySchema | undefined, config: FastifyContextConfig): Answers {
+export function routeResponsesOf (schema: FastifySchema | undefined, config: FastifyContextConfig): RouteResponses {
   const words: ErrorWord[] = [
     ...config.errors ?? [],
     ...(schema?.body === undefined ? [] : ['validation_error', 'payload_too_large', 'unsupported_media_type'] as const),
@@ -29,7 +29,7 @@ export function answersOf (schema: FastifySchema | undefined, config: FastifyCon
 }
 
 /** The answers of an operation: its own, with the headers that every answer has, and its errors, each of which the document has once. */
-export function documentAnswers (own: Readonly<Record<string, Part>>, { config, words: all }: Answers, components: Components): Record<string, Part> {
+export function documentResponses (own: Readonly<Record<string, OpenApiObject>>, { config, words: all }: RouteResponses, components: Components): Record<string, OpenApiObject> {
   const byStatus = Object.groupBy(all, (word) => errorRow(word).status)
   const errors = Object.entries(byStatus).map(([status, words = []]) => [status, addComponent(components, 'responses', nameOf(status, words, config), {
     description: words.map((word) => `\`${word}\`: ${errorRow(word).when}`).join('\n\n'),
@@ -41,7 +41,7 @@ export function documentAnswers (own: Readonly<Record<string, Part>>, { config, 
 }
 
 /** What the framework writes where the schema says nothing. */
-function described ({ description }: Part, status: string): unknown {
+function described ({ description }: OpenApiObject, status: string): unknown {
   return description === 'Default Response' ? STATUS_CODES[status] : description
 }
 
@@ -57,7 +57,7 @@ function pascal (word: string): string {
 }
 
 /** The headers of a success, or of the errors with these words. */
-function headersOf ({ limit, replayable, deprecated }: FastifyContextConfig, components: Components, words?: readonly ErrorWord[]): Part {
+function headersOf ({ limit, replayable, deprecated }: FastifyContextConfig, components: Components, words?: readonly ErrorWord[]): OpenApiObject {
   const names = [
     'X-Request-ID', 'X-API-Version', 'X-API-Released',
     ...(words === undefined ? limit !== undefined : words.includes('rate_limited')) ? ['RateLimit-Policy', 'RateLimit'] as const : [],
@@ -84,4 +84,4 @@ const headers = {
   'Retry-After': { description: 'Seconds until it is worth another try.', schema: { type: 'integer' } },
   'Idempotency-Replayed': { description: '"true" where the request repeats one with the same idempotency key, also on an error.', schema: text },
   'X-Deprecation-Warning': { description: 'Since when the route is deprecated, when it goes, and what takes its place.', schema: text }
-} as const satisfies Record<string, Part>
+} as const satisfies Record<string, OpenApiObject>

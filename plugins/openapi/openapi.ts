@@ -4,11 +4,11 @@ import { ErrorBody, latestVersion, versions } from '@dispatch/core'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { TObject } from 'typebox'
-import { answersOf, documentAnswers, type Answers } from './openapi-responses.ts'
+import { routeResponsesOf, documentResponses, type RouteResponses } from './openapi-responses.ts'
 import { callbackOperations } from './callback-operations.ts'
-import { emptyComponents, nameSchemas, shareParts, type Components, type Part } from './components.ts'
-import { warningOf } from '../hooks/headers.ts'
-import { sendWritten, write, type Written } from './precompressed-json.ts'
+import { emptyComponents, nameSchemas, shareParts, type Components, type OpenApiObject } from './components.ts'
+import { deprecationWarning } from '../hooks/headers.ts'
+import { sendPrecompressedJson, precompressJson, type PrecompressedJson } from './precompressed-json.ts'
 
 /** The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs`. */
 export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicUrl }) => {
@@ -38,8 +38,8 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     convertConstToEnum: false
   })
   // Written once: it is large, and strangers may ask for it as often as they like.
-  let written: Written | undefined
-  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, (request, reply) => sendWritten(request, reply, written ??= write(app.swagger())))
+  let written: PrecompressedJson | undefined
+  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, (request, reply) => sendPrecompressedJson(request, reply, written ??= precompressJson(app.swagger())))
   await app.register(async (pages) => {
     pages.addHook('onRoute', (route) => { route.config = { ...route.config, public: true } })
     // The basic layout is the document alone, without a field for the address of another one.
@@ -89,23 +89,23 @@ const finish: SwaggerTransformObject = (document) => {
   const components = emptyComponents()
   nameSchemas(ErrorBody, components)
   const operations = Object.entries(openapiObject.paths ?? {}).flatMap(([path, methods = {}]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation: completed(operation as unknown as Part, components) })))
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation: completed(operation as unknown as OpenApiObject, components) })))
   const shared = shareParts(operations.map(({ operation }) => operation), components)
-  const paths: Record<string, Part> = {}
+  const paths: Record<string, OpenApiObject> = {}
   for (const [index, { path, method }] of operations.entries()) paths[path] = { ...paths[path], [method]: shared[index] }
   const webhooks = callbackOperations(components)
   return Object.assign(openapiObject, { paths, webhooks, components: { ...openapiObject.components, ...components } })
 }
 
 /** An operation with its answers and named schemas; an object in its query is written as `name[key]=value`, which OpenAPI calls deepObject. */
-function completed ({ [answers]: noted, parameters = [], ...operation }: Part, components: Components): Part {
-  const named = nameSchemas({ ...operation, parameters: (parameters as Part[]).map(asDeepObject) }, components) as Part
-  return { ...named, responses: documentAnswers(named['responses'] as Record<string, Part>, noted as Answers, components) }
+function completed ({ [answers]: noted, parameters = [], ...operation }: OpenApiObject, components: Components): OpenApiObject {
+  const named = nameSchemas({ ...operation, parameters: (parameters as OpenApiObject[]).map(asDeepObject) }, components) as OpenApiObject
+  return { ...named, responses: documentResponses(named['responses'] as Record<string, OpenApiObject>, noted as RouteResponses, components) }
 }
 
-function asDeepObject (parameter: Part): Part {
+function asDeepObject (parameter: OpenApiObject): OpenApiObject {
   const { in: place, schema } = parameter
-  return place === 'query' && (schema as Part)['type'] === 'object' ? { ...parameter, style: 'deepObject', explode: true } : parameter
+  return place === 'query' && (schema as OpenApiObject)['type'] === 'object' ? { ...parameter, style: 'deepObject', explode: true } : parameter
 }
 
 /** The headers that every request may have. */
@@ -119,9 +119,9 @@ function documented (schema: FastifySchema | undefined, config: FastifyContextCo
   const { deprecated } = config
   const route = {
     ...schema,
-    ...(deprecated === undefined ? {} : { deprecated: true, description: [schema?.description, warningOf(deprecated)].filter((text) => text !== undefined).join('\n\n') }),
+    ...(deprecated === undefined ? {} : { deprecated: true, description: [schema?.description, deprecationWarning(deprecated)].filter((text) => text !== undefined).join('\n\n') }),
     headers: { type: 'object', properties: { ...(schema?.headers as TObject | undefined)?.properties, ...requestHeaders } },
     ...(config.public === true ? { security: [] } : {}),
   }
-  return Object.assign(route, { [answers]: answersOf(schema, config) })
+  return Object.assign(route, { [answers]: routeResponsesOf(schema, config) })
 }

@@ -3,15 +3,15 @@ import { gzipSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** A JSON document that is the same for everybody, written once: as it is, and compressed. */
-export type Written = { plain: Buffer, gzipped: Buffer, etag: string }
+export type PrecompressedJson = { plain: Buffer, gzipped: Buffer, etag: string }
 
-export function write (value: unknown): Written {
+export function precompressJson (value: unknown): PrecompressedJson {
   const plain = Buffer.from(JSON.stringify(value))
   return { plain, gzipped: gzipSync(plain, { level: 9 }), etag: `W/"${hash('sha256', plain, 'base64url').slice(0, 22)}"` }
 }
 
 /** Sends it compressed to whoever takes that, and not again to who has it (RFC 9110, 12.5.3 and 13.1.2). */
-export function sendWritten ({ headers }: FastifyRequest, reply: FastifyReply, { plain, gzipped, etag }: Written): FastifyReply {
+export function sendPrecompressedJson ({ headers }: FastifyRequest, reply: FastifyReply, { plain, gzipped, etag }: PrecompressedJson): FastifyReply {
   reply.headers({ etag, vary: 'accept-encoding', 'cache-control': 'no-cache' })
   if (isKept(headers['if-none-match'], etag)) return reply.code(304).send()
   reply.type('application/json; charset=utf-8')

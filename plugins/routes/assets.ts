@@ -1,8 +1,8 @@
 import { AssetBody, AssetQuery, AssetView, listAssets, Nothing, page, readAssets, removeAsset, requireRole, storeAsset, type AssetFacts, type Database } from '@dispatch/core'
-import type { Workshop } from '@dispatch/documents'
+import type { TemplateWorkers } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { authorOf } from './audit-author.ts'
-import { assetIn, missing } from './path-parameters.ts'
+import { auditAuthorOf } from './audit-author.ts'
+import { assetIn, resourceNotFound } from './path-parameters.ts'
 
 type Named = { Params: { name: string } }
 
@@ -12,7 +12,7 @@ const Picture = {
 }
 
 /** The pictures of a company, which its templates name by `asset:<name>`. */
-export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, workshop: Workshop, now: () => Date }> = (app, { database, workshop, now }, done) => {
+export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, workers: TemplateWorkers, now: () => Date }> = (app, { database, workers, now }, done) => {
   app.get('/api/v1/assets', {
     config: { errors: ['validation_error'] },
     schema: { operationId: 'listAssets', tags: ['Templates'], summary: 'Lists the pictures of the company for its templates, by name.', querystring: AssetQuery, response: { 200: page(AssetView) } }
@@ -28,7 +28,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
     const name = assetIn(params.name)
     const [asset] = await readAssets(database, companyId, [name])
     const [, type, base64] = /^data:([^;]+);base64,(.*)$/s.exec(asset?.uri ?? '') ?? []
-    if (type === undefined || base64 === undefined) throw missing('asset', name)
+    if (type === undefined || base64 === undefined) throw resourceNotFound('asset', name)
     return reply.headers({ 'content-type': type, 'content-security-policy': "default-src 'none'; sandbox" }).send(Buffer.from(base64, 'base64'))
   })
 
@@ -38,7 +38,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
   }, async (request, reply) => {
     const { actor, body } = request
     requireRole(actor, 'admin')
-    return reply.code(201).send(viewOf(await storeAsset({ database, workshop }, { companyId: actor.companyId, author: authorOf(request), at: now() }, body)))
+    return reply.code(201).send(viewOf(await storeAsset({ database, workers }, { companyId: actor.companyId, author: auditAuthorOf(request), at: now() }, body)))
   })
 
   app.delete<Named>('/api/v1/assets/:name', {
@@ -48,7 +48,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
     const { actor, params } = request
     requireRole(actor, 'admin')
     const name = assetIn(params.name)
-    if (!await removeAsset(database, { companyId: actor.companyId, author: authorOf(request), at: now() }, name)) throw missing('asset', name)
+    if (!await removeAsset(database, { companyId: actor.companyId, author: auditAuthorOf(request), at: now() }, name)) throw resourceNotFound('asset', name)
     return reply.code(204).send()
   })
   done()

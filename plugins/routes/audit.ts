@@ -1,6 +1,6 @@
 import { AuditQuery, AuditView, listAudit, page, requireRole, type Actor, type AuditRow, type Database } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { missing } from './path-parameters.ts'
+import { resourceNotFound } from './path-parameters.ts'
 
 /** Who changed what: of the company for its admins, of any company for operators. */
 export const auditRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
@@ -17,7 +17,7 @@ export const auditRoutes: FastifyPluginCallbackTypebox<{ database: Database }> =
 }
 
 function companyOf (actor: Actor, companyId = actor.companyId): number {
-  if (companyId !== actor.companyId && actor.role !== 'operator') throw missing('company', String(companyId))
+  if (companyId !== actor.companyId && actor.role !== 'operator') throw resourceNotFound('company', String(companyId))
   return companyId
 }
 

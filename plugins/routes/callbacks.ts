@@ -3,9 +3,9 @@ import {
   type CallbackRecord, type Callbacks, type CallbackSigning, type Database
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { authorOf } from './audit-author.ts'
-import { largestId, missing, uuidIn } from './path-parameters.ts'
-import { dispatchSeen } from './visible-dispatches.ts'
+import { auditAuthorOf } from './audit-author.ts'
+import { largestId, resourceNotFound, uuidIn } from './path-parameters.ts'
+import { findVisibleDispatch } from './visible-dispatches.ts'
 
 /** What a company is told about its dispatches and itself, and the secret that proves it. */
 export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database, callbacks: Callbacks, signing: CallbackSigning }> = (app, { database, callbacks, signing }, done) => {
@@ -18,7 +18,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     config: { errors: ['not_found', 'validation_error'] },
     schema: { operationId: 'listDispatchCallbacks', tags: ['Callbacks'], summary: 'Lists the callbacks of a dispatch in their order, each with its attempts.', querystring: PageQuery, response: { 200: page(CallbackView) } }
   }, async ({ actor, params, query }) => {
-    const { dispatch_id: dispatchId } = await dispatchSeen(database, actor, params.id)
+    const { dispatch_id: dispatchId } = await findVisibleDispatch(database, actor, params.id)
     return pageOf(actor.companyId, dispatchId, query)
   })
 
@@ -36,8 +36,8 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   }, async (request) => {
     const { actor, params } = request
     requireRole(actor, 'admin')
-    const replayed = await callbacks.replay(authorOf(request), uuidIn(params.id, 'callback'))
-    if (replayed === undefined) throw missing('callback', params.id)
+    const replayed = await callbacks.replay(auditAuthorOf(request), uuidIn(params.id, 'callback'))
+    if (replayed === undefined) throw resourceNotFound('callback', params.id)
     if (typeof replayed === 'string') throw new DispatchError('conflict', whyNot[replayed])
     return viewOf(replayed)
   })
@@ -55,7 +55,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     schema: { operationId: 'createCallbackSecret', tags: ['Callbacks'], summary: 'Makes a new secret and shows it, this once; the one before stays valid for 24 hours, and both sign (admins).', response: { 200: NewCallbackSecret } }
   }, async (request, reply) => {
     requireRole(request.actor, 'admin')
-    const made = await signing.rotate(authorOf(request))
+    const made = await signing.rotate(auditAuthorOf(request))
     return reply.header('cache-control', 'no-store').send(made)
   })
   done()
@@ -74,7 +74,7 @@ function viewOf (callback: CallbackRecord): CallbackView {
     sequence: callback.sequence,
     receiver: callback.receiver,
     state: callback.state,
-    attempts: callback.tried.map(({ number, at, outcome, status, milliseconds, reason }) => ({
+    attempts: callback.attemptRows.map(({ number, at, outcome, status, milliseconds, reason }) => ({
       number,
       at: at.toISOString(),
       outcome,

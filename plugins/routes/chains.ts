@@ -4,8 +4,8 @@ import {
 } from '@dispatch/core'
 import type { FastifyPluginAsync, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { Type } from 'typebox'
-import { answerDispatch, callerOf, dispatching, keyOf, validating } from './dispatch-route.ts'
-import { notFound } from '../hooks/errors.ts'
+import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf, validationRouteOptions } from './dispatch-route.ts'
+import { routeNotFound } from '../hooks/errors.ts'
 
 const places = ['first', 'second', 'third', 'fourth'].slice(0, longestChain)
 
@@ -21,10 +21,10 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
 
   function add (url: string, servicesOf: (request: FastifyRequest) => ServicePath, { summary, description, names, errors = [], onRequest, ...documentation }: Documented): void {
     const more = onRequest === undefined ? {} : { onRequest }
-    app.post(url, { ...more, ...dispatching({ operationId: `dispatch${names}`, summary, ...description === undefined ? {} : { description }, ...documentation }, [ChainResponse], ['partially_dispatched', ...errors]) }, (request, reply) =>
-      answerDispatch({ pipeline, addresses }, { ...callerOf(request), ...keyOf(request), services: servicesOf(request), body: request.body }, request, reply))
+    app.post(url, { ...more, ...dispatchRouteOptions({ operationId: `dispatch${names}`, summary, ...description === undefined ? {} : { description }, ...documentation }, [ChainResponse], ['partially_dispatched', ...errors]) }, (request, reply) =>
+      answerDispatch({ pipeline, addresses }, { ...callerOf(request), ...idempotencyKeyOf(request), services: servicesOf(request), body: request.body }, request, reply))
 
-    app.post(`${url}/validate`, { ...more, ...validating(url.replaceAll(/:(\w+)/g, '{$1}'), { operationId: `validate${names}`, ...documentation }, errors) }, (request) =>
+    app.post(`${url}/validate`, { ...more, ...validationRouteOptions(url.replaceAll(/:(\w+)/g, '{$1}'), { operationId: `validate${names}`, ...documentation }, errors) }, (request) =>
       pipeline.validate({ ...callerOf(request), services: servicesOf(request), body: request.body }))
   }
 
@@ -48,7 +48,7 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
       body: schema,
       errors: ['unknown_chain'],
       // Before the body is read: what is no chain has none.
-      onRequest: (request, _reply, next) => { next(pathOf(request) === undefined ? notFound(request) : undefined) }
+      onRequest: (request, _reply, next) => { next(pathOf(request) === undefined ? routeNotFound(request) : undefined) }
     })
   }
 }
@@ -65,7 +65,7 @@ function pathOf ({ params }: FastifyRequest): ServicePath | undefined {
 
 function chainOf (request: FastifyRequest): ServicePath {
   const path = pathOf(request)
-  if (path === undefined) throw notFound(request)
+  if (path === undefined) throw routeNotFound(request)
   return path
 }
 

@@ -1,13 +1,13 @@
-import { BalanceView, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery, requirePerson, requireRole, type Companies } from '@dispatch/core'
+import { BalanceView, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery, requirePerson, requireRole, type CompanyAccounts } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { authorOf } from './audit-author.ts'
-import { keyOf } from './dispatch-route.ts'
-import { integerIn, largestId, missing } from './path-parameters.ts'
+import { auditAuthorOf } from './audit-author.ts'
+import { idempotencyKeyOf } from './dispatch-route.ts'
+import { integerIn, largestId, resourceNotFound } from './path-parameters.ts'
 
 type Named = { Params: { id: string } }
 
 /** The companies of the platform, for its operators. */
-export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companies }> = (app, { companies }, done) => {
+export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyAccounts }> = (app, { companies }, done) => {
   app.get('/api/v1/companies', {
     config: { errors: ['validation_error'] },
     schema: { operationId: 'listCompanies', tags: ['Platform'], summary: 'Lists all companies and their credits (operators).', querystring: PageQuery, response: { 200: page(CompanyView) } }
@@ -23,7 +23,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
   }, async (request, reply) => {
     requireRole(request.actor, 'operator')
     requirePerson(request.actor)
-    return reply.code(201).send(await companies.create(authorOf(request), request.body))
+    return reply.code(201).send(await companies.create(auditAuthorOf(request), request.body))
   })
 
   app.get<Named>('/api/v1/companies/:id', {
@@ -41,7 +41,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
     const { actor, params, body } = request
     requireRole(actor, 'operator')
     if (body.addresses !== undefined) requirePerson(actor)
-    return await companies.change(authorOf(request), idIn(params), body) ?? nothing(params)
+    return await companies.change(auditAuthorOf(request), idIn(params), body) ?? nothing(params)
   })
 
   app.post<Named & { Body: CreditsBody }>('/api/v1/companies/:id/credits', {
@@ -58,7 +58,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: Companie
   }, async (request, reply) => {
     const { actor, params, body } = request
     requireRole(actor, 'operator')
-    const { replayed, ...balance } = await companies.credit(authorOf(request), idIn(params), { ...body, ...keyOf(request) }) ?? nothing(params)
+    const { replayed, ...balance } = await companies.credit(auditAuthorOf(request), idIn(params), { ...body, ...idempotencyKeyOf(request) }) ?? nothing(params)
     if (replayed) reply.header('idempotency-replayed', 'true')
     return balance
   })
@@ -70,5 +70,5 @@ function idIn (params: Named['Params']): number {
 }
 
 function nothing ({ id }: Named['Params']): never {
-  throw missing('company', id)
+  throw resourceNotFound('company', id)
 }

@@ -1,6 +1,6 @@
 import { requirePerson, requireRole, SettingsBody, SettingsView, type CompanySettings } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { authorOf } from './audit-author.ts'
+import { auditAuthorOf } from './audit-author.ts'
 
 /** What a company decides of itself: from where its users may call, and when and where it is warned. */
 export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySettings }> = (app, { settings }, done) => {
@@ -25,7 +25,7 @@ export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySett
   }, (request) => {
     requireRole(request.actor, 'admin', 'operator')
     requirePerson(request.actor)
-    return settings.change({ actor: request.actor, author: authorOf(request) }, request.body)
+    return settings.change({ actor: request.actor, author: auditAuthorOf(request) }, request.body)
   })
   done()
 }

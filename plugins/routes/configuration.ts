@@ -1,11 +1,11 @@
-import { ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, isServiceName, MyConfig, Nothing, refusal, requireRole, requireService, type Actor, type Configuring, type Owner, type ServiceName } from '@dispatch/core'
+import { ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, isServiceName, MyConfig, Nothing, refusal, requireRole, requireService, type Actor, type ConfigurationService, type Owner, type ServiceName } from '@dispatch/core'
 import type { JsonObject } from '@dispatch/common'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { authorOf } from './audit-author.ts'
+import { auditAuthorOf } from './audit-author.ts'
 import { codeIn } from './path-parameters.ts'
 
 /** Choosing and configuring providers: for oneself, or as an admin for the company. */
-export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Configuring }> = (app, { configuring }, done) => {
+export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: ConfigurationService }> = (app, { configuring }, done) => {
   app.get('/api/v1/my/config', {
     config: { errors: [] },
     schema: { operationId: 'readMyConfiguration', tags: ['Configuration'], summary: 'Reads the choices and configurations of user and company, and what they come to. Secrets never come back.', response: { 200: MyConfig } }
@@ -21,7 +21,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
       const owner = ownerOf(actor)
       // An admin chooses for those who may use the service.
       if (owner.userId !== null) requireService(actor, service)
-      await configuring.choose(owner, service, body.providerName, authorOf(request))
+      await configuring.choose(owner, service, body.providerName, auditAuthorOf(request))
       return configuring.mine(actor)
     })
 
@@ -30,14 +30,14 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
       schema: { operationId: `configure${of}Provider`, tags: ['Configuration'], summary: `Replaces a provider's configuration of ${whose}; secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
     }, (request) => {
       const { actor, params, body, apiVersion: version } = request
-      return configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) }, authorOf(request))
+      return configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) }, auditAuthorOf(request))
     })
 
     app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
       config: { errors: ['not_found'] },
       schema: { operationId: `delete${of}ProviderConfiguration`, tags: ['Configuration'], summary: `Removes a provider's configuration of ${whose}.`, response: { 204: Nothing } }
     }, async (request, reply) => {
-      await configuring.remove(ownerOf(request.actor), codeIn(request.params.code), authorOf(request))
+      await configuring.remove(ownerOf(request.actor), codeIn(request.params.code), auditAuthorOf(request))
       return reply.code(204).send()
     })
   }

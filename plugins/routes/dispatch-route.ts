@@ -1,10 +1,10 @@
 import {
-  answerOf, capital, IdempotencyHeaders, QueuedResponse, refusal, ValidationResponse,
-  type Addresses, type Call, type DispatchAnswer, type ErrorWord, type Mode, type Pipeline, type ServiceName
+  responseOf, capital, IdempotencyHeaders, QueuedResponse, refusal, ValidationResponse,
+  type Addresses, type DispatchCommand, type DispatchAnswer, type ErrorWord, type Mode, type Pipeline, type ServiceName
 } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { Type, type Static, type TSchema } from 'typebox'
-import { readerOf } from '../hooks/body-parsing.ts'
+import { compileValidator } from '../hooks/body-parsing.ts'
 
 const validationErrors = ['template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing'] as const
 /** The answer of a validation that has no time: a company's own template waits for its turn to be asked. */
@@ -17,7 +17,7 @@ export const dispatchErrors = [
 
 /** The pipeline reads its bodies itself, the same for every way in, and makes its answers: but for the query, the schemas of a route are only for the documentation. */
 const ownReading: { validatorCompiler: FastifySchemaCompiler<TSchema>, serializerCompiler: FastifySerializerCompiler<object> } = {
-  validatorCompiler: (part) => part.httpPart === 'querystring' ? readerOf(part) : (value: unknown) => ({ value }),
+  validatorCompiler: (part) => part.httpPart === 'querystring' ? compileValidator(part) : (value: unknown) => ({ value }),
   serializerCompiler: () => (answer: unknown) => JSON.stringify(answer)
 }
 
@@ -34,7 +34,7 @@ export function operationOf (verb: 'dispatch' | 'validate', path: readonly Servi
 type Documentation = { operationId: string, readonly [name: string]: unknown }
 
 /** What all routes have that dispatch. `documentation`: what a route says of itself; `wholes`: how its success reads. */
-export function dispatching (documentation: Documentation & { summary: string }, wholes: readonly TSchema[], errors: readonly ErrorWord[] = []) {
+export function dispatchRouteOptions (documentation: Documentation & { summary: string }, wholes: readonly TSchema[], errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
     config: { errors: [...dispatchErrors, ...errors], replayable: true, limit: 'dispatch' as const, testable: true },
@@ -43,7 +43,7 @@ export function dispatching (documentation: Documentation & { summary: string },
 }
 
 /** What all routes have that validate; `url` is that of the dispatch. */
-export function validating (url: string, documentation: Documentation, errors: readonly ErrorWord[] = []) {
+export function validationRouteOptions (url: string, documentation: Documentation, errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
     config: { errors: [...validationErrors, ...late, ...errors], validates: true, limit: 'validation' as const, testable: true },
@@ -58,16 +58,16 @@ export function validating (url: string, documentation: Documentation, errors: r
 }
 
 /** Who calls, and how. */
-export function callerOf (request: FastifyRequest): Pick<Call, 'actor' | 'requestId' | 'mode' | 'version'> & { mode: Mode } {
+export function callerOf (request: FastifyRequest): Pick<DispatchCommand, 'actor' | 'requestId' | 'mode' | 'version'> & { mode: Mode } {
   return { actor: request.actor, requestId: request.id, mode: modeOf(request), version: request.apiVersion }
 }
 
 /** Dispatches a call and answers what has come of it; a replay says so. */
-export async function answerDispatch ({ pipeline, addresses }: { pipeline: Pipeline, addresses: Addresses }, call: Call, request: FastifyRequest, reply: FastifyReply): Promise<DispatchAnswer> {
+export async function answerDispatch ({ pipeline, addresses }: { pipeline: Pipeline, addresses: Addresses }, call: DispatchCommand, request: FastifyRequest, reply: FastifyReply): Promise<DispatchAnswer> {
   const { result, replayed } = await pipeline.dispatch(call)
   request.dispatchId = result.dispatchId
   if (replayed) reply.header('idempotency-replayed', 'true')
-  return answerOf(result, addresses)
+  return responseOf(result, addresses)
 }
 
 function modeOf ({ query }: FastifyRequest): Mode {
@@ -75,7 +75,7 @@ function modeOf ({ query }: FastifyRequest): Mode {
 }
 
 /** X-Idempotency-Key, or Idempotency-Key; both must say the same. */
-export function keyOf ({ headers }: FastifyRequest): Pick<Call, 'idempotencyKey'> {
+export function idempotencyKeyOf ({ headers }: FastifyRequest): Pick<DispatchCommand, 'idempotencyKey'> {
   const { 'idempotency-key': alias, 'x-idempotency-key': key = alias } = headers
   if (alias !== undefined && alias !== key) throw refusal('validation_error', [{ path: '/headers/Idempotency-Key', code: 'contradiction', message: 'Says something else than X-Idempotency-Key; give it once.' }])
   if (key === undefined) return {}

@@ -3,7 +3,7 @@ import {
   type Addresses, type Pipeline, type ServiceName, type StoredTemplate, type Templates
 } from '@dispatch/core'
 import type { FastifyPluginAsync } from 'fastify'
-import { answerDispatch, callerOf, dispatching, keyOf, operationOf, validating } from './dispatch-route.ts'
+import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf, operationOf, validationRouteOptions } from './dispatch-route.ts'
 
 /** `POST /api/{service}` and `POST /api/{service}/validate`, for every service of the core. */
 export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, templates: Templates }> = async (app, { pipeline, addresses, templates }) => {
@@ -12,10 +12,10 @@ export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses:
     const body: object = { ...documentedRequest([service]), examples: examplesOf(service, shared) }
     const url = `/api/${service}`
 
-    app.post(url, dispatching({ operationId: operationOf('dispatch', [service]), summary: services[service].summary, body }, [DispatchResponse]), (request, reply) =>
-      answerDispatch({ pipeline, addresses }, { ...callerOf(request), ...keyOf(request), services: [service], body: request.body }, request, reply))
+    app.post(url, dispatchRouteOptions({ operationId: operationOf('dispatch', [service]), summary: services[service].summary, body }, [DispatchResponse]), (request, reply) =>
+      answerDispatch({ pipeline, addresses }, { ...callerOf(request), ...idempotencyKeyOf(request), services: [service], body: request.body }, request, reply))
 
-    app.post(`${url}/validate`, validating(url, { operationId: operationOf('validate', [service]), body }), (request) => pipeline.validate({ ...callerOf(request), services: [service], body: request.body }))
+    app.post(`${url}/validate`, validationRouteOptions(url, { operationId: operationOf('validate', [service]), body }), (request) => pipeline.validate({ ...callerOf(request), services: [service], body: request.body }))
   }
 }
 

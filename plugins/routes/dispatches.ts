@@ -3,7 +3,7 @@ import {
   type Database, type DocumentUrl
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { dispatchSeen, seenBy } from './visible-dispatches.ts'
+import { findVisibleDispatch, seenBy } from './visible-dispatches.ts'
 
 /** What became of the company's dispatches. */
 export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database, documentUrl: DocumentUrl }> = (app, { database, documentUrl }, done) => {
@@ -25,14 +25,14 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id', {
     config: { errors: ['not_found'] },
     schema: { operationId: 'readDispatch', tags: ['Dispatches'], summary: 'Reads a dispatch as it is now.', response: { 200: DispatchView } }
-  }, async ({ actor, params }) => viewOf(await dispatchSeen(database, actor, params.id), documentUrl))
+  }, async ({ actor, params }) => viewOf(await findVisibleDispatch(database, actor, params.id), documentUrl))
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/events', {
     config: { errors: ['not_found', 'validation_error'] },
     schema: { operationId: 'listDispatchEvents', tags: ['Dispatches'], summary: 'Reads the timeline of a dispatch, the oldest event first.', querystring: PageQuery, response: { 200: page(EventView) } }
   }, async ({ actor, params, query }) => {
     const { limit = 25, cursor } = query
-    const record = await dispatchSeen(database, actor, params.id)
+    const record = await findVisibleDispatch(database, actor, params.id)
     const rows = await listEvents(database, actor.companyId, record.dispatch_id, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
     const services = new Map(record.steps.flatMap((step) => [step, ...step.rests]).map((step) => [step.step_id, step.service]))
     return { data: rows.map((row) => eventViewOf(row, services)), nextCursor: rows.length < limit ? null : rows.at(-1)?.event_id ?? null }

@@ -1,8 +1,8 @@
-import { DispatchError, findDispatch, findDocument, findLinkedDocument, maySee, noteDamage, storedFile, type Actor, type Database, type DocumentRow, type Files, type Links } from '@dispatch/core'
+import { DispatchError, findDispatch, findDocument, findLinkedDocument, maySee, noteDamage, storedFile, type Actor, type Database, type DocumentRow, type FileStore, type DocumentLinks } from '@dispatch/core'
 import { fileFormats } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
-import { missing, uuidIn } from './path-parameters.ts'
+import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 const Download = {
   description: 'The document, as a download: what was made, what a provider made of it, or the file that was uploaded.',
@@ -10,7 +10,7 @@ const Download = {
 }
 
 /** Generated documents: with credentials, or by a signed link that ends with the document. */
-export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database, files: Files, links: Links, now: () => Date }> = (app, { database, files, links, now }, done) => {
+export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database, files: FileStore, links: DocumentLinks, now: () => Date }> = (app, { database, files, links, now }, done) => {
   async function send (reply: FastifyReply, document: DocumentRow | undefined, absent: () => DispatchError): Promise<FastifyReply> {
     if (document === undefined || document.expires_at <= now()) throw absent()
     const stream = await files.stream(storedFile(document)).catch(async (error: unknown) => {
@@ -38,13 +38,13 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   app.get<{ Params: { id: string } }>('/api/v1/documents/:id', {
     config: { errors: ['not_found', 'document_damaged'] },
     schema: { operationId: 'downloadDocument', tags: ['Documents'], summary: 'Downloads a generated document.', response: { 200: Download } }
-  }, async ({ actor, params }, reply) => send(reply, await find(actor, uuidIn(params.id, 'document')), () => missing('document', params.id)))
+  }, async ({ actor, params }, reply) => send(reply, await find(actor, uuidIn(params.id, 'document')), () => resourceNotFound('document', params.id)))
 
   app.get<{ Params: { token: string } }>('/d/:token', {
     config: { public: true, errors: ['not_found', 'document_damaged'] },
     schema: { operationId: 'downloadLinkedDocument', tags: ['Documents'], summary: 'Downloads a generated document by its signed link.', response: { 200: Download } }
   }, async ({ params }, reply) => {
-    const documentId = links.read(params.token)
+    const documentId = links.verify(params.token)
     return send(reply, documentId === undefined ? undefined : await findLinkedDocument(database, documentId), deadLink)
   })
   done()

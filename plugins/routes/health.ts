@@ -13,12 +13,12 @@ export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database, cl
   }, () => ({ status: 'ok' as const, clockSkew }))
 
   app.get('/livez', {
-    config: { public: true, quiet: true, probe: true, withoutTurns: true },
+    config: { public: true, quiet: true, probe: true, withoutAdmissionControl: true },
     schema: { operationId: 'checkLiveness', tags: ['Health'], summary: 'Answers when the process runs.', response: { 204: Nothing } }
   }, async (_request, reply) => reply.code(204).send(null))
 
   app.get('/readyz', {
-    config: { public: true, quiet: true, probe: true, withoutTurns: true },
+    config: { public: true, quiet: true, probe: true, withoutAdmissionControl: true },
     schema: { operationId: 'checkReadiness', tags: ['Health'], summary: 'Answers when the database does, too, and takes changes.', response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer, or takes no changes.' } } }
   }, async (request, reply) => {
     try {

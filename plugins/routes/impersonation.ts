@@ -1,6 +1,6 @@
 import { ImpersonationBody, LoginResponse, noteAudit, type Authentication, type Database } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { authorOf } from './audit-author.ts'
+import { auditAuthorOf } from './audit-author.ts'
 
 type Options = { authentication: Authentication, database: Database, now: () => Date }
 
@@ -19,7 +19,7 @@ export const impersonationRoutes: FastifyPluginCallbackTypebox<Options> = (app, 
   }, async (request, reply) => {
     const data = await authentication.impersonate(request.actor, request.body.userId)
     await database.company(data.companyId, (queries) => noteAudit(queries, {
-      companyId: data.companyId, author: authorOf(request), action: 'user.impersonated', object: { kind: 'user', id: String(data.userId) }, at: now()
+      companyId: data.companyId, author: auditAuthorOf(request), action: 'user.impersonated', object: { kind: 'user', id: String(data.userId) }, at: now()
     }))
     return reply.header('cache-control', 'no-store').send({ data })
   })

@@ -1,8 +1,8 @@
-import { digestOf, DispatchError, insertApiKey, KeyQuery, KeyView, listApiKeys, makeKey, mayImpersonate, mayUse, NewKeyBody, NewKeyView, Nothing, page, refusal, requirePerson, revokeApiKey, rolesUpTo, shownOf, type Account, type Accounts, type Actor, type ApiKeyRow, type Database, type KeyHolders, type NewApiKey } from '@dispatch/core'
+import { digestOf, DispatchError, insertApiKey, KeyQuery, KeyView, listApiKeys, makeKey, mayImpersonate, mayUse, NewKeyBody, NewKeyView, Nothing, page, refusal, requirePerson, revokeApiKey, rolesUpTo, shownOf, type Account, type Accounts, type Actor, type ApiKeyRow, type Database, type ApiKeyFilter, type NewApiKey } from '@dispatch/core'
 import type { Problem } from '@dispatch/common'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { authorOf } from './audit-author.ts'
-import { missing, uuidIn } from './path-parameters.ts'
+import { auditAuthorOf } from './audit-author.ts'
+import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 /** More keys than these no user needs at once. */
 const most = 100
@@ -18,7 +18,7 @@ export const keysRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databas
     requirePerson(request.actor)
     if (request.actor.impersonatorId !== undefined) throw new DispatchError('forbidden', 'Who acts as somebody else makes no keys: they would outlast it.')
     const key = keyOf(await holderOf(accounts, request.actor, request.body.userId), request.body, { keyId: newId(), at: now() })
-    if (!await insertApiKey(database, key, { author: authorOf(request), most, at: now() })) throw new DispatchError('conflict', `The user has ${most} keys already: revoke one that is not needed.`)
+    if (!await insertApiKey(database, key, { author: auditAuthorOf(request), most, at: now() })) throw new DispatchError('conflict', `The user has ${most} keys already: revoke one that is not needed.`)
     return reply.code(201).header('cache-control', 'no-store').send({ ...viewOf({ ...rowOf(key), created_at: now(), last_used_at: null }), key: key.secret })
   })
 
@@ -38,21 +38,21 @@ export const keysRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databas
     requirePerson(request.actor)
     const { actor, params } = request
     const keyId = uuidIn(params.id, 'key')
-    if (!await revokeApiKey(database, holdersFor(actor), keyId, { author: authorOf(request), at: now() })) throw missing('key', params.id)
+    if (!await revokeApiKey(database, holdersFor(actor), keyId, { author: auditAuthorOf(request), at: now() })) throw resourceNotFound('key', params.id)
     return reply.code(204).send(null)
   })
   done()
 }
 
 /** Members see and revoke their own alone, admins those of nobody above them. */
-function holdersFor ({ companyId, userId, role }: Actor): KeyHolders {
+function holdersFor ({ companyId, userId, role }: Actor): ApiKeyFilter {
   return { companyId, ...role === 'member' ? { userId } : { roles: rolesUpTo(role) } }
 }
 
 /** Whose key it is to be. */
 async function holderOf (accounts: Accounts, actor: Actor, userId = actor.userId): Promise<Account> {
   const account = await accounts.byId(userId)
-  if (account?.companyId !== actor.companyId) throw missing('user', String(userId))
+  if (account?.companyId !== actor.companyId) throw resourceNotFound('user', String(userId))
   // Whoever makes a key knows it, and can act with it.
   if (userId !== actor.userId && !mayImpersonate(actor, account)) throw new DispatchError('forbidden', 'A key of another user is made by an admin of the company, and of nobody whose role is above their own or who has services that they do not have.')
   return account

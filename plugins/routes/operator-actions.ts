@@ -1,30 +1,30 @@
 import {
-  answerOf, ChainResponse, DispatchResponse, DispatchView, ResolveBody, RetryBody, viewOf,
+  responseOf, ChainResponse, DispatchResponse, DispatchView, ResolveBody, RetryBody, viewOf,
   type Actor, type Addresses, type Database, type Pipeline
 } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { authorOf } from './audit-author.ts'
-import { callerOf, dispatching } from './dispatch-route.ts'
+import { auditAuthorOf } from './audit-author.ts'
+import { callerOf, dispatchRouteOptions } from './dispatch-route.ts'
 import { uuidIn } from './path-parameters.ts'
-import { dispatchSeen } from './visible-dispatches.ts'
+import { findVisibleDispatch } from './visible-dispatches.ts'
 
 type Options = { database: Database, pipeline: Pipeline, addresses: Addresses }
 type Named = { Params: { id: string } }
 
 /** What a person may do about a dispatch that has not ended well: let it go on, take it back, or say what became of it. */
-export const interventionRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, pipeline, addresses }, done) => {
+export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, pipeline, addresses }, done) => {
   async function view (actor: Actor, id: string): Promise<DispatchView> {
-    return viewOf(await dispatchSeen(database, actor, id), addresses.document)
+    return viewOf(await findVisibleDispatch(database, actor, id), addresses.document)
   }
 
-  app.post<Named>('/api/v1/dispatches/:id/retry', dispatching(
+  app.post<Named>('/api/v1/dispatches/:id/retry', dispatchRouteOptions(
     { operationId: 'retryDispatch', tags: ['Dispatches'], summary: 'Lets a dispatch go on at the step that failed, and does its deferred actions again that failed: what was done is not repeated, what was made is not made again.', body: RetryBody },
     [DispatchResponse, ChainResponse],
     ['not_found', 'conflict', 'document_expired', 'partially_dispatched']
   ), async (request) => {
-    const result = await pipeline.retry({ ...callerOf(request), author: authorOf(request), dispatchId: uuidIn(request.params.id, 'dispatch'), body: request.body })
+    const result = await pipeline.retry({ ...callerOf(request), author: auditAuthorOf(request), dispatchId: uuidIn(request.params.id, 'dispatch'), body: request.body })
     request.dispatchId = result.dispatchId
-    return answerOf(result, addresses)
+    return responseOf(result, addresses)
   })
 
   app.post<Named>('/api/v1/dispatches/:id/cancel', {
@@ -33,7 +33,7 @@ export const interventionRoutes: FastifyPluginCallbackTypebox<Options> = (app, {
   }, async (request) => {
     const { actor, params } = request
     const dispatchId = uuidIn(params.id, 'dispatch')
-    await pipeline.cancel({ actor, author: authorOf(request), dispatchId })
+    await pipeline.cancel({ actor, author: auditAuthorOf(request), dispatchId })
     return view(actor, dispatchId)
   })
 
@@ -43,7 +43,7 @@ export const interventionRoutes: FastifyPluginCallbackTypebox<Options> = (app, {
   }, async (request) => {
     const { actor, params, body } = request
     const dispatchId = uuidIn((params as Named['Params']).id, 'dispatch')
-    await pipeline.resolve({ actor, author: authorOf(request), dispatchId, ...body })
+    await pipeline.resolve({ actor, author: auditAuthorOf(request), dispatchId, ...body })
     return view(actor, dispatchId)
   })
   done()

@@ -5,7 +5,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** The UUID in a path. Throws `not_found` for anything else: nothing has such an id. */
 export function uuidIn (id: string, what: string): string {
-  if (!uuid.test(id)) throw missing(what, id)
+  if (!uuid.test(id)) throw resourceNotFound(what, id)
   return id.toLowerCase()
 }
 
@@ -21,7 +21,7 @@ const isCode = compile(ProviderCode)
 
 /** The code of a provider in a path. Throws `not_found` for anything else: nothing has such a code. */
 export function codeIn (code: string): string {
-  if (!isCode(code).ok) throw missing('provider', code)
+  if (!isCode(code).ok) throw resourceNotFound('provider', code)
   return code
 }
 
@@ -29,11 +29,11 @@ const isAssetName = compile(AssetName)
 
 /** The name of a picture in a path. Throws `not_found` for anything else: nothing has such a name. */
 export function assetIn (name: string): string {
-  if (!isAssetName(name).ok) throw missing('asset', name)
+  if (!isAssetName(name).ok) throw resourceNotFound('asset', name)
   return name
 }
 
 /** The error for a thing that does not exist, or belongs to another company. */
-export function missing (what: string, id: string): DispatchError {
+export function resourceNotFound (what: string, id: string): DispatchError {
   return new DispatchError('not_found', `There is no ${what} "${id.slice(0, 60)}".`)
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
-import { formIn, isSince, noteAudit, page, providedNames, ProviderView, requireRole, type Breakers, type Database, type Entry, type Host, type Manifest, type Version } from '@dispatch/core'
+import { settingsSchemaIn, isSince, noteAudit, page, providedNames, ProviderView, requireRole, type Breakers, type Database, type ProviderEntry, type Host, type Manifest, type Version } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { authorOf } from './audit-author.ts'
+import { auditAuthorOf } from './audit-author.ts'
 import { supportOf } from '../support-page/support.ts'
 
 /** The providers that are installed, and reading their directories again. */
@@ -20,7 +20,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breaker
     const { actor, apiVersion } = request
     requireRole(actor, 'operator')
     const entries = await host.reload()
-    await database.company(actor.companyId, (queries) => noteAudit(queries, { companyId: actor.companyId, author: authorOf(request), action: 'providers.reloaded', object: { kind: 'providers', id: 'all' }, at: now() }))
+    await database.company(actor.companyId, (queries) => noteAudit(queries, { companyId: actor.companyId, author: auditAuthorOf(request), action: 'providers.reloaded', object: { kind: 'providers', id: 'all' }, at: now() }))
     return { data: viewsOf(entries, isFailing(actor.companyId), apiVersion), nextCursor: null }
   })
   done()
@@ -30,14 +30,14 @@ export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breaker
 type IsFailing = (code: string) => boolean
 
 /** The entries as they are in a version of the API, without the server's paths. */
-function viewsOf (all: readonly Entry[], isFailing: IsFailing, version: Version): ProviderView[] {
+function viewsOf (all: readonly ProviderEntry[], isFailing: IsFailing, version: Version): ProviderView[] {
   const entries = all.filter((entry) => entry.state === 'refused' || isSince(entry.manifest.since, version))
   const folders = entries.map((entry) => entry.folder)
   const pathless = (reason: string): string => folders.reduce((text, folder) => text.replaceAll(folder, basename(folder)), reason)
   return entries.map((entry) => viewOf(entry, { pathless, isFailing, version }))
 }
 
-function viewOf (entry: Entry, { pathless, isFailing, version: asked }: { pathless: (reason: string) => string, isFailing: IsFailing, version: Version }): ProviderView {
+function viewOf (entry: ProviderEntry, { pathless, isFailing, version: asked }: { pathless: (reason: string) => string, isFailing: IsFailing, version: Version }): ProviderView {
   const folder = basename(entry.folder)
   if (entry.state === 'refused') {
     return { state: 'refused', folder, ...(entry.code === undefined ? {} : { code: entry.code }), health: { state: 'refused', reason: pathless(entry.reason) } }
@@ -51,8 +51,8 @@ function viewOf (entry: Entry, { pathless, isFailing, version: asked }: { pathle
     version,
     ...(docs === undefined ? {} : { docs }),
     services: servicesOf(entry.manifest),
-    settings: formIn(settings, asked),
-    requestSettings: formIn(requestSettings, asked),
+    settings: settingsSchemaIn(settings, asked),
+    requestSettings: settingsSchemaIn(requestSettings, asked),
     health: isFailing(code) ? { state: 'failing', reason: 'The vendor failed again and again; its calls are held back for a while.' } : { state: 'ok' }
   }
 }

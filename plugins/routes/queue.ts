@@ -1,6 +1,6 @@
 import { QueueView, readBacklog, ReleaseBody, ReleaseView, requireRole, type Database, type ReleaseQueue } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { authorOf } from './audit-author.ts'
+import { auditAuthorOf } from './audit-author.ts'
 
 /** What waits: to be seen by the operator of the platform, to be let go by whoever knows that a provider is back. */
 export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, release: ReleaseQueue }> = (app, { database, release }, done) => {
@@ -21,6 +21,6 @@ export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, rel
       body: ReleaseBody,
       response: { 200: ReleaseView }
     }
-  }, async (request) => ({ released: await release(request.body, { actor: request.actor, author: authorOf(request) }) }))
+  }, async (request) => ({ released: await release(request.body, { actor: request.actor, author: auditAuthorOf(request) }) }))
   done()
 }

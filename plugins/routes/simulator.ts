@@ -2,7 +2,7 @@ import { AnyJsonObject, createProviderState, deliveryStatuses, deliveryStatusesO
 import type { JsonObject } from '@dispatch/common'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { missing } from './path-parameters.ts'
+import { resourceNotFound } from './path-parameters.ts'
 import type { SimulatedVendor } from './simulated-vendor.ts'
 
 const code = demo.provider
@@ -40,7 +40,7 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { da
     schema: { operationId: 'createSimulatorEvent', tags: ['Simulator'], summary: 'Has something become of a dispatch at the simulator: it sends the event of an esign or postal one, signed and by way of the webhook, and is asked after any other (development only).', body: EventBody, response: { 200: SentEvent } }
   }, async ({ actor: { companyId }, body: { dispatchId, status } }) => {
     const record = await findDispatch(database, companyId, dispatchId)
-    if (record === undefined) throw missing('dispatch', dispatchId)
+    if (record === undefined) throw resourceNotFound('dispatch', dispatchId)
     const { service, stepId, polledAt, remoteId, owner } = stepFor(record, status)
     const webhook = isEventService(service) ? host.find(code)?.manifest.webhooks?.[service] : undefined
 

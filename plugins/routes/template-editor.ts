@@ -1,8 +1,8 @@
 import { fileFormats } from '@dispatch/documents'
-import { NextVersionBody, Nothing, PreviewBody, PreviewTextBody, PublishBody, requireRole, requireService, TemplateAnswer, TemplateBody, TemplateDetail, type Authoring, type ChangeBy, type Database, type Preview, type Written } from '@dispatch/core'
+import { NextVersionBody, Nothing, PreviewBody, PreviewTextBody, PublishBody, requireRole, requireService, TemplateAnswer, TemplateBody, TemplateDetail, type TemplateEditor, type ChangeContext, type Database, type Preview, type SavedTemplate } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { authorOf } from './audit-author.ts'
+import { auditAuthorOf } from './audit-author.ts'
 import { contentDisposition } from './documents.ts'
 import { detailOf, findTemplate } from './templates.ts'
 
@@ -14,11 +14,11 @@ const File = {
 }
 
 /** Writing the templates of a company (admins), and looking at them. */
-export const authoringRoutes: FastifyPluginCallbackTypebox<{ authoring: Authoring, database: Database, now: () => Date }> = (app, { authoring, database, now }, done) => {
+export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: TemplateEditor, database: Database, now: () => Date }> = (app, { authoring, database, now }, done) => {
   /** The author of a change. Throws `forbidden` unless an admin. */
-  function by (request: FastifyRequest): ChangeBy {
+  function by (request: FastifyRequest): ChangeContext {
     requireRole(request.actor, 'admin')
-    return { companyId: request.actor.companyId, author: authorOf(request), at: now() }
+    return { companyId: request.actor.companyId, author: auditAuthorOf(request), at: now() }
   }
 
   const numbered = async ({ actor, params }: { actor: FastifyRequest['actor'], params: Named['Params'] }): Promise<number> => (await findTemplate(database, actor.companyId, params.id)).id
@@ -72,7 +72,7 @@ function orNothing (request: { body: unknown }, _reply: FastifyReply, next: () =
   next()
 }
 
-function answerOf ({ record, warnings }: Written): TemplateAnswer {
+function answerOf ({ record, warnings }: SavedTemplate): TemplateAnswer {
   return { ...detailOf(record), warnings: [...warnings] }
 }
 

@@ -4,7 +4,7 @@ import { DispatchError, DispatchResponse, refusal, requireService, services, typ
 import type { Problem } from '@dispatch/common'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { answerDispatch, callerOf, dispatching, keyOf } from './dispatch-route.ts'
+import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf } from './dispatch-route.ts'
 
 /** Bytes of a file, and of each text beside it. */
 const largestFile = 50 * 1024 * 1024
@@ -26,11 +26,11 @@ export const uploadRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: A
 
   app.post('/api/upload', {
     bodyLimit: largestFile + 1024 * 1024,
-    ...dispatching({ operationId: 'dispatchUpload', summary: services.upload.summary, consumes: ['multipart/form-data'], body: UploadForm }, [DispatchResponse])
+    ...dispatchRouteOptions({ operationId: 'dispatchUpload', summary: services.upload.summary, consumes: ['multipart/form-data'], body: UploadForm }, [DispatchResponse])
   }, async (request, reply) => {
     // Before a byte of the file is taken.
     requireService(request.actor, 'upload')
-    const call = { ...callerOf(request), ...keyOf(request), services: ['upload'] } as const
+    const call = { ...callerOf(request), ...idempotencyKeyOf(request), services: ['upload'] } as const
     const { fields, file } = await readForm(request, receive)
     return answerDispatch({ pipeline, addresses }, { ...call, body: fields, file }, request, reply)
   })

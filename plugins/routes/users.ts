@@ -1,7 +1,7 @@
 import { NewUserBody, page, PageQuery, PasswordBody, Nothing, requirePerson, requireRole, UserChanges, UserView, type Users } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { authorOf } from './audit-author.ts'
-import { integerIn, largestId, missing } from './path-parameters.ts'
+import { auditAuthorOf } from './audit-author.ts'
+import { integerIn, largestId, resourceNotFound } from './path-parameters.ts'
 
 type Named = { Params: { id: string } }
 
@@ -22,7 +22,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
   }, async (request, reply) => {
     requireRole(request.actor, 'admin', 'operator')
     requirePerson(request.actor)
-    return reply.code(201).send(await users.create({ actor: request.actor, author: authorOf(request) }, request.body))
+    return reply.code(201).send(await users.create({ actor: request.actor, author: auditAuthorOf(request) }, request.body))
   })
 
   app.get<Named>('/api/v1/users/:id', {
@@ -47,7 +47,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     const { actor, params, body } = request
     requireRole(actor, 'admin', 'operator')
     requirePerson(actor)
-    return await users.change({ actor, author: authorOf(request) }, idIn(params), body) ?? nobody(params)
+    return await users.change({ actor, author: auditAuthorOf(request) }, idIn(params), body) ?? nobody(params)
   })
 
   app.put<{ Body: PasswordBody }>('/api/v1/my/password', {
@@ -62,7 +62,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     }
   }, async (request, reply) => {
     requirePerson(request.actor)
-    await users.changePassword({ actor: request.actor, author: authorOf(request) }, request.body)
+    await users.changePassword({ actor: request.actor, author: auditAuthorOf(request) }, request.body)
     return reply.code(204).send()
   })
   done()
@@ -73,5 +73,5 @@ function idIn (params: Named['Params']): number {
 }
 
 function nobody ({ id }: Named['Params']): never {
-  throw missing('user', id)
+  throw resourceNotFound('user', id)
 }

@@ -1,10 +1,10 @@
 import { findDispatch, maySee, type Actor, type Database, type DispatchFilter, type DispatchRecord } from '@dispatch/core'
-import { missing, uuidIn } from './path-parameters.ts'
+import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 /** The dispatch of an id in a path, if the actor may see it. Throws `not_found`. */
-export async function dispatchSeen (database: Database, actor: Actor, id: string): Promise<DispatchRecord> {
+export async function findVisibleDispatch (database: Database, actor: Actor, id: string): Promise<DispatchRecord> {
   const record = await findDispatch(database, actor.companyId, uuidIn(id, 'dispatch'))
-  if (record === undefined || !maySee(actor, record)) throw missing('dispatch', id)
+  if (record === undefined || !maySee(actor, record)) throw resourceNotFound('dispatch', id)
   return record
 }
 

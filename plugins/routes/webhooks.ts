@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { DispatchError, type Intake } from '@dispatch/core'
+import { DispatchError, type WebhookReceiver } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
@@ -13,7 +13,7 @@ type Address = { Params: { service: string, provider: string }, Querystring: Rec
  * Where vendors post their events. Every post over HTTPS is answered 200 within a second, also one that is refused: a stranger
  * learns nothing, and a vendor does not come again with what will never be taken. Plain HTTP is no way to here either.
  */
-export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: Intake }> = (app, { intake }, done) => {
+export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: WebhookReceiver }> = (app, { intake }, done) => {
   app.removeAllContentTypeParsers()
   // The signature is over the bytes as they came, whatever they say that they are: a type that is none is no reason either.
   app.addHook('onRequest', (request, _reply, next) => {
@@ -26,16 +26,16 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: Intake }> = (
     if (error instanceof DispatchError && error.word === 'https_required') throw error
     request.log.info({ code: error.code }, 'webhook not read')
     const { service = '', provider = '' } = request.params as Partial<Address['Params']>
-    return acknowledge(reply, await intake.take({ service, provider, account: null, delivery: undefined }))
+    return acknowledge(reply, await intake.receive({ service, provider, account: null, delivery: undefined }))
   })
 
   app.post<Address>('/api/webhooks/:service/providers/:provider/endpoint.json', {
     bodyLimit: mebibyte,
-    config: { public: true, quiet: true, withoutTurns: true, errors: [] },
+    config: { public: true, quiet: true, withoutAdmissionControl: true, errors: [] },
     schema: { operationId: 'receiveWebhook', tags: ['Webhooks'], summary: 'Takes an event of a vendor (service esign or postal). Always 200, also when it is refused.', response: { 200: Type.Unknown({ description: '{}, or what the provider declares as its acknowledgement.' }) } }
   }, async ({ params, query, headers, body }, reply) => {
     const delivery = { headers: singleHeaders(headers), body: body instanceof Uint8Array ? body : new Uint8Array() }
-    return acknowledge(reply, await intake.take({ ...params, account: accountIn(query['account']), delivery }))
+    return acknowledge(reply, await intake.receive({ ...params, account: accountIn(query['account']), delivery }))
   })
   done()
 }
@@ -51,7 +51,7 @@ function singleHeaders (headers: IncomingHttpHeaders): Record<string, string | u
 }
 
 /** What the vendor wants to read: JSON, or a text as it is. */
-function acknowledge (reply: FastifyReply, answer: Awaited<ReturnType<Intake['take']>>): FastifyReply {
+function acknowledge (reply: FastifyReply, answer: Awaited<ReturnType<WebhookReceiver['receive']>>): FastifyReply {
   reply.code(200).header('cache-control', 'no-store')
   return typeof answer === 'string' ? reply.type('text/plain; charset=utf-8').send(answer) : reply.type('application/json; charset=utf-8').send(answer)
 }

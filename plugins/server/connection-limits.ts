@@ -1,6 +1,6 @@
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { clientOf } from '@dispatch/core'
+import { clientKeyOf } from '@dispatch/core'
 import type { TransportLimits } from './transport-limits.ts'
 
 type Limits = Pick<TransportLimits, 'connections' | 'connectionsOfAddress'>
@@ -15,7 +15,7 @@ export function boundConnections (server: HttpServer, { connections, connections
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket
     if (isProxy(remoteAddress)) return
-    const client = clientOf(remoteAddress)
+    const client = clientKeyOf(remoteAddress)
     const held = (open.get(client) ?? 0) + 1
     if (held > connectionsOfAddress) {
       socket.destroy()

@@ -10,9 +10,9 @@ import { answerUnreadable } from './transport.ts'
  * What stands where people look for the service over plain HTTP: it refuses every request, and redirects nobody, because who
  * follows has sent the credentials in the clear already. One answer a connection; bodies are not read.
  */
-export function createPlainListener (limits: TransportLimits): Server {
+export function createHttpRefusalServer (limits: TransportLimits): Server {
   const { status, word, message } = httpsRequired()
-  const server = createServer({ headersTimeout: limits.head, requestTimeout: limits.head, connectionsCheckingInterval: limits.look, requireHostHeader: false }, (request, response) => {
+  const server = createServer({ headersTimeout: limits.head, requestTimeout: limits.head, connectionsCheckingInterval: limits.checkInterval, requireHostHeader: false }, (request, response) => {
     const body: ErrorBody = { error: word, message, requestId: requestId(request) }
     const text = JSON.stringify(body)
     response.writeHead(status, {

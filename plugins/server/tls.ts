@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Log } from '@dispatch/core'
 
 /** A certificate with its chain, and its private key, in PEM. */
-export type Pair = { cert: string, key: string }
+export type CertificatePair = { cert: string, key: string }
 
 /** A pair cannot be used. The message is one sentence for the operator. */
 export class CertificateError extends Error {
@@ -19,13 +19,13 @@ const ciphers = [
 ].join(':')
 
 /** How the service speaks TLS with a pair. */
-export function secureOptions (pair: Pair): SecureContextOptions {
+export function secureOptions (pair: CertificatePair): SecureContextOptions {
   // A renegotiation costs the server more than the client.
   return { ...pair, minVersion: 'TLSv1.2', ciphers, secureOptions: constants.SSL_OP_NO_RENEGOTIATION }
 }
 
 /** Reads a pair and tries it. Throws a {@link CertificateError}. */
-export async function readPair (files: Pair): Promise<Pair> {
+export async function readCertificatePair (files: CertificatePair): Promise<CertificatePair> {
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)])
   try {
     createSecureContext(secureOptions({ cert, key }))
@@ -56,19 +56,19 @@ export type Renewal = {
   stop: () => void
 }
 
-type Watching = { files: Pair, current: Pair, use: (pair: Pair) => void, log: Pick<Log, 'info' | 'warn'>, now: () => Date, every: number }
+type Watching = { files: CertificatePair, current: CertificatePair, use: (pair: CertificatePair) => void, log: Pick<Log, 'info' | 'warn'>, now: () => Date, every: number }
 
 /**
  * Looks every so many milliseconds whether the files hold another pair, and hands on one that is good: files that are being
  * written, do not belong together or have expired change nothing. What is read counts, so that it does not matter whether files
  * are overwritten, renamed or linked anew.
  */
-export function watchPair ({ files, current, use, log, now, every }: Watching): Renewal {
+export function watchCertificatePair ({ files, current, use, log, now, every }: Watching): Renewal {
   let used = current
   let told = ''
   async function look (): Promise<void> {
     try {
-      const pair = await readPair(files)
+      const pair = await readCertificatePair(files)
       if (pair.cert === used.cert && pair.key === used.key) return
       const { validTo, subject } = new X509Certificate(pair.cert)
       if (new Date(validTo) <= now()) throw new CertificateError(`The certificate ${files.cert} has expired (${validTo}).`)

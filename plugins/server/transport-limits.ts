@@ -7,12 +7,12 @@ export type TransportLimits = {
   /** For a whole request. */
   request: number
   /** Between two looks for requests that have taken too long. */
-  look: number
+  checkInterval: number
   /** Between two looks for a renewed certificate. */
   renewal: number
   /** For taking an answer, beside what its bytes need at `slowest` (bytes a second). */
   answer: number
-  slowest: number
+  minBytesPerSecond: number
   /** Open connections, of all clients and of one address. */
   connections: number
   connectionsOfAddress: number
@@ -28,10 +28,10 @@ export const transportLimits: TransportLimits = {
   handshake: 30 * second,
   head: 30 * second,
   request: 120 * second,
-  look: 5 * second,
+  checkInterval: 5 * second,
   renewal: 10 * second,
   answer: 60 * second,
-  slowest: 16 * 1024,
+  minBytesPerSecond: 16 * 1024,
   connections: 10_000,
   connectionsOfAddress: 2500,
   pipelined: 100,

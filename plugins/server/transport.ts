@@ -10,7 +10,7 @@ import { transportLimits, type TransportLimits } from './transport-limits.ts'
 /** The answers that a connection still waits for, in the order of their requests. */
 const awaited = new WeakMap<Duplex, Set<ServerResponse>>()
 
-type Limits = Pick<TransportLimits, 'answer' | 'slowest' | 'pipelined' | 'pipelinedAtOnce'>
+type Limits = Pick<TransportLimits, 'answer' | 'minBytesPerSecond' | 'pipelined' | 'pipelinedAtOnce'>
 
 /**
  * What Node's HTTP server would answer by itself, before any route: here it gets the service's own words. And what it would
@@ -78,7 +78,7 @@ function follow (socket: Socket, { pipelined }: Limits): Set<ServerResponse> {
 }
 
 /** Its time counts from where it is its turn: it may wait for the answers of requests before it. */
-function cutWhenSlow (socket: Socket, reply: FastifyReply, payload: unknown, { answer, slowest }: Limits): void {
+function cutWhenSlow (socket: Socket, reply: FastifyReply, payload: unknown, { answer, minBytesPerSecond: slowest }: Limits): void {
   const { raw } = reply
   const bytes = typeof payload === 'string' ? payload.length : Number(reply.getHeader('content-length') ?? 0)
   const patience = answer + Math.floor(bytes / slowest) * 1000

@@ -4,10 +4,10 @@ import { html, type Html } from './html.ts'
 import type { Support } from './support.ts'
 
 /** A column of the table of a service: what stands in it for a provider. */
-export type Column = { title: string, cell: (support: Support) => string | Html }
+export type SupportColumn = { title: string, cell: (support: Support) => string | Html }
 
 /** The columns of a service: the words in which its providers declare what they can do, and what holds for all. */
-export function columnsOf (name: ProvidedName): Column[] {
+export function columnsOf (name: ProvidedName): SupportColumn[] {
   return [
     ...Object.entries(services[name].capabilities.properties).map(([field, schema]) => ({ title: words(field), cell: capability(field, schema) })),
     { title: 'limits', cell: ({ limits }) => limits.length === 0 ? unlimited : html`<ul>${limits.map(({ words, because }) => html`<li>${words}${because === undefined ? '' : `. ${because}`}</li>`)}</ul>` },
@@ -20,8 +20,8 @@ export function columnsOf (name: ProvidedName): Column[] {
 
 const unlimited = '—'
 
-const tracking: Column = { title: 'delivery tracking', cell: ({ statuses = [] }) => list(statuses) }
-const webhook: Column = { title: 'webhook', cell: ({ webhook }) => webhook === undefined ? 'no' : list(webhook) }
+const tracking: SupportColumn = { title: 'delivery tracking', cell: ({ statuses = [] }) => list(statuses) }
+const webhook: SupportColumn = { title: 'webhook', cell: ({ webhook }) => webhook === undefined ? 'no' : list(webhook) }
 
 /** `documentTypes` as `document types`. */
 function words (field: string): string {
@@ -31,7 +31,7 @@ function words (field: string): string {
 type Declared = { type?: unknown, default?: Json, anyOf?: readonly Declared[] }
 
 /** What is not declared counts as the schema says: its default, a yes or no as no, anything else as no limit. */
-function capability (field: string, schema: Declared): Column['cell'] {
+function capability (field: string, schema: Declared): SupportColumn['cell'] {
   const otherwise = schema.default ?? (isYesOrNo(schema) ? false : undefined)
   return ({ capabilities }) => shown(Object.entries<Json>(capabilities).find(([name]) => name === field)?.[1] ?? otherwise)
 }

@@ -5,17 +5,17 @@
 import { fileURLToPath } from 'node:url'
 import { createRenderer, readTemplateFolder, type Renderer } from '@dispatch/documents'
 import { startChild, type Child } from './support/child.ts'
-import { withDatabase } from './support/database.ts'
+import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { invoiceData, invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond } from './support/load.ts'
-import { inTurns, rateOf, row, type Rate } from './support/measure.ts'
-import { replayed } from './support/replayed.ts'
-import type { Service } from './support/service.ts'
+import { inTurns, rateOf, benchRow, type Rate } from './support/measure.ts'
+import { prepareReplay } from './support/replayed.ts'
+import type { RunningService } from './support/service.ts'
 import { printTable } from './support/table.ts'
 
 const { rounds, seconds } = effort({ rounds: 7, seconds: 2 }, { rounds: 1, seconds: 0.2 })
-function dispatches ({ ready: { url, bearer } }: Child<Service>): Rate {
+function dispatches ({ ready: { url, bearer } }: Child<RunningService>): Rate {
   return () => requestsPerSecond({ url: `${url}/api/invoicing`, body: invoiceRequest('[<id>]'), authorization: bearer }, seconds)
 }
 
@@ -25,10 +25,10 @@ async function documentsBy (renderer: Renderer): Promise<Rate> {
   return rateOf(seconds, () => renderer.render({ template: { id, version: 1, digest, source }, data: invoiceData('2026-0142'), format: 'pdf', now: '2026-03-14T09:30:00.000Z' }, { companyId: 1, template: 'shared' }))
 }
 
-const { sql, unrendered, threads, rendered } = await withDatabase(async ({ url }, folder) => {
+const { sql, unrendered, threads, rendered } = await withBenchDatabase(async ({ url }, folder) => {
   await using opened = new AsyncDisposableStack()
-  const start = async (documents: 'rendered' | 'unrendered'): Promise<Child<Service>> => opened.adopt(await startChild<Service>('service.ts', [url, folder, documents]), (child) => child.stop())
-  const statements = opened.adopt(await replayed({ databaseUrl: url, folder, services: ['invoicing'], bodyOf: invoiceRequest, seconds }), ({ close }) => close())
+  const start = async (documents: 'rendered' | 'unrendered'): Promise<Child<RunningService>> => opened.adopt(await startChild<RunningService>('service.ts', [url, folder, documents]), (child) => child.stop())
+  const statements = opened.adopt(await prepareReplay({ databaseUrl: url, folder, services: ['invoicing'], bodyOf: invoiceRequest, seconds }), ({ close }) => close())
   const renderer = opened.adopt(createRenderer(), ({ close }) => close())
   return await inTurns({
     sql: statements.rate,
@@ -39,8 +39,8 @@ const { sql, unrendered, threads, rendered } = await withDatabase(async ({ url }
 })
 
 printTable({
-  'the SQL of a dispatch alone': row(sql),
-  'dispatch without its document, of the SQL': row(unrendered, { baseline: sql, wanted: 50 }),
-  'the threads alone': row(threads),
-  'dispatch with its document, of the threads': row(rendered, { baseline: threads, wanted: 80 })
+  'the SQL of a dispatch alone': benchRow(sql),
+  'dispatch without its document, of the SQL': benchRow(unrendered, { baseline: sql, wanted: 50 }),
+  'the threads alone': benchRow(threads),
+  'dispatch with its document, of the threads': benchRow(rendered, { baseline: threads, wanted: 80 })
 })

@@ -4,7 +4,7 @@ import { readTemplateFolder } from '../../core/packages/documents/source/folder.
 import { render } from '../../core/packages/documents/render/render.ts'
 import { effort } from './support/effort.ts'
 import { peers, type Make } from './support/formats-peers.ts'
-import { invoiceOf } from './support/pdf-by-hand.ts'
+import { sampleInvoiceOf } from './support/pdf-by-hand.ts'
 import { printTable } from './support/table.ts'
 
 /**
@@ -34,7 +34,7 @@ async function compare (lines: number, rounds: number): Promise<Record<string, R
   const times = new Map<string, number[]>()
   const sizes = new Map<string, number>()
   for (let round = -Math.ceil(rounds / 2); round < rounds; round++) {
-    const data = invoiceOf(template.sample, lines, round)
+    const data = sampleInvoiceOf(template.sample, lines, round)
     for (const [name, make] of Object.entries(contestants)) {
       const start = performance.now()
       const bytes = await make(data)

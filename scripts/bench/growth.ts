@@ -2,13 +2,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { startChild, type Child } from './support/child.ts'
-import { withDatabase } from './support/database.ts'
+import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { grow } from './support/grown.ts'
 import { invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond, sendRequests } from './support/load.ts'
-import { inTurns, row, type Rate } from './support/measure.ts'
-import type { Service } from './support/service.ts'
+import { inTurns, benchRow, type Rate } from './support/measure.ts'
+import type { RunningService } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
 
@@ -24,8 +24,8 @@ type Contestant = { invoices: Rate, sms: Rate }
 async function contestant (opened: AsyncDisposableStack, stored: number): Promise<Contestant> {
   const started = Promise.withResolvers<Contestant>()
   const ended = Promise.withResolvers<undefined>()
-  const running = withDatabase(async ({ url: databaseUrl }, folder) => {
-    const service = await startChild<Service>('service.ts', [databaseUrl, folder, 'unrendered'])
+  const running = withBenchDatabase(async ({ url: databaseUrl }, folder) => {
+    const service = await startChild<RunningService>('service.ts', [databaseUrl, folder, 'unrendered'])
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
     pool.on('error', () => undefined)
     await grow(databaseUrl, stored)
@@ -41,11 +41,11 @@ async function contestant (opened: AsyncDisposableStack, stored: number): Promis
   return Promise.race([started.promise, running.then(() => started.promise)])
 }
 
-function invoices ({ ready: { url, bearer: authorization } }: Child<Service>): Rate {
+function invoices ({ ready: { url, bearer: authorization } }: Child<RunningService>): Rate {
   return () => requestsPerSecond({ url: `${url}/api/invoicing`, body: invoiceRequest('[<id>]'), authorization }, seconds)
 }
 
-function sms ({ ready: { url, bearer: authorization } }: Child<Service>, pool: pg.Pool): Rate {
+function sms ({ ready: { url, bearer: authorization } }: Child<RunningService>, pool: pg.Pool): Rate {
   return async () => {
     const start = performance.now()
     await sendRequests({ url: `${url}/api/sms?async=true`, body: smsRequest('[<id>]'), authorization }, queued)
@@ -59,8 +59,8 @@ const [small, large] = [await contestant(opened, few), await contestant(opened, 
 const rates = await inTurns({ smallInvoices: small.invoices, largeInvoices: large.invoices, smallSms: small.sms, largeSms: large.sms }, rounds)
 // 1.2 times the cost is 83 % of the rate.
 printTable({
-  [`an invoice where ${few} dispatches are stored`]: row(rates.smallInvoices),
-  [`an invoice where ${many} are, of that`]: row(rates.largeInvoices, { baseline: rates.smallInvoices, wanted: 83 }),
-  [`a queued SMS where ${few} are stored`]: row(rates.smallSms),
-  [`a queued SMS where ${many} are, of that`]: row(rates.largeSms, { baseline: rates.smallSms, wanted: 83 })
+  [`an invoice where ${few} dispatches are stored`]: benchRow(rates.smallInvoices),
+  [`an invoice where ${many} are, of that`]: benchRow(rates.largeInvoices, { baseline: rates.smallInvoices, wanted: 83 }),
+  [`a queued SMS where ${few} are stored`]: benchRow(rates.smallSms),
+  [`a queued SMS where ${many} are, of that`]: benchRow(rates.largeSms, { baseline: rates.smallSms, wanted: 83 })
 })

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { startChild } from './support/child.ts'
-import { withDatabase } from './support/database.ts'
+import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { post } from './support/post.ts'
-import type { Service } from './support/service.ts'
+import type { RunningService } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
 
@@ -21,10 +21,10 @@ const users = 30
 const every = 20
 const wanted = 3
 
-await withDatabase(async ({ url }, folder) => {
-  const service = await startChild<Service>('service.ts', [url, folder, 'unrendered'], { DISPATCH_AUTH_LIMIT: '10', DISPATCH_DISPATCH_LIMIT: '100', BENCH_USERS: String(users) })
+await withBenchDatabase(async ({ url }, folder) => {
+  const service = await startChild<RunningService>('service.ts', [url, folder, 'unrendered'], { DISPATCH_AUTH_LIMIT: '10', DISPATCH_DISPATCH_LIMIT: '100', BENCH_USERS: String(users) })
   // Another company; its process only works on the queue.
-  const other = await startChild<Service>('service.ts', [url, folder, 'unrendered'], { DISPATCH_WORKER: 'off' })
+  const other = await startChild<RunningService>('service.ts', [url, folder, 'unrendered'], { DISPATCH_WORKER: 'off' })
   try {
     printTable(await compare(service.ready, { ...other.ready, url: service.ready.url }))
   } finally {
@@ -32,7 +32,7 @@ await withDatabase(async ({ url }, folder) => {
   }
 })
 
-async function compare (victim: Service, { url, bearer }: Service): Promise<Record<string, object>> {
+async function compare (victim: RunningService, { url, bearer }: RunningService): Promise<Record<string, object>> {
   await spell(victim)
   const [quiet, hostile]: [number[], number[]] = [[], []]
   for (let round = 0; round < rounds; round++) {
@@ -51,7 +51,7 @@ async function compare (victim: Service, { url, bearer }: Service): Promise<Reco
 }
 
 /** Milliseconds of the company's dispatches, which come at even times whether those before are answered or not. */
-async function spell ({ url, bearers }: Service): Promise<number[]> {
+async function spell ({ url, bearers }: RunningService): Promise<number[]> {
   const answers: Promise<number>[] = []
   for (let sent = 0; sent < measured; sent++) {
     answers.push(timed(() => post(url, '/api/sms', smsRequest(String(sent)), bearers[sent % users])))

@@ -5,7 +5,7 @@ import { Agent, request } from 'undici'
 import { callDispatch, type CallContext } from '../../core/host/call/call.ts'
 import { deriveManifest } from '../../core/host/manifest/derive.ts'
 import { createHttp } from '../../core/host/http/client.ts'
-import type { Installed } from '../../core/host/load/load.ts'
+import type { InstalledProvider } from '../../core/host/load/load.ts'
 import { createNetwork, type Network } from '../../core/host/http/network.ts'
 import { createProgress } from '../../core/host/call/request-outcome.ts'
 import { createRedactor, redactLog } from '../../core/host/call/redact.ts'
@@ -74,12 +74,12 @@ function byHand (dispatcher: Agent, port: number): () => Promise<unknown> {
 }
 
 /** Redaction, schema, timing and the rules of a request, without what begins and ends a dispatch. */
-function throughHttp ({ wire, tokens }: Network): () => Promise<unknown> {
+function throughHttp ({ transport: wire, accessTokens: tokens }: Network): () => Promise<unknown> {
   const redact = createRedactor([password])
   const log = redactLog(silent, redact)
   const { conceal } = redact
   return () => createHttp({
-    wire, tokens, log, conceal, ...outside, account: 'company 1', targets: { provider: 'bench', declared: ['api.twilio.com'], chosen: [] }, errors: { map: {} }, notProcessed: [], keyed: false,
+    transport: wire, accessTokens: tokens, log, conceal, ...outside, account: 'company 1', targets: { provider: 'bench', declared: ['api.twilio.com'], chosen: [] }, errors: { map: {} }, notProcessed: [], keyed: false,
     progress: createProgress({ passed: true }), ended: new AbortController().signal, holds: () => true, limit: 60_000, now: () => new Date()
   }).post(`https://api.twilio.com/2010-04-01/Accounts/${user}/Messages.json`, { basic: [user, password], form }, Sent)
 }
@@ -95,7 +95,7 @@ function throughHost (network: Network): () => Promise<unknown> {
     log: silent,
     state: { get: missing, put: missing, putIfAbsent: missing },
     now: () => new Date(),
-    outside: { ...outside, network, account: 'company 1', checkpoint: { save: missing } }
+    resources: { ...outside, network, account: 'company 1', checkpoint: { save: missing } }
   }
   const document = { id: '01960000-0000-7000-8000-000000000001', filename: 'F-1.pdf', contentType: 'application/pdf', size: 1, sha256: '0'.repeat(64) }
   return async () => {
@@ -104,7 +104,7 @@ function throughHost (network: Network): () => Promise<unknown> {
   }
 }
 
-function installed (): Installed {
+function installed (): InstalledProvider {
     const definition = defineProvider({
     code: 'bench',
     name: 'Bench',
@@ -124,7 +124,7 @@ function installed (): Installed {
   const fit = deriveManifest(definition, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit.problems))
   const { dispatch } = definition.services.invoicing ?? {}
-  return { state: 'installed', folder: '/', code: 'bench', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch: dispatch as never } }, checks: {}, readers: {} }
+  return { state: 'installed', folder: '/', code: 'bench', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch: dispatch as never } }, checks: {}, eventReaders: {} }
 }
 
 type Row = { 'median µs': number, 'CPU µs': number, 'over the first, median µs': number, 'over the first, CPU µs': number }

@@ -1,12 +1,12 @@
 /** What is queued with `?async=true`, over HTTP, beside its statements alone; nobody works on the queue meanwhile. */
 import { startChild } from './support/child.ts'
-import { withDatabase } from './support/database.ts'
+import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond } from './support/load.ts'
-import { inTurns, row } from './support/measure.ts'
-import { replayed } from './support/replayed.ts'
-import type { Service } from './support/service.ts'
+import { inTurns, benchRow } from './support/measure.ts'
+import { prepareReplay } from './support/replayed.ts'
+import type { RunningService } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
 
@@ -15,12 +15,12 @@ const { rounds, seconds } = effort({ rounds: 7, seconds: 2 }, { rounds: 1, secon
 // Also for the house whose statements are recorded.
 process.env['DISPATCH_WORKER'] = 'off'
 
-const rates = await withDatabase(async ({ url: databaseUrl }, folder) => {
+const rates = await withBenchDatabase(async ({ url: databaseUrl }, folder) => {
   await using opened = new AsyncDisposableStack()
-  const { ready: { url, bearer: authorization } } = opened.adopt(await startChild<Service>('service.ts', [databaseUrl, folder, 'unrendered']), (child) => child.stop())
+  const { ready: { url, bearer: authorization } } = opened.adopt(await startChild<RunningService>('service.ts', [databaseUrl, folder, 'unrendered']), (child) => child.stop())
   const statements = { databaseUrl, folder, mode: 'asynchronous', seconds } as const
-  const smsAlone = opened.adopt(await replayed({ ...statements, services: ['sms'], bodyOf: smsRequest }), ({ close }) => close())
-  const invoicesAlone = opened.adopt(await replayed({ ...statements, services: ['invoicing'], bodyOf: invoiceRequest }), ({ close }) => close())
+  const smsAlone = opened.adopt(await prepareReplay({ ...statements, services: ['sms'], bodyOf: smsRequest }), ({ close }) => close())
+  const invoicesAlone = opened.adopt(await prepareReplay({ ...statements, services: ['invoicing'], bodyOf: invoiceRequest }), ({ close }) => close())
   return await inTurns({
     smsAlone: smsAlone.rate,
     sms: () => requestsPerSecond({ url: `${url}/api/sms?async=true`, body: smsRequest('[<id>]'), authorization }, seconds),
@@ -30,8 +30,8 @@ const rates = await withDatabase(async ({ url: databaseUrl }, folder) => {
 })
 
 printTable({
-  'the SQL of queuing an SMS alone': row(rates.smsAlone),
-  'queuing an SMS, of the SQL': row(rates.sms, { baseline: rates.smsAlone, wanted: 60 }),
-  'the SQL of queuing an invoice alone': row(rates.invoicesAlone),
-  'queuing an invoice, of the SQL': row(rates.invoices, { baseline: rates.invoicesAlone, wanted: 60 })
+  'the SQL of queuing an SMS alone': benchRow(rates.smsAlone),
+  'queuing an SMS, of the SQL': benchRow(rates.sms, { baseline: rates.smsAlone, wanted: 60 }),
+  'the SQL of queuing an invoice alone': benchRow(rates.invoicesAlone),
+  'queuing an invoice, of the SQL': benchRow(rates.invoices, { baseline: rates.invoicesAlone, wanted: 60 })
 })

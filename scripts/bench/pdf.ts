@@ -6,7 +6,7 @@ import { readTemplateFolder } from '../../core/packages/documents/source/folder.
 import { render } from '../../core/packages/documents/render/render.ts'
 import { createRenderer } from '../../core/packages/documents/threads/renderer.ts'
 import { effort } from './support/effort.ts'
-import { invoiceByHand, invoiceOf, ourFonts, plainFonts, type Fonts, type Invoice } from './support/pdf-by-hand.ts'
+import { invoiceByHand, sampleInvoiceOf, ourFonts, plainFonts, type Fonts, type SampleInvoice } from './support/pdf-by-hand.ts'
 import { hasPeers, peers } from './support/pdf-peers.ts'
 import { printTable } from './support/table.ts'
 
@@ -31,8 +31,8 @@ else await printSpeed()
 
 async function printSpeed (): Promise<void> {
   const compiled = compileTemplate(template.source)
-  const ours = async (data: Invoice): Promise<number> => (await render(compiled, { data, format: 'pdf', now })).pages
-  const byHand = (fonts: Fonts) => async (data: Invoice): Promise<number> => (await invoiceByHand(data, fonts, new Date(now))).pages
+  const ours = async (data: SampleInvoice): Promise<number> => (await render(compiled, { data, format: 'pdf', now })).pages
+  const byHand = (fonts: Fonts) => async (data: SampleInvoice): Promise<number> => (await invoiceByHand(data, fonts, new Date(now))).pages
   const contestants = { 'block model': ours, 'by hand, font parsed once': byHand(plainFonts()), 'by hand, with our font memory too': byHand(ourFonts()) }
   printTable(await compare(contestants, 12, amounts.rounds))
   printTable(await compare(contestants, manyLines, amounts.longRounds))
@@ -43,17 +43,17 @@ async function printSpeed (): Promise<void> {
 }
 
 /** The peers tell no number of pages. */
-function withoutPages (makers: Awaited<ReturnType<typeof peers>>): Record<string, (data: Invoice) => Promise<number>> {
+function withoutPages (makers: Awaited<ReturnType<typeof peers>>): Record<string, (data: SampleInvoice) => Promise<number>> {
   return Object.fromEntries(Object.entries(makers).map(([name, make]) => [name, async (data) => (await make(data)).length > 0 ? 1 : 0]))
 }
 
 type Row = { pages: number, ms: number, 'documents/s': number, 'block model is': string }
 
 /** Runs the contestants in turns, so that a slow moment of the machine meets all of them; each document has other data. */
-async function compare (contestants: Record<string, (data: Invoice) => Promise<number>>, lines: number, rounds: number): Promise<Record<string, Row>> {
+async function compare (contestants: Record<string, (data: SampleInvoice) => Promise<number>>, lines: number, rounds: number): Promise<Record<string, Row>> {
   const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, { total: 0, pages: 0 }]))
   for (let round = -Math.ceil(rounds / 4); round < rounds; round++) {
-    const data = invoiceOf(template.sample, lines, round)
+    const data = sampleInvoiceOf(template.sample, lines, round)
     for (const [name, make] of Object.entries(contestants)) {
       const start = performance.now()
       const pages = await make(data)
@@ -77,7 +77,7 @@ async function poolSpeed (): Promise<Record<string, { 'documents/s': number }>> 
     const work = async (count: number): Promise<void> => {
       await Promise.all(Array.from({ length: count }, async (_, index) => await renderer.render({
         template: { id: template.id, version: 1, digest: template.digest, source: template.source },
-        data: invoiceOf(template.sample, 12, index),
+        data: sampleInvoiceOf(template.sample, 12, index),
         format: 'pdf',
         now
       }, { companyId: index, template: 'shared' })))
@@ -96,7 +96,7 @@ type Memory = { pages: number, ms: number, 'MiB resident at most': number }
 async function printMemory (): Promise<void> {
   const compiled = compileTemplate(template.source)
   const start = performance.now()
-  const { pages } = await render(compiled, { data: invoiceOf(template.sample, 1_500, 1), format: 'pdf', now })
+  const { pages } = await render(compiled, { data: sampleInvoiceOf(template.sample, 1_500, 1), format: 'pdf', now })
   const time = performance.now() - start
   console.log(JSON.stringify({ pages, ms: Math.round(time), 'MiB resident at most': Math.round(process.resourceUsage().maxRSS / 1024) } satisfies Memory))
 }

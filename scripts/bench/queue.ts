@@ -9,14 +9,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createAuthority } from '@dispatch/conformance'
 import { Agent, request } from 'undici'
 import { startChild, type Child } from './support/child.ts'
-import { withDatabase } from './support/database.ts'
+import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { sendRequests } from './support/load.ts'
 import { median } from './support/measure.ts'
-import type { Service } from './support/service.ts'
+import type { RunningService } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
-import { takes, type Receipt, type ToVendor } from './support/vendor.ts'
+import { vendorLatency, type Receipt, type ToVendor } from './support/vendor.ts'
 
 /** SMS that are queued to be drained, that another company's SMS waits behind, and that are queued one by one; how many a vendor takes at a time. */
 const { drained, ahead, pickedUp, vendors } = effort(
@@ -27,7 +27,7 @@ const { drained, ahead, pickedUp, vendors } = effort(
 const many = 1_000
 
 type Vendor = Child<{ url: string }>
-type Bench = { databaseUrl: string, folder: string, vendor: Vendor, company: Child<Service>, other: Child<Service> }
+type Bench = { databaseUrl: string, folder: string, vendor: Vendor, company: Child<RunningService>, other: Child<RunningService> }
 
 async function tell (vendor: Vendor, message: ToVendor): Promise<void> {
   await new Promise<void>((resolve, reject) => vendor.process.send(message, (error) => { if (error === null) resolve(); else reject(error) }))
@@ -48,7 +48,7 @@ async function receiptsOnceThere (vendor: Vendor, amount: number): Promise<Recei
   }
 }
 
-function queue ({ ready: { url, bearer: authorization } }: Child<Service>, amount: number): Promise<void> {
+function queue ({ ready: { url, bearer: authorization } }: Child<RunningService>, amount: number): Promise<void> {
   return sendRequests({ url: `${url}/api/sms?async=true`, body: smsRequest('[<id>]'), authorization }, amount)
 }
 
@@ -114,7 +114,7 @@ async function fairness (bench: Bench): Promise<number> {
 const percent = (part: number): string => `${Math.round(part * 100)} %`
 
 async function withBench (work: (bench: Bench) => Promise<void>): Promise<void> {
-  await withDatabase(async ({ url: databaseUrl }, folder) => {
+  await withBenchDatabase(async ({ url: databaseUrl }, folder) => {
     const authority = await createAuthority()
     const { key, cert } = await authority.issue('127.0.0.1')
     const [trusted = '', keyFile = '', certificate = ''] = ['authority.pem', 'key.pem', 'certificate.pem'].map((name) => join(folder, name))
@@ -122,7 +122,7 @@ async function withBench (work: (bench: Bench) => Promise<void>): Promise<void> 
     process.env['NODE_EXTRA_CA_CERTS'] = trusted
     await using opened = new AsyncDisposableStack()
     const vendor = opened.adopt(await startChild<{ url: string }>('vendor.ts', [keyFile, certificate]), (child) => child.stop())
-    const serve = async (): Promise<Child<Service>> => opened.adopt(await startChild<Service>('service.ts', [databaseUrl, folder, 'unrendered', vendor.ready.url], { DISPATCH_WORKER: 'off' }), (child) => child.stop())
+    const serve = async (): Promise<Child<RunningService>> => opened.adopt(await startChild<RunningService>('service.ts', [databaseUrl, folder, 'unrendered', vendor.ready.url], { DISPATCH_WORKER: 'off' }), (child) => child.stop())
     await work({ databaseUrl, folder, vendor, company: await serve(), other: await serve() })
   })
 }
@@ -134,7 +134,7 @@ await withBench(async (bench) => {
   const limited: Record<string, object> = {}
   for (const places of vendors) {
     const rate = await drain(bench, { places, processes: 1, concurrency: 16 })
-    const ideal = places / takes * 1000
+    const ideal = places / vendorLatency * 1000
     limited[`a vendor that takes ${places} at a time`] = { 'SMS/s': Math.round(rate), ideal, reached: percent(rate / ideal), wanted: '≥ 80 %' }
   }
   printTable(limited)
@@ -146,5 +146,5 @@ await withBench(async (bench) => {
     'one process that works on 16 at a time': { 'SMS/s': Math.round(await drain(bench, { places: many, processes: 1, concurrency: 16 })) }
   })
 
-  printTable({ [`one SMS behind ${ahead} of another company, s`]: { measured: (await fairness(bench)).toFixed(1), 'the others, s': ahead * takes / 1000 } })
+  printTable({ [`one SMS behind ${ahead} of another company, s`]: { measured: (await fairness(bench)).toFixed(1), 'the others, s': ahead * vendorLatency / 1000 } })
 })

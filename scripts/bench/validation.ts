@@ -1,20 +1,20 @@
 /** Validation of an invoice of 3 KB, beside a bare fastify route that echoes the same body through the same schema. */
 import { startChild } from './support/child.ts'
-import { withDatabase } from './support/database.ts'
+import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond } from './support/load.ts'
-import { inTurns, row } from './support/measure.ts'
-import type { Service } from './support/service.ts'
+import { inTurns, benchRow } from './support/measure.ts'
+import type { RunningService } from './support/service.ts'
 import { printTable } from './support/table.ts'
 
 const rounds = effort(7, 1)
 const seconds = 2
 const body = invoiceRequest('2026-0142')
 
-const { bare, bearer, basic } = await withDatabase(async ({ url }, folder) => {
+const { bare, bearer, basic } = await withBenchDatabase(async ({ url }, folder) => {
   const echo = await startChild<{ url: string }>('echo.ts')
-  const service = await startChild<Service>('service.ts', [url, folder])
+  const service = await startChild<RunningService>('service.ts', [url, folder])
   const validate = `${service.ready.url}/api/invoicing/validate`
   try {
     return await inTurns({
@@ -29,7 +29,7 @@ const { bare, bearer, basic } = await withDatabase(async ({ url }, folder) => {
 })
 
 printTable({
-  'bare route': row(bare),
-  'validation, Bearer, of the bare route': row(bearer, { baseline: bare, wanted: 50 }),
-  'validation, Basic, of Bearer': row(basic, { baseline: bearer, wanted: 80 })
+  'bare route': benchRow(bare),
+  'validation, Bearer, of the bare route': benchRow(bearer, { baseline: bare, wanted: 50 }),
+  'validation, Basic, of Bearer': benchRow(basic, { baseline: bearer, wanted: 80 })
 })

@@ -10,10 +10,10 @@ import { openDispatch } from '../../core/store/dispatch/dispatches.ts'
 import { beginAttempt, settleStep } from '../../core/store/dispatch/steps.ts'
 import { createServer } from '../../plugins/app.ts'
 import { readConfig } from '../../plugins/config/config.ts'
-import { compose, type House } from '../../plugins/container.ts'
+import { createApp, type App } from '../../plugins/container.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
-import { prepare } from '../../plugins/config/prepare-database.ts'
-import { withDatabase } from './support/database.ts'
+import { prepareDatabase } from '../../plugins/config/prepare-database.ts'
+import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { printTable } from './support/table.ts'
 
@@ -39,7 +39,7 @@ if (process.send === undefined) await measure()
 else process.once('message', (load: Load) => void generate(load))
 
 async function measure (): Promise<void> {
-  await withDatabase(({ url }, folder) => measureOn(url, folder))
+  await withBenchDatabase(({ url }, folder) => measureOn(url, folder))
 }
 
 async function measureOn (databaseUrl: string, folder: string): Promise<void> {
@@ -47,8 +47,8 @@ async function measureOn (databaseUrl: string, folder: string): Promise<void> {
   writeProvider(join(folder, 'providers/bench'), { ...publicKey.export({ format: 'jwk' }), kid: 'bench', alg: 'PS256' })
   mkdirSync(join(folder, 'data'))
   const config = readConfig({ DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '0', DISPATCH_DATA_DIR: join(folder, 'data'), DISPATCH_PROVIDERS_DIR: `${join(folder, 'providers')}:${fileURLToPath(new URL('../../providers', import.meta.url))}` })
-  const house = await compose(config, { databaseUrl, log: createLogger('error') })
-  await prepare(house)
+  const house = await createApp(config, { databaseUrl, log: createLogger('error') })
+  await prepareDatabase(house)
   const server = await createServer(house, createLogger('error'))
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
 
@@ -143,7 +143,7 @@ function invoice (number: string): object {
 }
 
 /** Accepted steps that the events are about, as dispatches leave them. */
-async function recordTransactions (house: House): Promise<void> {
+async function recordTransactions (house: App): Promise<void> {
   const database = house.get('database')
   const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
   for (let nth = 0; nth < transactions; nth++) {

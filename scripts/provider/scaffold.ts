@@ -7,12 +7,12 @@ import core from '../../core/package.json' with { type: 'json' }
 import { outlines } from './outlines.ts'
 
 /** What a new provider is called, what it does, and where its folder is made. */
-export type Wish = { code: string, service: string, directory: string }
+export type NewProvider = { code: string, service: string, directory: string }
 
 const fitCode = compile(ProviderCode)
 
 /** Writes the folder of a new provider and resolves to its path. Throws an Error with one sentence when there can be none. */
-export async function scaffold ({ code, service, directory }: Wish): Promise<string> {
+export async function scaffoldProvider ({ code, service, directory }: NewProvider): Promise<string> {
   if (!fitCode(code).ok) throw new Error(`"${code}" is no code of a provider: lowercase letters, digits and dashes, 2 to 41 characters, beginning with a letter.`)
   if (!isServiceName(service) || !needsProvider(service)) throw new Error(`"${service}" is no service that a provider does: ${providedNames.join(', ')}.`)
   const folder = join(directory, code)

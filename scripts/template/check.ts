@@ -1,16 +1,16 @@
-import { RenderError, TemplateError, compileTemplate, readTemplateFolder, unread } from '@dispatch/documents'
+import { RenderError, TemplateError, compileTemplate, readTemplateFolder, unreadFields } from '@dispatch/documents'
 import { samplesIn } from './samples.ts'
 
 /** What there is to say about a template, a sentence each: faults keep it from being used, warnings do not. */
-export type Findings = { faults: string[], warnings: string[] }
+export type TemplateFaults = { faults: string[], warnings: string[] }
 
 /** Checks a template's folder and makes its samples in every format; warns of fields of the samples that no block shows. */
-export async function check (folder: string): Promise<Findings> {
+export async function checkTemplateFolder (folder: string): Promise<TemplateFaults> {
   try {
     const template = await readTemplateFolder(folder)
     const { uses } = compileTemplate(template.source)
     await samplesIn(template, new Date())
-    return { faults: [], warnings: Object.entries(template.samples).flatMap(([name, data]) => unread(uses, data).map((field) => `${name}.json: no block shows ${field}.`)) }
+    return { faults: [], warnings: Object.entries(template.samples).flatMap(([name, data]) => unreadFields(uses, data).map((field) => `${name}.json: no block shows ${field}.`)) }
   } catch (error) {
     if (error instanceof TemplateError || error instanceof RenderError) return { faults: error.message.split('\n'), warnings: [] }
     throw error

@@ -2,17 +2,17 @@ import { compileTemplate, render, type CompiledTemplate, type TemplateFolder } f
 import { standalone } from '../../core/templates/preview.ts'
 
 /** A file by its name. */
-export type Files = Readonly<Record<string, string | Uint8Array>>
+export type SampleFiles = Readonly<Record<string, string | Uint8Array>>
 
 /** The samples of a template in every format that it is made for, as files. Throws a RenderError. */
-export async function samplesIn ({ source, samples }: Pick<TemplateFolder, 'source' | 'samples'>, now: Date): Promise<Files> {
+export async function samplesIn ({ source, samples }: Pick<TemplateFolder, 'source' | 'samples'>, now: Date): Promise<SampleFiles> {
   const template = compileTemplate(source)
   const makers = source.documentType === 'E_INVOICE' ? [filesOf, eInvoicesOf] : [filesOf]
   const made = await Promise.all(Object.entries(samples).flatMap(([name, data]) => makers.map((make) => make(template, name, data, now.toISOString()))))
-  return Object.assign({}, ...made) as Files
+  return Object.assign({}, ...made) as SampleFiles
 }
 
-async function filesOf (template: CompiledTemplate, name: string, data: object, now: string): Promise<Files> {
+async function filesOf (template: CompiledTemplate, name: string, data: object, now: string): Promise<SampleFiles> {
   const [pdf, docx, xlsx, mail, message] = await Promise.all([
     render(template, { data, format: 'pdf', now }),
     render(template, { data, format: 'docx', now }),
@@ -30,7 +30,7 @@ async function filesOf (template: CompiledTemplate, name: string, data: object, 
   }
 }
 
-async function eInvoicesOf (template: CompiledTemplate, name: string, data: object, now: string): Promise<Files> {
+async function eInvoicesOf (template: CompiledTemplate, name: string, data: object, now: string): Promise<SampleFiles> {
   const [facturX, ubl, cii] = await Promise.all([
     render(template, { data, format: 'factur-x', now }),
     render(template, { data, format: 'ubl', now }),

@@ -3,8 +3,8 @@ import { leaseTimes } from '@dispatch/core'
 import t from 'tap'
 import { requestLimits } from '../../core/store/db/connections.ts'
 import { usualTimeLimit } from '../../core/host/call/invoke.ts'
-import { nextLook, retryAfter } from '../../core/pipeline/run/retry-policy.ts'
-import { pauses, triedFor } from '../../core/pipeline/run/settle.ts'
+import { reconcileScheduleOf, retryDelayOf } from '../../core/pipeline/run/retry-policy.ts'
+import { settleRetryDelays, settleRetryLimit } from '../../core/pipeline/run/settle.ts'
 
 const page = readFileSync(new URL('../../core/README.md', import.meta.url), 'utf8')
 const [, section = ''] = /## Never lost, never twice\n([\s\S]*?)\n## /.exec(page) ?? []
@@ -17,19 +17,19 @@ function timesIn (what: string): number[] {
 }
 
 void t.test('the figures of the promises are those of the code', (t) => {
-  const { good, renewed, margin } = leaseTimes
+  const { duration: good, renewInterval: renewed, margin } = leaseTimes
   t.strictSame(timesIn('A lease is good for'), [good, renewed])
   t.strictSame(timesIn('Its process sends nothing any more'), [margin])
   const by = { provider: { manifest: { services: { sms: { idempotency: { kind: 'key' } } } } } }
-  const looks = [0, 1, 2, 3].map((looks) => nextLook({ by, service: 'sms', looks } as unknown as Parameters<typeof nextLook>[0]))
+  const looks = [0, 1, 2, 3].map((looks) => reconcileScheduleOf({ by, service: 'sms', looks } as unknown as Parameters<typeof reconcileScheduleOf>[0]))
   t.strictSame(timesIn('A step in doubt is looked at'), [...looks.map(({ after }) => after), looks[0]?.last])
   t.strictSame(timesIn('That a vendor has nothing counts'), [usualTimeLimit])
   // The step whose jitter is in the middle.
-  const tries = [0, 1, 2, 3, 4, 5, 6].map((tries) => retryAfter({ stepId: '7fff', tries }))
+  const tries = [0, 1, 2, 3, 4, 5, 6].map((tries) => retryDelayOf({ stepId: '7fff', tries }))
   t.strictSame(timesIn('What was not sent is tried again'), tries.flatMap((after) => after === undefined ? [] : Math.round(after)))
   // For a place among its company's connections, and for the connection.
   t.strictSame(timesIn('A try to record it fails'), [2 * requestLimits.connect / 1000, requestLimits.answer / 1000])
-  t.equal(pauses.length, 7)
-  t.strictSame(timesIn('What came of a call is recorded'), [pauses.reduce((sum, pause) => sum + pause, 0) / 1000, triedFor / 1000])
+  t.equal(settleRetryDelays.length, 7)
+  t.strictSame(timesIn('What came of a call is recorded'), [settleRetryDelays.reduce((sum, pause) => sum + pause, 0) / 1000, settleRetryLimit / 1000])
   t.end()
 })

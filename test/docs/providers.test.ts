@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import * as contract from '@dispatch/core/provider'
-import { rules, runConformance } from '@dispatch/conformance'
+import { conformanceRules, runConformance } from '@dispatch/conformance'
 import t from 'tap'
 import { loadProvider } from '../../core/host/load/load.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
@@ -70,7 +70,10 @@ await t.test('the whole example of the guide passes the kit, with nothing left o
 })
 
 /** The types whose fields an integrator writes or is given. */
-const described = [['definition', 'ProviderDefinition'], ['definition', 'ServiceDefinition'], ['context', 'Context'], ['sign-in', 'SignInFields'], ['webhook', 'Webhook']] as const
+const described = [
+  ['manifest/definition', 'ProviderDefinition'], ['manifest/definition', 'ServiceDefinition'], ['call/context', 'Context'],
+  ['http/sign-in', 'SignInFields'], ['webhook/webhook', 'Webhook']
+] as const
 
 /** The fields of a type, as its source names them. */
 function fieldsOf (file: string, type: string): string[] {
@@ -108,7 +111,7 @@ await t.test('every block of the guide is run, and every name of the contract st
 })
 
 await t.test('the guide names every rule of the kit', (t) => {
-  const named = Object.fromEntries([...page.matchAll(/^\| `(\w+)` \| ([^|]+) \|$/gm)].filter(([, rule = '']) => Object.hasOwn(rules, rule)).map(([, rule = '', text = '']) => [rule, text]))
-  t.strictSame(named, { ...rules })
+  const named = Object.fromEntries([...page.matchAll(/^\| `(\w+)` \| ([^|]+) \|$/gm)].filter(([, rule = '']) => Object.hasOwn(conformanceRules, rule)).map(([, rule = '', text = '']) => [rule, text]))
+  t.strictSame(named, { ...conformanceRules })
   t.end()
 })

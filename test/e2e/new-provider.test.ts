@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { cpSync, existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { runConformance, type Received } from '@dispatch/conformance'
+import { runConformance, type ReceivedRequest } from '@dispatch/conformance'
 import t from 'tap'
 import { directory } from '../fixtures/providers/folders.ts'
 import { has } from '../support/matching.ts'
@@ -10,7 +10,7 @@ import { vendorOf } from '../support/vendor.ts'
 import { root } from './support/process.ts'
 
 /** A folder of an integrator as it came, and what is dispatched through it. `sent` is what its vendor must have got of a dispatch. */
-type Newcomer = { code: string, service: string, request: () => Record<string, unknown>, sent: (received: Received, answer: Answer) => [found: unknown, wanted: unknown] }
+type Newcomer = { code: string, service: string, request: () => Record<string, unknown>, sent: (received: ReceivedRequest, answer: Answer) => [found: unknown, wanted: unknown] }
 
 const newcomers: Newcomer[] = [
   {

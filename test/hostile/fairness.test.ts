@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { Parts } from '../../plugins/container.ts'
-import { fairness, type Fairness } from '../../plugins/hooks/admission-control.ts'
+import type { AppDependencies } from '../../plugins/container.ts'
+import { admissionLimits, type AdmissionLimits } from '../../plugins/hooks/admission-control.ts'
 import { contains, has } from '../support/matching.ts'
 import { createGate, quickRenderer } from '../plugins/support/parts.ts'
 import { admin, invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
@@ -11,17 +11,17 @@ import { admin, invoiceRequest, startService, type Answer, type Login } from '..
 const hour = 3_600_000
 
 /** A service where nobody gives up a turn before the answer, unless told; documents are begun, and made once the gate is open. */
-async function open (t: Test, changes: Partial<Fairness>) {
+async function open (t: Test, changes: Partial<AdmissionLimits>) {
   const gate = createGate()
   let begun = 0
-  const renderer: Parts['renderer'] = {
+  const renderer: AppDependencies['renderer'] = {
     ...quickRenderer,
     render (job) {
       begun++
       return gate.pass().then(() => quickRenderer.render(job))
     }
   }
-  const service = await startService(t, { parts: { renderer, fairness: { ...fairness, turn: hour, ...changes } } })
+  const service = await startService(t, { parts: { renderer, fairness: { ...admissionLimits, holdTime: hour, ...changes } } })
   const dispatch = (login?: Login): Promise<Answer> => service.send('POST', '/api/invoicing', { body: invoiceRequest() }, login)
   const read = (login?: Login): Promise<Answer> => service.send('GET', '/api/v1/credits', {}, login)
   return { ...service, gate, dispatch, read, begun: () => begun }
@@ -39,7 +39,7 @@ function basic ({ email, password }: Login): string {
 }
 
 await t.test('requests of a company wait for each other, a bounded number of them, and nobody else waits for them', async (t) => {
-  const { gate, dispatch, read, company, begun } = await open(t, { atOnce: 2, waiting: 2 })
+  const { gate, dispatch, read, company, begun } = await open(t, { concurrentRequests: 2, queueLength: 2 })
   const { admin: other } = await company('other')
   const first = [dispatch(), dispatch()]
   await until(() => begun() === 2)
@@ -59,7 +59,7 @@ await t.test('requests of a company wait for each other, a bounded number of the
 })
 
 await t.test('what is long under way waits for something else, and gives up its turn', async (t) => {
-  const { gate, dispatch, begun } = await open(t, { atOnce: 1, turn: 20 })
+  const { gate, dispatch, begun } = await open(t, { concurrentRequests: 1, holdTime: 20 })
   const both = [dispatch(), dispatch()]
   await until(() => begun() === 2)
   gate.open()
@@ -67,7 +67,7 @@ await t.test('what is long under way waits for something else, and gives up its 
 })
 
 await t.test('who has gone when it is their turn is not worked for', async (t) => {
-  const { url, gate, dispatch, begun } = await open(t, { atOnce: 1 })
+  const { url, gate, dispatch, begun } = await open(t, { concurrentRequests: 1 })
   const first = dispatch()
   await until(() => begun() === 1)
   const impatient = new AbortController()
@@ -82,7 +82,7 @@ await t.test('who has gone when it is their turn is not worked for', async (t) =
 })
 
 await t.test('large bodies of a company are read one after the other, beside small ones and those of others', async (t) => {
-  const { url, send, company } = await open(t, { atOnce: 10, large: 10_000, largeAtOnce: 1, largePace: 1e9 })
+  const { url, send, company } = await open(t, { concurrentRequests: 10, largeBodyBytes: 10_000, concurrentLargeBodies: 1, largeBodyDrainRate: 1e9 })
   const { admin: other } = await company('other')
   const body = JSON.stringify({ padding: 'x'.repeat(20_000) })
   const validate = (text: string, login?: Login): Promise<Answer> => send('POST', '/api/sms/validate', { body: text }, login)
@@ -104,7 +104,7 @@ await t.test('large bodies of a company are read one after the other, beside sma
 await t.test('a large body keeps its place for as long as its bytes are worth, an upload has none, and at the end of the service nobody waits', async (t) => {
   const waiting: Promise<Answer>[] = []
   await t.test('while it serves', async (t) => {
-    const { send, url } = await open(t, { atOnce: 10, large: 1000, largeAtOnce: 1, largePace: 1e-3 })
+    const { send, url } = await open(t, { concurrentRequests: 10, largeBodyBytes: 1000, concurrentLargeBodies: 1, largeBodyDrainRate: 1e-3 })
     const large = { body: { padding: 'x'.repeat(2000) } }
     t.equal((await send('POST', '/api/sms/validate', large)).status, 400)
     waiting.push(send('POST', '/api/sms/validate', large))
@@ -117,7 +117,7 @@ await t.test('a large body keeps its place for as long as its bytes are worth, a
 })
 
 await t.test('who is refused again and again is cut off, and nobody else at the same address', async (t) => {
-  const { send, read, company } = await open(t, { refusals: { burst: 2, every: hour, longest: 0 } })
+  const { send, read, company } = await open(t, { tarpit: { burst: 2, every: hour, longest: 0 } })
   const { member, admin: colleague } = await company('refused')
   const unknown = (): Promise<Answer> => send('GET', '/healthz', {}, null)
   t.same(await statuses([unknown(), unknown()]), [401, 401])
@@ -131,7 +131,7 @@ await t.test('who is refused again and again is cut off, and nobody else at the 
 await t.test('a refusal that waits is answered when the service stops', async (t) => {
   const waiting: Promise<Response>[] = []
   await t.test('while it serves', async (t) => {
-    const { url, send } = await open(t, { refusals: { burst: 1, every: hour / 2, longest: hour } })
+    const { url, send } = await open(t, { tarpit: { burst: 1, every: hour / 2, longest: hour } })
     t.equal((await send('GET', '/healthz', {}, null)).status, 401)
     waiting.push(fetch(`${url}/healthz`))
     t.equal(await Promise.race([...waiting, pause(100, 'waits')]), 'waits')

@@ -1,5 +1,5 @@
 import { chains, listProviderState } from '@dispatch/core'
-import type { Check } from '@dispatch/common'
+import type { Validator } from '@dispatch/common'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
@@ -14,7 +14,7 @@ const service = await startService(t)
 const company = await service.company('fuzz', { credits: 1_000_000 })
 const { body: api } = await service.send('GET', '/openapi.json')
 
-type Operation = { method: string, path: string, seeds: fc.Arbitrary<unknown> | undefined, query: { name: string, schema: Schema }[], named: readonly [name: string, example: string][], answers: ReadonlyMap<number, Check<unknown> | undefined> }
+type Operation = { method: string, path: string, seeds: fc.Arbitrary<unknown> | undefined, query: { name: string, schema: Schema }[], named: readonly [name: string, example: string][], answers: ReadonlyMap<number, Validator<unknown> | undefined> }
 type Schema = Readonly<Record<string, any>>
 
 const follow = (part: any): any => resolved(api, part)
@@ -66,7 +66,7 @@ function fitting (found: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-function checkOf (content: Schema | undefined): Check<unknown> | undefined {
+function checkOf (content: Schema | undefined): Validator<unknown> | undefined {
   if (content === undefined) return undefined
   return compiled(content['schema'])
 }

@@ -116,7 +116,7 @@ await t.test('an answer that is not taken is cut off, and what it was read from 
 })
 
 await t.test('a large answer may take as long as its bytes need on a slow line', async (t) => {
-  const { url } = await bareServer(t, { ...limits, slowest: 1024 })
+  const { url } = await bareServer(t, { ...limits, minBytesPerSecond: 1024 })
   const slow = await open(url)
   slow.socket.pause()
   slow.socket.write('GET /large?size=20000000 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')

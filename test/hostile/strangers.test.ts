@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { fairness } from '../../plugins/hooks/admission-control.ts'
+import { admissionLimits } from '../../plugins/hooks/admission-control.ts'
 import { has } from '../support/matching.ts'
 import { admin, startService, type Answer } from '../support/service.ts'
 import { createGate } from '../plugins/support/parts.ts'
@@ -32,8 +32,8 @@ await t.test('strangers take turns, a few in all; neither companies nor probes w
   const service = await startService(t, {
     config: { trustedProxies: ['127.0.0.1'] },
     parts: {
-      fairness: { ...fairness, turn: 3_600_000, strangersAtOnce: 3, strangersOfAddress: 2, waiting: 2, refusals: { ...fairness.refusals, burst: 1000 } },
-      links: { sign: () => '', read: () => undefined },
+      fairness: { ...admissionLimits, holdTime: 3_600_000, concurrentAnonymous: 3, concurrentAnonymousPerAddress: 2, queueLength: 2, tarpit: { ...admissionLimits.tarpit, burst: 1000 } },
+      links: { sign: () => '', verify: () => undefined },
       authentication: {
         authenticate: () => Promise.resolve({ userId: 2, companyId: 2, email: admin.email, role: 'admin', services: ['*'] }),
         login: async () => { begun++; await gate.pass(); return { token: 'x', userId: 2, companyId: 2 } },

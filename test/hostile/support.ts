@@ -6,14 +6,14 @@ import fastify, { type RouteOptions } from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import type { Test } from 'tap'
 import { app } from '../../plugins/app.ts'
-import type { House } from '../../plugins/container.ts'
+import type { App } from '../../plugins/container.ts'
 import { has } from '../support/matching.ts'
 import type { Answer, TestService } from '../support/service.ts'
 
 export type Row = Record<string, string | null>
 
 /** The tables of the database, with whether their rows belong to companies. */
-export async function tablesOf (house: House): Promise<{ name: string, ofCompanies: boolean }[]> {
+export async function tablesOf (house: App): Promise<{ name: string, ofCompanies: boolean }[]> {
   const { rows } = await sql<{ name: string, ofCompanies: boolean }>`
     select table_name as name, exists (select from information_schema.columns as own
       where own.table_schema = 'public' and own.table_name = tables.table_name and column_name = 'company_id') as "ofCompanies"
@@ -22,7 +22,7 @@ export async function tablesOf (house: House): Promise<{ name: string, ofCompani
 }
 
 /** Every row of every table as JSON text; with a company, only those of its own. */
-export async function dump (house: House, companyId?: number): Promise<Record<string, string[]>> {
+export async function dump (house: App, companyId?: number): Promise<Record<string, string[]>> {
   const tables = (await tablesOf(house)).filter(({ ofCompanies }) => companyId === undefined || ofCompanies)
   const entries = await Promise.all(tables.map(async ({ name }) => [name, await rowsOf(house.get('database').owner, name, companyId)] as const))
   return Object.fromEntries(entries)
@@ -35,7 +35,7 @@ async function rowsOf (queries: Kysely<any>, table: string, companyId: number | 
 }
 
 /** All that requests can leave behind: the rows of the database and the names of the files. */
-export async function traces (house: House): Promise<unknown> {
+export async function traces (house: App): Promise<unknown> {
   const folder = join(house.get('config').dataDirectory, 'files')
   return { rows: await dump(house), files: await readdir(folder, { recursive: true }).catch(() => []) }
 }
@@ -43,7 +43,7 @@ export async function traces (house: House): Promise<unknown> {
 export type Route = { method: string, url: string, public: boolean }
 
 /** Every route of the service, hidden ones too. */
-export async function routesOf (house: House): Promise<Route[]> {
+export async function routesOf (house: App): Promise<Route[]> {
   const routes: RouteOptions[] = []
   const server = fastify({ exposeHeadRoutes: false })
   server.addHook('onRoute', (route) => { routes.push(route) })

@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap'
-import { createWorkshop } from '../../core/packages/documents/threads/template-workers.ts'
+import { createTemplateWorkers } from '../../core/packages/documents/threads/template-workers.ts'
 import { contains, has, lacks, type Pattern } from '../support/matching.ts'
 import { letter, letterYaml } from '../plugins/support/templates.ts'
 import { startService, type Answer, type Login } from '../support/service.ts'
 import { hasNoFault, isError } from './support.ts'
 
-const workshop = createWorkshop({ timeLimits: { inspect: 3, check: 2, render: 3, flatten: 3 } })
-const service = await startService(t, { parts: { workshop } })
+const workshop = createTemplateWorkers({ timeLimits: { inspect: 3, check: 2, render: 3, flatten: 3 } })
+const service = await startService(t, { parts: { templateWorkers: workshop } })
 const { admin, companyId } = await service.company('hostile')
 const { admin: other } = await service.company('peaceful')
 const send = (method: string, path: string, body?: unknown, login: Login = admin): Promise<Answer> => service.send(method, path, body === undefined ? {} : { body }, login)

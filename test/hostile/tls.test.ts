@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
-import { readPair, secureOptions, watchPair } from '../../plugins/server/tls.ts'
+import { readCertificatePair, secureOptions, watchCertificatePair } from '../../plugins/server/tls.ts'
 import { transportLimits } from '../../plugins/server/transport-limits.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { certificateFiles, fetchSecurely, handshake } from '../support/secure.ts'
@@ -16,7 +16,7 @@ import { quickRenderer } from '../plugins/support/parts.ts'
 import { hasNoFault } from './support.ts'
 
 const { authority, config, write } = await certificateFiles(t)
-const service = await startService(t, { config, parts: { renderer: quickRenderer, transportLimits: { ...transportLimits, handshake: 200, look: 50, renewal: 50 } } })
+const service = await startService(t, { config, parts: { renderer: quickRenderer, transportLimits: { ...transportLimits, handshake: 200, checkInterval: 50, renewal: 50 } } })
 const port = Number(new URL(service.url).port)
 const { ca } = authority
 const authorization = { authorization: `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}` }
@@ -75,12 +75,12 @@ await t.test('plain HTTP on the same port, and half a handshake, come to nothing
 })
 
 await t.test('a renewed certificate is used for the next connection, without a restart and without a word to those that are open', async (t) => {
-  const pair = await readPair(config.tls!)
+  const pair = await readCertificatePair(config.tls!)
   const used: string[] = []
   const told: unknown[] = []
   const log = { info: (_: object, message: string) => told.push(message), warn: ({ err }: { err?: Error }) => told.push(err?.message) }
   let time = new Date()
-  const renewal = watchPair({ files: config.tls!, current: pair, use: ({ cert }) => { used.push(cert) }, log, now: () => time, every: 20 })
+  const renewal = watchCertificatePair({ files: config.tls!, current: pair, use: ({ cert }) => { used.push(cert) }, log, now: () => time, every: 20 })
   t.teardown(renewal.stop)
   await renewal.look()
   t.same([used, told], [[], []], 'the same files are no renewal')
@@ -127,8 +127,8 @@ await t.test('the service itself takes what was renewed', async (t) => {
 
 await t.test('a pair that cannot be used is refused in one sentence', async (t) => {
   const { cert, key } = config.tls!
-  await t.rejects(readPair({ cert: `${cert}x`, key }), { name: 'CertificateError', message: `${cert}x cannot be read (ENOENT).` })
-  await t.rejects(readPair({ cert: key, key: cert }), { name: 'CertificateError', message: /cannot be used together \(.*\): they must be a pair in PEM/ })
+  await t.rejects(readCertificatePair({ cert: `${cert}x`, key }), { name: 'CertificateError', message: `${cert}x cannot be read (ENOENT).` })
+  await t.rejects(readCertificatePair({ cert: key, key: cert }), { name: 'CertificateError', message: /cannot be used together \(.*\): they must be a pair in PEM/ })
 })
 
 const sslscan = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'sslscan')).find((path) => existsSync(path))

@@ -1,6 +1,6 @@
 import { addJobs, createJobs, openQueue, type Queue } from '@dispatch/core'
 import t from 'tap'
-import { compose } from '../../plugins/container.ts'
+import { createApp } from '../../plugins/container.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
@@ -93,7 +93,7 @@ await t.test('what has not begun can be cancelled, once: it holds nothing any mo
   t.strictSame(await credits(), before)
   has(t, await cancel(), { status: 409, body: { error: 'conflict', message: /cancelled/ } })
   has(t, await events(dispatchId, 'cancelled'), [{ actor: { kind: 'user', userId: Number } }])
-  await house.get('pipeline').take({ companyId: 2, dispatchId })
+  await house.get('pipeline').runQueued({ companyId: 2, dispatchId })
   t.strictSame(await timeline(dispatchId), ['planned', 'cancelled'])
 })
 
@@ -107,7 +107,7 @@ await t.test('an operator reads what waits; nobody else does', async (t) => {
 })
 
 await t.test('a worker of its own does what waits', async (t) => {
-  const worker = await compose({ ...house.get('config'), works: true }, { databaseUrl, log: createLogger('silent'), renderer: quickRenderer })
+  const worker = await createApp({ ...house.get('config'), works: true }, { databaseUrl, log: createLogger('silent'), renderer: quickRenderer })
   for (const dispatchId of waiting) await until(`${dispatchId} is done`, async () => (await read(dispatchId)).status === 'succeeded')
   await worker.close()
   const charged = (await Promise.all(waiting.map(read))).map(({ creditsCharged }) => creditsCharged as number).reduce((sum, charged) => sum + charged)

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { listCompaniesDue, tellWarnings, type Queue } from '@dispatch/core'
+import { listCompaniesDue, sendCreditWarnings, type Queue } from '@dispatch/core'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
@@ -26,7 +26,7 @@ const dispatch = async (login: Login, more: Record<string, unknown> = {}): Promi
 const stateOf = async (companyId: number) => (await owner.selectFrom('credits').select(['warning', 'warnings']).where('company_id', '=', companyId).executeTakeFirstOrThrow())
 
 /** As the sweep of any process does. */
-const tell = (queue: Pick<Queue, 'send'> = house.get('queue')): Promise<void> => tellWarnings({ database: house.get('database'), queue, now: () => new Date(), newId: randomUUIDv7 })
+const tell = (queue: Pick<Queue, 'send'> = house.get('queue')): Promise<void> => sendCreditWarnings({ database: house.get('database'), queue, now: () => new Date(), newId: randomUUIDv7 })
 
 await t.test('a company is everything by default: reachable from everywhere, never warned', async (t) => {
   const { companyId, admin } = await service.company('by-default')

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { deferredStates } from '../../core/contract/states.ts'
-import { actOn } from '../../core/pipeline/run/deferred.ts'
+import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
@@ -51,7 +51,7 @@ await t.test('one whose provider stays away is told when the last try has failed
   t.strictSame(await callbacks(dispatchId), ['esign.completed'])
   const { company_id: companyId, step_id: stepId } = await owner.updateTable('steps').set({ tries: 6 }).where('dispatch_id', '=', dispatchId).where('deferred_on', 'is not', null).returning(['company_id', 'step_id']).executeTakeFirstOrThrow()
   await until('its last try has failed', async () => {
-    await actOn(house.get('running'), { companyId, dispatchId, stepId }).catch(() => undefined)
+    await runDeferredAction(house.get('running'), { companyId, dispatchId, stepId }).catch(() => undefined)
     return (await lastStep(dispatchId)).deferredState === 'failed'
   })
   t.strictSame(await callbacks(dispatchId), ['esign.completed', 'deferred.failed'])

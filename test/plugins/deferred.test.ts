@@ -1,7 +1,7 @@
 import type { Format, Rendered } from '@dispatch/documents'
 import { unavailable } from '@dispatch/core/provider'
 import t from 'tap'
-import { actOn } from '../../core/pipeline/run/deferred.ts'
+import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
@@ -46,7 +46,7 @@ const becomes = (dispatchId: string, status: string, reading?: Reading): Promise
 /** Its next try, now. */
 async function tryAgain (dispatchId: string): Promise<void> {
   const { company_id: companyId, step_id: stepId } = await owner.selectFrom('steps').select(['company_id', 'step_id']).where('dispatch_id', '=', dispatchId).where('deferred_on', 'is not', null).executeTakeFirstOrThrow()
-  await actOn(house.get('running'), { companyId, dispatchId, stepId })
+  await runDeferredAction(house.get('running'), { companyId, dispatchId, stepId })
 }
 t.beforeEach(() => { [closed, archived] = [false, 0] })
 

@@ -2,10 +2,10 @@ import { createBreakers } from '@dispatch/core'
 import t from 'tap'
 import { reconcile } from '../../core/pipeline/recover/reconcile.ts'
 import { createLeases } from '../../core/pipeline/run/leases.ts'
-import { sweepOnce } from '../../core/work/queue/dispatch-worker.ts'
+import { sweepDispatches } from '../../core/work/queue/dispatch-worker.ts'
 import type { Queue } from '../../core/work/queue/queue.ts'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
-import { compose } from '../../plugins/container.ts'
+import { createApp } from '../../plugins/container.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
 import { stageVendor, type Act } from '../core/work/staged-vendor.ts'
 import { until } from '../core/work/support.ts'
@@ -37,7 +37,7 @@ const { company_id: companyId } = await owner.selectFrom('users').select('compan
 const callbackUrl = 'https://receiver.example.com/hook'
 const ask = (path: 'invoicing' | 'invoicing/sms' | 'esign' | 'postal' | 'esign/sms', query: string, more: object = {}): Promise<Answer> =>
   send('POST', `/api/${path}${query}`, { body: { ...chainBody(path.split('/') as never, invoiceRequest()['template']), callbackUrl, ...more } })
-const take = (dispatchId: string): Promise<void> => house.get('pipeline').take({ companyId, dispatchId })
+const take = (dispatchId: string): Promise<void> => house.get('pipeline').runQueued({ companyId, dispatchId })
 /** Queues an invoice, of which the vendor makes this. */
 async function queued (acts: Act[], path: 'invoicing' | 'invoicing/sms' = 'invoicing', more: object = {}): Promise<string> {
   stage.acts = acts
@@ -127,7 +127,7 @@ await t.test('a dispatch whose process was killed is called back, whoever waited
   const survivor = { ...house.get('running'), leases: createLeases({ database: house.get('database'), newId: house.get('newId'), now: clock.now, log: house.get('log') }) }
   t.teardown(() => survivor.leases.close())
   await owner.updateTable('dispatches').set({ leased_until: new Date(clock.now().getTime() - 1) }).where('dispatch_id', '=', dispatchId).execute()
-  await sweepOnce(survivor, { send: () => Promise.resolve() } as unknown as Queue)
+  await sweepDispatches(survivor, { send: () => Promise.resolve() } as unknown as Queue)
   has(t, await read(dispatchId), { status: 'uncertain' })
   t.strictSame(await callbacks(dispatchId), ['dispatch.uncertain'])
   stage.release()
@@ -143,7 +143,7 @@ await t.test('without a callbackUrl nobody is called', async (t) => {
 })
 
 await t.test('what becomes of contracts and letters is called back for all that gave a callbackUrl, each move once', async (t) => {
-  const worker = await compose({ ...house.get('config'), works: true }, { databaseUrl, log: createLogger('silent'), ...parts })
+  const worker = await createApp({ ...house.get('config'), works: true }, { databaseUrl, log: createLogger('silent'), ...parts })
   const tell = (dispatchId: string, status: string): Promise<Answer> => send('POST', '/api/v1/simulator/events', { body: { dispatchId, status } })
   const moves: [string, string[], string[]][] = [
     ['esign', ['viewed', 'viewed', 'started', 'completed'], ['esign.viewed', 'esign.completed']],

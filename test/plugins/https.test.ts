@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { transportLimits } from '../../plugins/server/transport-limits.ts'
-import { createPlainListener } from '../../plugins/server/http-refusal-server.ts'
-import { createWays } from '../../plugins/hooks/https.ts'
+import { createHttpRefusalServer } from '../../plugins/server/http-refusal-server.ts'
+import { createConnectionClassifier } from '../../plugins/hooks/https.ts'
 import { requireHttps } from '../../plugins/config/config-transport.ts'
 import { isError } from '../hostile/support.ts'
 import { contains, lacks } from '../support/matching.ts'
@@ -96,7 +96,7 @@ await t.test('who a client is, a listed proxy alone says', async (t) => {
 })
 
 await t.test('an IPv4 proxy is known by its address inside IPv6', (t) => {
-  const way = createWays({ environment: 'production', host: '0.0.0.0', trustedProxies: ['10.0.0.0/8', 'fd00::/8'] })
+  const way = createConnectionClassifier({ environment: 'production', host: '0.0.0.0', trustedProxies: ['10.0.0.0/8', 'fd00::/8'] })
   const from = (remoteAddress: string | undefined) => way({ socket: { remoteAddress }, headers: { 'x-forwarded-proto': 'https' } } as never)
   for (const [address, expected] of [['::ffff:10.1.2.3', 'encrypted'], ['fd00::1', 'encrypted'], ['::ffff:11.1.2.3', 'plain'], ['fe00::1', 'plain'], [undefined, 'plain']] as const) t.equal(from(address), expected, address ?? 'none')
   t.end()
@@ -112,7 +112,7 @@ await t.test('production does not begin without a way to HTTPS', (t) => {
 })
 
 await t.test('the listener for plain HTTP refuses every request, and redirects nobody', async (t) => {
-  const plain = createPlainListener({ ...transportLimits, head: 200, look: 50, connectionsOfAddress: 5 })
+  const plain = createHttpRefusalServer({ ...transportLimits, head: 200, checkInterval: 50, connectionsOfAddress: 5 })
   await once(plain.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => plain.close())
   const { port } = plain.address() as AddressInfo

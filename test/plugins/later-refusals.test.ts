@@ -4,14 +4,14 @@ import t from 'tap'
 import { openDispatch } from '../../core/store/dispatch/dispatches.ts'
 import { beginAttempt, settleStep } from '../../core/store/dispatch/steps.ts'
 import { verifiersOf } from '../../core/host/webhook/webhook.ts'
-import { createSigningKey, signDelivery } from '../../core/host/webhook/sign.ts'
+import { createVendorSigningKey, signDelivery } from '../../core/host/webhook/sign.ts'
 import { createSimulatedVendor } from '../../plugins/routes/simulated-vendor.ts'
 import { until } from '../core/work/support.ts'
 import { has } from '../support/matching.ts'
 import { readingOf } from '../support/reading.ts'
 import { startService } from '../support/service.ts'
 
-const key = createSigningKey('vendor-1')
+const key = createVendorSigningKey('vendor-1')
 const endpoint = 'maileva:password-of-the-endpoint'
 const vendor = createSimulatedVendor({ endpointAuth: { MAILEVA: endpoint }, now: () => new Date() })
 // The keys of every vendor are the test's: what a vendor signs cannot be had here.

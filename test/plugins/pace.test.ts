@@ -1,9 +1,9 @@
 import t from 'tap'
-import { createPace } from '../../plugins/hooks/throttle.ts'
+import { createThrottle } from '../../plugins/hooks/throttle.ts'
 
 void t.test('a few come at once, those after them at an even pace', (t) => {
   const clock = { time: 1000 }
-  const pace = createPace({ burst: 3, every: 100, longest: 200, now: () => clock.time })
+  const pace = createThrottle({ burst: 3, every: 100, longest: 200, now: () => clock.time })
   t.same([1, 2, 3, 4, 5, 6, 7].map(() => pace('a')), [0, 0, 0, 100, 200, undefined, undefined], 'beyond the longest they are not counted')
   t.equal(pace('b'), 0, 'each client has a pace of its own')
   clock.time += 100
@@ -15,7 +15,7 @@ void t.test('a few come at once, those after them at an even pace', (t) => {
 
 void t.test('who was forgotten was in time', (t) => {
   const clock = { time: 0 }
-  const pace = createPace({ burst: 2, every: 100, longest: 1000, now: () => clock.time })
+  const pace = createThrottle({ burst: 2, every: 100, longest: 1000, now: () => clock.time })
   for (let count = 0; count < 8; count++) pace('late')
   clock.time = 250
   t.same([pace('other'), pace('late')], [0, 450], 'it is behind still')

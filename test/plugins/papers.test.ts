@@ -1,7 +1,7 @@
 import type { Format, Rendered, RenderJob } from '@dispatch/documents'
 import type { ServiceName } from '@dispatch/core'
 import t from 'tap'
-import type { Paper } from '../../core/packages/documents/model/paper.ts'
+import type { PaperSize } from '../../core/packages/documents/model/paper.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
 import { invoiceRequest, startService } from '../support/service.ts'
@@ -15,7 +15,7 @@ await providers.add('european', { of: 'postal', service: `${services}, papers: [
 await providers.add('both', { of: 'postal', service: `${services}, papers: ['A4', 'Letter']` }, accepts)
 
 /** What was rendered, by the format and the paper. */
-const rendered: (Paper | undefined)[] = []
+const rendered: (PaperSize | undefined)[] = []
 const renderer = {
   ...quickRenderer,
   render<F extends Format> (job: RenderJob<F>): Promise<Rendered<F>> {
@@ -33,14 +33,14 @@ const american = { name: 'Ada', address: '185 Berry St', city: 'San Francisco', 
 const french = { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '75002', country: 'FR' }
 const letter = (recipient: object, providerName: string): Record<string, unknown> => ({ postal: { recipient, providerName } })
 
-async function paperOf (path: readonly ServiceName[], more: Record<string, unknown>): Promise<Paper | undefined> {
+async function paperOf (path: readonly ServiceName[], more: Record<string, unknown>): Promise<PaperSize | undefined> {
   const { status, body } = await send('POST', `/api/${path.join('/')}`, { body: chainBody(path, invoiceRequest()['template'], more) })
   if (status !== 200) throw new Error(JSON.stringify(body))
   return rendered.at(-1)
 }
 
 await t.test('a letter is made for what its provider prints on, else for the paper of the country that it goes to', async (t) => {
-  const table: [providerName: string, recipient: object, paper: Paper][] = [
+  const table: [providerName: string, recipient: object, paper: PaperSize][] = [
     ['american', american, 'Letter'], ['american', french, 'Letter'], ['european', american, 'A4'],
     ['both', american, 'Letter'], ['both', french, 'A4'], ['simulator', american, 'Letter'], ['simulator', french, 'A4']
   ]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { demo } from '@dispatch/core'
 import t from 'tap'
 import { openKeyring } from '../../plugins/config/master-keys.ts'
-import { prepare } from '../../plugins/config/prepare-database.ts'
+import { prepareDatabase } from '../../plugins/config/prepare-database.ts'
 import { refuseDevelopmentDefaults } from '../../plugins/config/production-checks.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { lacks } from '../support/matching.ts'
@@ -20,16 +20,16 @@ await t.test('a database that was filled for development is refused, until nobod
   const { house } = await startService(t, { config: { environment: 'production' }, parts: { renderer: quickRenderer } })
   const disable = (email: string) => house.get('database').owner.updateTable('users').set({ disabled_at: new Date() }).where('email', '=', email).execute()
   for (const { email } of [demo.admin, demo.operator]) {
-    await t.rejects(prepare(house), { name: 'ConfigError', message: `The database was filled for development: everybody knows its account ${email}; use another database, or disable the account first.` })
+    await t.rejects(prepareDatabase(house), { name: 'ConfigError', message: `The database was filled for development: everybody knows its account ${email}; use another database, or disable the account first.` })
     await disable(email)
   }
-  await prepare(house)
+  await prepareDatabase(house)
 })
 
 await t.test('a database of its own is taken, and nothing is put into it', async (t) => {
   const { url: databaseUrl } = await testDatabase(t)
   const { house } = await startService(t, { databaseUrl, config: { environment: 'production' }, parts: { renderer: quickRenderer } })
-  await prepare(house)
+  await prepareDatabase(house)
   for (const table of ['companies', 'users', 'configurations'] as const) t.same(await house.get('database').owner.selectFrom(table).selectAll().execute(), [], table)
 })
 

@@ -2,7 +2,7 @@ import { createBreakers } from '@dispatch/core'
 import type { Format, Rendered } from '@dispatch/documents'
 import { refused, unavailable } from '@dispatch/core/provider'
 import t from 'tap'
-import { loadRun } from '../../core/pipeline/run/rehydrate.ts'
+import { rehydrateRun } from '../../core/pipeline/run/rehydrate.ts'
 import { replacementOf } from '../../core/pipeline/recover/replacement.ts'
 import { ownDocument } from '../../core/pipeline/run/steps.ts'
 import { findDispatch } from '../../core/store/dispatch/dispatch-views.ts'
@@ -222,7 +222,7 @@ await t.test('a retry that nobody waits for is queued, and holds its price meanw
   t.strictSame(body, { success: true, dispatchId, status: 'queued', statusUrl: `https://dispatch.example.com/api/v1/dispatches/${dispatchId}`, metadata: {} })
   t.strictSame(await credits(), { ...before, held: before.held + 5 })
   has(t, await retry(dispatchId), { status: 409 })
-  await house.get('pipeline').take({ companyId, dispatchId })
+  await house.get('pipeline').runQueued({ companyId, dispatchId })
   has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 6 })
   t.strictSame(await credits(), { balance: before.balance - 5, held: before.held })
 })
@@ -297,7 +297,7 @@ await t.test('whether a document is kept any more goes by the clock of the datab
   if (record === undefined) throw new Error('There is no dispatch.')
   const ahead = { ...house.get('running'), now: () => new Date(clock.now().getTime() + 60 * day * 1000) }
   t.equal(await replacementOf(ahead, record, { body: undefined, link: '' }), undefined)
-  const run = await loadRun(ahead, companyId, dispatchId, crypto.randomUUID())
+  const run = await rehydrateRun(ahead, companyId, dispatchId, crypto.randomUUID())
   if (run === undefined) throw new Error('There is no run.')
   t.same(Object.keys(await ownDocument(ahead, run)), ['document', 'signatures'])
 })

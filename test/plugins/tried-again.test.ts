@@ -25,7 +25,7 @@ const { dispatch: read, credits } = readingOf(service)
 const put = async (providerName: string, path = '/api/invoicing', query = '?async=true', more: object = {}): Promise<any> =>
   (await service.send('POST', path + query, { body: { ...chainBody(path.split('/').slice(2) as never, invoiceRequest()['template']), providerName, ...more } })).body
 const { company_id: companyId } = await service.house.get('database').owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
-const take = (dispatchId: string): Promise<void> => service.house.get('pipeline').take({ companyId, dispatchId })
+const take = (dispatchId: string): Promise<void> => service.house.get('pipeline').runQueued({ companyId, dispatchId })
 
 /** Takes a dispatch whenever it is due; tells how many seconds it waited each time. */
 async function follow (dispatchId: string): Promise<number[]> {

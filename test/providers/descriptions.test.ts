@@ -5,9 +5,9 @@ import { formPairs, type FormFields } from '../../core/host/http/form.ts'
 import { loadProvider } from '../../core/host/load/load.ts'
 import { readFixtures } from '../../core/packages/conformance/fixtures/fixtures.ts'
 import { prepareQuestion, prepareSend } from '../../core/packages/conformance/fixtures/prepare.ts'
-import type { Received } from '../../core/packages/conformance/vendor/requests.ts'
+import type { ReceivedRequest } from '../../core/packages/conformance/vendor/requests.ts'
 import { run } from '../../core/packages/conformance/run/run.ts'
-import { createStage } from '../../core/packages/conformance/run/vendor-double.ts'
+import { createVendorDouble } from '../../core/packages/conformance/run/vendor-double.ts'
 import { absent, examplesOf, vendorApi, type Example } from '../support/vendor-api.ts'
 
 const vendors = ['lob', 'stripe', 'twilio']
@@ -16,7 +16,7 @@ const vendors = ['lob', 'stripe', 'twilio']
 const lostOnTheWire = ['PostCustomers: metadata value is a number', 'PostInvoicesInvoiceSend: expand with a number']
 
 /** An example as a vendor would get it. */
-function received ({ method, host, path, mediaType }: Example, body: JsonObject): Received {
+function received ({ method, host, path, mediaType }: Example, body: JsonObject): ReceivedRequest {
   const request = { method: method.toUpperCase(), host, path, query: {}, search: [], headers: { 'content-type': mediaType }, body: Buffer.from(JSON.stringify(body)) }
   if (mediaType === 'application/json') return { ...request, json: body }
   const pairs = formPairs(body as FormFields, 'indexed')
@@ -40,7 +40,7 @@ for (const vendor of vendors) {
     const folder = await realpath(new URL(`../../providers/${vendor}`, import.meta.url).pathname)
     const provider = await loadProvider(folder, 'as it is', 10)
     const { sends, questions } = await readFixtures(folder)
-    const stage = await createStage()
+    const stage = await createVendorDouble()
     t.teardown(() => stage.close())
     const calls = [...sends.map((named) => prepareSend(provider, named)), ...questions.map((named) => prepareQuestion(provider, named))]
     for (const { name, call } of calls) {

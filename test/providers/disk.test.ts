@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import type { DocumentHandle } from '../../core/contract/common.ts'
 import { callDispatch, type CallContext, type Outcome } from '../../core/host/call/call.ts'
 import { loadProvider } from '../../core/host/load/load.ts'
-import type { Outside } from '../../core/host/call/call-resources.ts'
+import type { CallResources } from '../../core/host/call/call-resources.ts'
 import { checkSettings } from '../../core/host/settings/settings.ts'
 import { callContext, outside } from '../fixtures/providers/call.ts'
 import { directory } from '../fixtures/providers/folders.ts'
@@ -16,13 +16,13 @@ const bytes = Buffer.from('%PDF-2.0')
 const pdf: DocumentHandle = { id: '01960000-0000-7000-8000-000000000001', filename: 'F-1.pdf', contentType: 'application/pdf', size: bytes.byteLength, sha256: hash('sha256', bytes) }
 const provider = await loadProvider(await realpath(new URL('../../providers/disk', import.meta.url).pathname), 'as it is', 10)
 
-type Stage = { root: string, put: (document: DocumentHandle, more?: Partial<Omit<CallContext, 'outside'>>, ways?: Partial<Outside>) => Promise<Outcome> }
+type Stage = { root: string, put: (document: DocumentHandle, more?: Partial<Omit<CallContext, 'resources'>>, ways?: Partial<CallResources>) => Promise<Outcome> }
 
 /** The provider with the disk of company 7. */
 async function begin (t: Test): Promise<Stage> {
   const root = await directory(t)
   const documents = { read: () => Promise.resolve(Readable.from([bytes])), keep: () => Promise.reject(new Error('Nothing is kept.')) }
-  return { root, put: (document, more, ways) => callDispatch(provider, 'upload', { document, metadata: {} }, callContext({ ...more, outside: outside({ documents, disk: { root, folder: '7' }, ...ways }) })) }
+  return { root, put: (document, more, ways) => callDispatch(provider, 'upload', { document, metadata: {} }, callContext({ ...more, resources: outside({ documents, disk: { root, folder: '7' }, ...ways }) })) }
 }
 
 await t.test('an upload is stored below the company\'s folder, its key before its name', async (t) => {

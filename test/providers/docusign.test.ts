@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { jwtVerify } from 'jose'
 import t, { type Test } from 'tap'
 import { checkSettings } from '../../core/host/settings/settings.ts'
-import { judgeDelivery } from '../../core/host/webhook/verify.ts'
+import { verifyWebhook } from '../../core/host/webhook/verify.ts'
 import { verifiersOf } from '../../core/host/webhook/webhook.ts'
 import { readEvent, statusOf } from '../../core/host/webhook/read.ts'
 import type { EsignDispatch } from '../../core/services/esign.ts'
-import type { Script } from '../../core/packages/conformance/vendor/vendor.ts'
+import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
 import { invoice } from '../fixtures/providers/call.ts'
 import { contains, has } from '../support/matching.ts'
 import { content, stageOf, type Stage } from '../support/provider-stage.ts'
@@ -28,8 +28,8 @@ const contract = (more: Partial<EsignDispatch['esign']> = {}, signatures: EsignD
 const envelopes = '/restapi/v2.1/accounts/account-1/envelopes'
 const one = `${envelopes}/env-1`
 const recycled = `PUT ${envelopes.replace('/envelopes', '/folders/recyclebin')}`
-const envelope = (status: string): Script => ({ json: { envelopeId: 'env-1', status } })
-const answers: Record<string, Script> = {
+const envelope = (status: string): VendorReply => ({ json: { envelopeId: 'env-1', status } })
+const answers: Record<string, VendorReply> = {
   'POST /oauth/token': { json: { access_token: 'a-token-of-docusign', token_type: 'Bearer', expires_in: 3600 } },
   [`POST ${envelopes}`]: { status: 201, json: { envelopeId: 'env-1', status: 'created' } },
   [`PUT ${one}/documents/1`]: { json: { documentId: '1' } },
@@ -39,7 +39,7 @@ const answers: Record<string, Script> = {
 }
 const [before, last] = [[`POST ${envelopes}`, `PUT ${one}/documents/1`, `POST ${one}/recipients`], `PUT ${one}`] as const
 
-async function docusign (t: Test, changes: Record<string, Script | [Script, ...Script[]]> = {}): Promise<Stage> {
+async function docusign (t: Test, changes: Record<string, VendorReply | [VendorReply, ...VendorReply[]]> = {}): Promise<Stage> {
   const stage = await stageOf(t, 'docusign', settings)
   for (const [what, answer] of Object.entries({ ...answers, ...changes })) stage.vendor.on(what, answer)
   return stage
@@ -47,7 +47,7 @@ async function docusign (t: Test, changes: Record<string, Script | [Script, ...S
 
 const sentBy = ({ vendor }: Stage): string[] => vendor.requests.map(({ method, path }) => `${method} ${path}`).filter((what) => !what.endsWith('/oauth/token'))
 const bodyOf = ({ vendor }: Stage, what: string): any => vendor.requests.find(({ method, path }) => `${method} ${path}` === what)?.json
-const error = (status: number, errorCode: string): Script => ({ status, json: { errorCode, message: `It is ${errorCode}.` } })
+const error = (status: number, errorCode: string): VendorReply => ({ status, json: { errorCode, message: `It is ${errorCode}.` } })
 
 await t.test('an envelope is a draft, its document, its signers; then it is sent', async (t) => {
   const stage = await docusign(t)
@@ -108,7 +108,7 @@ await t.test('the template\'s places are Docusign\'s tabs: points from the top l
   ])
 })
 
-const failures: [string, Script, early: string, late: string][] = [
+const failures: [string, VendorReply, early: string, late: string][] = [
   ['cut off before it is sent', { cut: 'before-body' }, 'unavailable', 'uncertain'],
   ['cut off once it is sent', { cut: 'after-body' }, 'unavailable', 'uncertain'],
   ['cut off in the answer', { cut: 'in-reply' }, 'unavailable', 'uncertain'],
@@ -208,7 +208,7 @@ await t.test('an event that Connect has signed with several keys is its own, whi
   const body = Buffer.from('{"event":"envelope-completed"}')
   const macOf = (key: string): string => createHmac('sha256', key).update(body).digest('base64')
   const verdictOf = async (headers: Record<string, string>, more: Record<string, string> = {}): Promise<string> => {
-    const judged = await judgeDelivery(verifiersOf(manifest.webhooks!.esign!), { headers, body }, { settings: () => ({ webhookSecret: 'the new key', ...more }), keys: { of: () => t.fail('No keys are read.') as never } }, new Date())
+    const judged = await verifyWebhook(verifiersOf(manifest.webhooks!.esign!), { headers, body }, { settings: () => ({ webhookSecret: 'the new key', ...more }), keys: { of: () => t.fail('No keys are read.') as never } }, new Date())
     return judged.verdict
   }
   const rotating = { 'x-docusign-signature-1': macOf('the old key'), 'x-docusign-signature-2': macOf('the new key') }

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import type { Json, JsonObject } from '../../core/packages/common/json.ts'
 import { checkSettings, mergeSettings } from '../../core/host/settings/settings.ts'
 import type { InvoicingDispatch } from '../../core/services/invoicing.ts'
-import type { Script } from '../../core/packages/conformance/vendor/vendor.ts'
+import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
 import { invoice } from '../fixtures/providers/call.ts'
 import { has } from '../support/matching.ts'
 import { content, stageOf, type Stage } from '../support/provider-stage.ts'
@@ -11,10 +11,10 @@ const settings = { url: 'https://api.flow.platform.example/flow-service', tokenU
 const eInvoice = (more: Partial<InvoicingDispatch['invoicing']> = {}, document: Partial<InvoicingDispatch['document']> = {}): InvoicingDispatch =>
   invoice({ invoicing: { documentType: 'E_INVOICE', ...more }, document: { ...invoice().document, size: content.length, ...document } })
 
-const token: Script = { json: { access_token: 'a-token-of-the-platform', expires_in: 300 } }
+const token: VendorReply = { json: { access_token: 'a-token-of-the-platform', expires_in: 300 } }
 const submit = 'POST /flow-service/v1/flows'
 
-async function flow (t: Test, answers: Record<string, Script> = {}): Promise<Stage> {
+async function flow (t: Test, answers: Record<string, VendorReply> = {}): Promise<Stage> {
   const stage = await stageOf(t, 'flow', settings)
   for (const [what, answer] of Object.entries({ 'POST /token': token, [submit]: { status: 202, json: { flowId: 'flow-1' } }, ...answers })) stage.vendor.on(what, answer)
   return stage

@@ -6,7 +6,7 @@ import { checkSettings } from '../../core/host/settings/settings.ts'
 import { verifyHmac } from '../../core/host/webhook/signature.ts'
 import { verifiersOf } from '../../core/host/webhook/webhook.ts'
 import type { PostalDispatch } from '../../core/services/postal.ts'
-import type { Script } from '../../core/packages/conformance/vendor/vendor.ts'
+import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
 import { stateOf } from '../../providers/lob/states.ts'
 import { invoice } from '../fixtures/providers/call.ts'
 import { contains, has, type Pattern } from '../support/matching.ts'
@@ -31,7 +31,7 @@ const letter = (more: Partial<PostalDispatch['postal']> = {}): PostalDispatch =>
 const made = { id: 'ltr_4868c3b754655f90', object: 'letter', carrier: 'USPS', status: 'processed', expected_delivery_date: '2026-03-21', tracking_number: null, tracking_events: [] }
 const accepted = { id: made.id, status: 'processed', expectedDeliveryDate: '2026-03-21' }
 const created = { status: 200, json: made }
-const error = (code: string, status = 422): Script => ({ status, json: { error: { code, message: `It is ${code}.`, status_code: status } } })
+const error = (code: string, status = 422): VendorReply => ({ status, json: { error: { code, message: `It is ${code}.`, status_code: status } } })
 
 await t.test('a letter goes out as one multipart request with its key', async (t) => {
   const { vendor, dispatch } = await stageOf(t, 'lob', settings)
@@ -180,8 +180,8 @@ await t.test('Lob\'s codes become words of the service', async (t) => {
     const outcome = word === 'outcome_unknown' ? 'uncertain' : 'rejected'
     t.strictSame(await dispatch('postal', letter()), { outcome, error: { word, code, message: `It is ${code}.` } })
   }
-  const others: [Script, Pattern][] = [
-    ...['invalid_api_key', 'unauthorized_token'].map((code): [Script, Pattern] => [error(code, 401), { outcome: 'rejected', error: { word: 'authentication_error', code } }]),
+  const others: [VendorReply, Pattern][] = [
+    ...['invalid_api_key', 'unauthorized_token'].map((code): [VendorReply, Pattern] => [error(code, 401), { outcome: 'rejected', error: { word: 'authentication_error', code } }]),
     [error('publishable_key_not_allowed', 403), { outcome: 'rejected', error: { word: 'authentication_error' } }],
     [error('rate_limit_exceeded', 429), { outcome: 'unavailable' }],
     [error('internal_server_error', 500), { outcome: 'uncertain' }],
@@ -236,7 +236,7 @@ await t.test('a letter is asked after, and its words are known', async (t) => {
 
 await t.test('a letter is cancelled while it can be', async (t) => {
   const { vendor, ask } = await stageOf(t, 'lob', settings)
-  const cancelled = async (script: Script): Promise<unknown> => {
+  const cancelled = async (script: VendorReply): Promise<unknown> => {
     vendor.on(`DELETE /v1/letters/${made.id}`, script)
     return await ask('postal', 'cancel', { id: made.id })
   }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../core/packages/common/json.ts'
 import { checkSettings } from '../../core/host/settings/settings.ts'
 import { readEvent, statusOf } from '../../core/host/webhook/read.ts'
 import type { PostalDispatch } from '../../core/services/postal.ts'
-import type { Script } from '../../core/packages/conformance/vendor/vendor.ts'
+import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
 import { invoice } from '../fixtures/providers/call.ts'
 import { contains, has } from '../support/matching.ts'
 import { content, stageOf, type More, type Stage } from '../support/provider-stage.ts'
@@ -21,19 +21,19 @@ const letter = (more: Partial<PostalDispatch['postal']> = {}): PostalDispatch =>
 const registered: PostalDispatch = letter({ mailType: 'REGISTERED' })
 const withSender: More = { settings: { ...settings, ...sender } }
 
-const sending = (status: string): Script => ({ json: { id: 'snd-1', status } })
-const missing: Script = { status: 404, json: { code: 'NOT_FOUND', message: 'No such sending.' } }
+const sending = (status: string): VendorReply => ({ json: { id: 'snd-1', status } })
+const missing: VendorReply = { status: 404, json: { code: 'NOT_FOUND', message: 'No such sending.' } }
 const token = 'POST /auth/realms/services/protocol/openid-connect/token'
 
 /** A product's answers: what is made is a draft, and is found in the product alone. */
-const answersOf = (product: string): Record<string, Script> => ({
+const answersOf = (product: string): Record<string, VendorReply> => ({
   [`POST ${product}/sendings`]: { status: 201, ...sending('DRAFT') },
   [`POST ${product}/sendings/snd-1/documents`]: { status: 201, json: { id: 'doc-1' } },
   [`POST ${product}/sendings/snd-1/recipients`]: { status: 201, json: { id: 'rec-1' } },
   [`POST ${product}/sendings/snd-1/submit`]: { status: 200 }
 })
 const [simple, recorded] = ['/mail/v2', '/registered_mail/v4']
-const answers: Record<string, Script> = {
+const answers: Record<string, VendorReply> = {
   [token]: { json: { access_token: 'a-token-of-maileva', token_type: 'Bearer', expires_in: 300 } },
   ...answersOf(simple),
   ...answersOf(recorded),
@@ -44,7 +44,7 @@ const calls = (product: string): string[] => ['', '/snd-1/documents', '/snd-1/re
 const last = `POST ${simple}/sendings/snd-1/submit`
 const read = `GET ${simple}/sendings/snd-1`
 
-async function maileva (t: Test, changes: Record<string, Script | [Script, ...Script[]]> = {}): Promise<Stage> {
+async function maileva (t: Test, changes: Record<string, VendorReply | [VendorReply, ...VendorReply[]]> = {}): Promise<Stage> {
   const stage = await stageOf(t, 'maileva', settings)
   for (const [what, answer] of Object.entries({ ...answers, ...changes })) stage.vendor.on(what, answer)
   return stage
@@ -142,7 +142,7 @@ await t.test('our reference is its custom id, in 32 characters', async (t) => {
   t.equal(await idOf('x'.repeat(33)), hash('sha256', 'x'.repeat(33)).slice(0, 32))
 })
 
-const failures: [string, Script, early: string, late: string][] = [
+const failures: [string, VendorReply, early: string, late: string][] = [
   ['cut off before it is sent', { cut: 'before-body' }, 'unavailable', 'uncertain'],
   ['cut off once it is sent', { cut: 'after-body' }, 'unavailable', 'uncertain'],
   ['cut off in the answer', { cut: 'in-reply' }, 'unavailable', 'uncertain'],

@@ -2,9 +2,9 @@ import { text } from 'node:stream/consumers'
 import { createBreakers } from '@dispatch/core'
 import t from 'tap'
 import { createNetwork } from '../../core/host/http/network.ts'
-import { actOn } from '../../core/pipeline/run/deferred.ts'
+import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
 import { reconcile } from '../../core/pipeline/recover/reconcile.ts'
-import { sweepOnce } from '../../core/work/queue/dispatch-worker.ts'
+import { sweepDispatches } from '../../core/work/queue/dispatch-worker.ts'
 import type { Queue } from '../../core/work/queue/queue.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { clockAt, createGate, quickRenderer, type Gate } from '../plugins/support/parts.ts'
@@ -55,9 +55,9 @@ const sentTo = (): string[][] => server.mails.map(({ to }) => to)
 async function after (seconds: number): Promise<void> {
   clock.advance(seconds)
   const jobs: (() => Promise<void>)[] = []
-  const handlers: Record<string, (data: any) => Promise<void>> = { look: (data) => reconcile(parts, data), deferred: (data) => actOn(parts, data), dispatch: pipeline.take }
+  const handlers: Record<string, (data: any) => Promise<void>> = { look: (data) => reconcile(parts, data), deferred: (data) => runDeferredAction(parts, data), dispatch: pipeline.runQueued }
   const queue = { send: (name: string, added: readonly { data: unknown }[]) => { jobs.push(...added.map(({ data }) => async () => handlers[name]?.(data))); return Promise.resolve() } } as Pick<Queue, 'send'> as Queue
-  await sweepOnce({ ...parts, leases: { ...parts.leases, held: () => [] } }, queue)
+  await sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => [] } }, queue)
   for (const job of jobs) await job()
 }
 

@@ -21,7 +21,7 @@ const pdf: DocumentHandle = { id: '01960000-0000-7000-8000-000000000001', filena
 
 const provider = await loadProvider(await realpath(new URL('../../providers/smtp', import.meta.url).pathname), 'as it is', 10)
 
-type More = Partial<Omit<CallContext, 'outside'>> & { email?: Partial<EmailDispatch['email']>, attachments?: DocumentHandle[], inline?: EmailDispatch['inline'] }
+type More = Partial<Omit<CallContext, 'resources'>> & { email?: Partial<EmailDispatch['email']>, attachments?: DocumentHandle[], inline?: EmailDispatch['inline'] }
 type Stage = { server: MailServer, send: (more?: More) => Promise<Outcome> }
 
 /** The provider before a mail server; `ca` replaces the authority that it trusts. */
@@ -32,7 +32,7 @@ async function begin (t: Test, options?: (cut: () => void) => SMTPServerOptions,
   const documents = { read: () => Promise.resolve(Readable.from([Buffer.from('%PDF-2.0')])), keep: () => Promise.reject(new Error('Nothing is kept.')) }
   return {
     server,
-    send: ({ email: other, attachments = [], inline = [], ...more } = {}) => callDispatch(provider, 'email', { email: { ...email, ...other }, inline, attachments, metadata: {} }, callContext({ settings, ...more, outside: outside({ network, documents }) }))
+    send: ({ email: other, attachments = [], inline = [], ...more } = {}) => callDispatch(provider, 'email', { email: { ...email, ...other }, inline, attachments, metadata: {} }, callContext({ settings, ...more, resources: outside({ network, documents }) }))
   }
 }
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import type { JsonObject, Problem } from '../../core/packages/common/json.ts'
-import { foresee } from '../../core/host/call/foresee.ts'
+import { problemsForeseen } from '../../core/host/call/foresee.ts'
 import { checkSettings, splitSecrets } from '../../core/host/settings/settings.ts'
 import type { InvoicingDispatch, InvoicingFields } from '../../core/services/invoicing.ts'
-import type { Script } from '../../core/packages/conformance/vendor/vendor.ts'
+import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
 import { invoice } from '../fixtures/providers/call.ts'
 import { contains, has } from '../support/matching.ts'
 import { describesAll, stageOf, type More, type Stage } from '../support/provider-stage.ts'
@@ -36,10 +36,10 @@ const quote = { id: 'qt_1', object: 'quote', status: 'draft', number: null, amou
 const note = { id: 'cn_1', object: 'credit_note', status: 'issued', number: '0759376C-0001-CN-01', total: 285840, pdf: 'https://pay.stripe.com/credit_notes/acct_1/a/pdf', metadata }
 
 const accepted = { id: 'in_1', status: 'open', number: '0759376C-0001', url: open.hosted_invoice_url }
-const error = (status: number, fields: JsonObject): Script => ({ status, json: { error: fields } })
+const error = (status: number, fields: JsonObject): VendorReply => ({ status, json: { error: fields } })
 
 /** A Stripe that accepts everything; every call is by method and path. */
-const answers: Record<string, Script> = {
+const answers: Record<string, VendorReply> = {
   'POST /v1/customers': { json: { id: 'cus_1', object: 'customer' } },
   'POST /v1/invoices': { json: draft },
   'POST /v1/invoiceitems': { json: { id: 'ii_1', object: 'invoiceitem' } },
@@ -54,7 +54,7 @@ const answers: Record<string, Script> = {
   'GET /v1/credit_notes': { json: { object: 'list', data: [{ ...note, id: 'cn_0', metadata: {} }, note] } }
 }
 
-async function stripe (t: Test, changes: Record<string, Script | [Script, ...Script[]]> = {}): Promise<Stage> {
+async function stripe (t: Test, changes: Record<string, VendorReply | [VendorReply, ...VendorReply[]]> = {}): Promise<Stage> {
   const stage = await stageOf(t, 'stripe', settings)
   for (const [what, answer] of Object.entries({ ...answers, ...changes })) stage.vendor.on(what, answer)
   return stage
@@ -62,7 +62,7 @@ async function stripe (t: Test, changes: Record<string, Script | [Script, ...Scr
 
 /** What is known to be refused before anything is sent. */
 const foreseen = ({ provider }: Stage, { invoicing, data, metadata }: InvoicingDispatch, { requestSettings = {}, settings: own = settings }: { requestSettings?: JsonObject, settings?: JsonObject } = {}): Problem[] =>
-  foresee(provider, 'invoicing', { invoicing, data, metadata }, { settings: splitSecrets(provider.manifest.settings, own).plain, requestSettings, sandbox: false, now: new Date('2026-03-14T09:30:00.000Z') })
+  problemsForeseen(provider, 'invoicing', { invoicing, data, metadata }, { settings: splitSecrets(provider.manifest.settings, own).plain, requestSettings, sandbox: false, now: new Date('2026-03-14T09:30:00.000Z') })
 
 const sentBy = ({ vendor }: Stage): string[] => vendor.requests.map(({ method, path }) => `${method} ${path.slice(4)}`)
 const formOf = ({ vendor }: Stage, path: string): Record<string, string> | undefined => vendor.requests.findLast((request) => request.method === 'POST' && request.path === `/v1/${path}`)?.form
@@ -207,7 +207,7 @@ await t.test('settings of the payment', async (t) => {
 })
 
 await t.test('nothing is issued that Stripe and the data do not agree about, or that Stripe has no place for', async (t) => {
-  const cases: [string, InvoicingDispatch, string, Record<string, Script>?, More?][] = [
+  const cases: [string, InvoicingDispatch, string, Record<string, VendorReply>?, More?][] = [
     ['another total', request('INVOICE'), 'total_differs', { 'GET /v1/invoices/in_1': { json: { ...draft, total: 285841 } } }],
     ['another total of a quote', request('QUOTE'), 'total_differs', { 'POST /v1/quotes': { json: { ...quote, amount_total: 285839 } } }],
     ['a tax rate that the settings do not have', request('INVOICE', { data: { taxRate: 19 } }), 'unknown_tax_rate'],
@@ -253,7 +253,7 @@ await t.test('what Stripe has no room for is refused by validation, at its place
 })
 
 await t.test('what is due is asked for, and why; tax is due on the whole', async (t) => {
-  const due = (sum: number): Record<string, Script> => ({ 'GET /v1/invoices/in_1': { json: { ...draft, total: sum, amount_due: sum } } })
+  const due = (sum: number): Record<string, VendorReply> => ({ 'GET /v1/invoices/in_1': { json: { ...draft, total: sum, amount_due: sum } } })
   const itemsOf = ({ vendor }: Stage): unknown[] => vendor.requests.filter(({ path }) => path.endsWith('invoiceitems')).slice(2).map(({ form }) => form && [form['description'], form['unit_amount_decimal'], form['tax_rates[0]']])
   const cases: [JsonObject, number, unknown[]][] = [
     [{ prepaidAmount: '858.40' }, 200000, [['Already paid (2858.40 EUR)', '-85840', undefined]]],
@@ -336,7 +336,7 @@ await t.test('an invoice can be paid until the end of its day, in the time zone 
 
 await t.test('what was made for a dispatch that Stripe refuses is taken back', async (t) => {
   const no = error(400, { type: 'invalid_request_error', code: 'parameter_invalid_empty', message: 'No' })
-  const gone = (changes: Record<string, Script>): Record<string, Script> => ({ 'DELETE /v1/invoices/in_1': { json: { id: 'in_1', deleted: true } }, 'DELETE /v1/customers/cus_1': { json: { id: 'cus_1', deleted: true } }, 'POST /v1/quotes/qt_1/cancel': { json: { id: 'qt_1' } }, ...changes })
+  const gone = (changes: Record<string, VendorReply>): Record<string, VendorReply> => ({ 'DELETE /v1/invoices/in_1': { json: { id: 'in_1', deleted: true } }, 'DELETE /v1/customers/cus_1': { json: { id: 'cus_1', deleted: true } }, 'POST /v1/quotes/qt_1/cancel': { json: { id: 'qt_1' } }, ...changes })
   const takenBack = (stage: Stage): string[] => sentBy(stage).filter((what) => /^DELETE|cancel$/.test(what))
   const cases: [InvoicingFields['documentType'], string, string[]][] = [
     ['INVOICE', 'POST /v1/customers', []],
@@ -359,7 +359,7 @@ await t.test('what was made for a dispatch that Stripe refuses is taken back', a
   t.strictSame(takenBack(resumed), ['DELETE invoices/in_1'], 'the draft of an earlier attempt')
   const left = await stripe(t, gone({ 'POST /v1/invoiceitems': no, 'DELETE /v1/invoices/in_1': { status: 500 }, 'DELETE /v1/customers/cus_1': { cut: 'after-body' } }))
   has(t, await left.dispatch('invoicing', request('INVOICE')), { outcome: 'rejected', error: { code: 'parameter_invalid_empty' } }, 'a refusal stays one where that fails')
-  for (const script of [{ status: 500 }, error(429, { code: 'lock_timeout' })] as Script[]) {
+  for (const script of [{ status: 500 }, error(429, { code: 'lock_timeout' })] as VendorReply[]) {
     const again = await stripe(t, gone({ 'POST /v1/invoiceitems': script }))
     has(t, await again.dispatch('invoicing', request('INVOICE')), { outcome: 'unavailable' })
     t.strictSame(takenBack(again), [], 'the next attempt goes on with what there is, under the same keys')
@@ -407,7 +407,7 @@ const steps: Record<string, { type: InvoicingFields['documentType'], before: str
   quote: { type: 'QUOTE', before: ['POST /v1/customers', 'POST /v1/quotes'], last: 'POST /v1/quotes/qt_1/finalize' },
   'credit note': { type: 'CREDIT', before: ['GET /v1/invoices/search'], last: 'POST /v1/credit_notes' }
 }
-const failures: [string, Script, before: string, last: string][] = [
+const failures: [string, VendorReply, before: string, last: string][] = [
   ['cut off before it is sent', { cut: 'before-body' }, 'unavailable', 'uncertain'],
   ['cut off once it is sent', { cut: 'after-body' }, 'unavailable', 'uncertain'],
   ['cut off in the answer', { cut: 'in-reply' }, 'unavailable', 'uncertain'],
@@ -444,7 +444,7 @@ for (const [what, { type, before, last }] of Object.entries(steps)) {
 }
 
 await t.test('a look-up', async (t) => {
-  const lookup = async (checkpoint: string | undefined, changes: Record<string, Script> = {}, reference = 'step-1'): Promise<unknown> =>
+  const lookup = async (checkpoint: string | undefined, changes: Record<string, VendorReply> = {}, reference = 'step-1'): Promise<unknown> =>
     await (await stripe(t, changes)).ask('invoicing', 'lookup', { reference, ...(checkpoint !== undefined && { checkpoint }) }, { reference })
 
   await t.test('finds what was finalized meanwhile', async (t) => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { foresee } from '../../core/host/call/foresee.ts'
+import { problemsForeseen } from '../../core/host/call/foresee.ts'
 import { checkSettings } from '../../core/host/settings/settings.ts'
 import { statusOf } from '../../core/host/webhook/read.ts'
 import type { SmsDispatch } from '../../core/services/sms.ts'
@@ -45,7 +45,7 @@ await t.test('the request may name the sender, the settings a messaging service'
 
 await t.test('what begins like a messaging service is no sender of a request either', async (t) => {
   const { provider } = await stageOf(t, 'twilio', settings)
-  const found = (sender: string): string[] => foresee(provider, 'sms', { ...message, sms: { ...message.sms, sender } }, { settings, requestSettings: {}, sandbox: false, now: new Date() }).map(({ path, message }) => `${path} ${message}`)
+  const found = (sender: string): string[] => problemsForeseen(provider, 'sms', { ...message, sms: { ...message.sms, sender } }, { settings, requestSettings: {}, sandbox: false, now: new Date() }).map(({ path, message }) => `${path} ${message}`)
   for (const sender of ['MG123', 'MGab12', 'MG12345678f']) {
     t.equal(found(sender).length, 1, sender)
     contains(t, found(sender)[0], /^\/sms\/sender .*a messaging service \(MG and 32 hexadecimal digits\) stands in "settings.messagingService"/)

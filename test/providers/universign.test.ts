@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { checkSettings } from '../../core/host/settings/settings.ts'
 import { readEvent, statusOf } from '../../core/host/webhook/read.ts'
 import type { EsignDispatch } from '../../core/services/esign.ts'
-import type { Script } from '../../core/packages/conformance/vendor/vendor.ts'
+import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
 import { invoice } from '../fixtures/providers/call.ts'
 import { contains, has } from '../support/matching.ts'
 import { content, stageOf, type Stage } from '../support/provider-stage.ts'
@@ -20,9 +20,9 @@ const contract = (more: Partial<EsignDispatch['esign']> = {}, signatures: EsignD
   metadata: {}
 })
 
-const transaction = (state: string): Script => ({ json: { object: 'transaction', id: 'tx_1', state, documents: [{ id: 'doc_1' }] } })
+const transaction = (state: string): VendorReply => ({ json: { object: 'transaction', id: 'tx_1', state, documents: [{ id: 'doc_1' }] } })
 const path = '/v1/transactions/tx_1'
-const answers: Record<string, Script> = {
+const answers: Record<string, VendorReply> = {
   'POST /v1/transactions': transaction('draft'),
   'POST /v1/files': { json: { object: 'file', id: 'file_1' } },
   [`POST ${path}/documents`]: { json: { id: 'doc_1' } },
@@ -36,7 +36,7 @@ const answers: Record<string, Script> = {
 const before = ['POST /v1/transactions', 'POST /v1/files', `POST ${path}/documents`, `POST ${path}/documents/doc_1/fields`, `POST ${path}/signatures`, `POST ${path}/participants`]
 const last = `POST ${path}/start`
 
-async function universign (t: Test, changes: Record<string, Script | [Script, ...Script[]]> = {}): Promise<Stage> {
+async function universign (t: Test, changes: Record<string, VendorReply | [VendorReply, ...VendorReply[]]> = {}): Promise<Stage> {
   const stage = await stageOf(t, 'universign', settings)
   for (const [what, answer] of Object.entries({ ...answers, ...changes })) stage.vendor.on(what, answer)
   return stage
@@ -125,7 +125,7 @@ await t.test('signers sign in their order, or all at the same time', async (t) =
   ])
 })
 
-const failures: [string, Script, early: string, late: string][] = [
+const failures: [string, VendorReply, early: string, late: string][] = [
   ['cut off before it is sent', { cut: 'before-body' }, 'unavailable', 'uncertain'],
   ['cut off once it is sent', { cut: 'after-body' }, 'unavailable', 'uncertain'],
   ['cut off in the answer', { cut: 'in-reply' }, 'unavailable', 'uncertain'],

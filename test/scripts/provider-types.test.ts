@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { providedNames } from '@dispatch/core'
 import t from 'tap'
-import { scaffold } from '../../scripts/provider/scaffold.ts'
+import { scaffoldProvider } from '../../scripts/provider/scaffold.ts'
 import { fillIn } from '../support/scaffold.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -17,8 +17,8 @@ await t.test('new providers are sound TypeScript, before they are filled in and 
   const parent = await mkdtemp(join(cache, 'providers-'))
   t.teardown(() => rm(parent, { recursive: true }))
   for (const service of providedNames) {
-    await scaffold({ code: service, service, directory: parent })
-    await fillIn(await scaffold({ code: `${service}-filled`, service, directory: parent }))
+    await scaffoldProvider({ code: service, service, directory: parent })
+    await fillIn(await scaffoldProvider({ code: `${service}-filled`, service, directory: parent }))
   }
   await writeFile(join(parent, 'tsconfig.json'), JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions: { incremental: false, typeRoots: [join(root, 'node_modules/@types')] }, include: ['*/index.ts'], exclude: [] }))
   // tap gives its loaders to every child process; the compiler does not run under them.

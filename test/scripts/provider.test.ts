@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { providedNames } from '@dispatch/core'
 import { runConformance } from '@dispatch/conformance'
 import t, { type Test } from 'tap'
-import { scaffold } from '../../scripts/provider/scaffold.ts'
+import { scaffoldProvider } from '../../scripts/provider/scaffold.ts'
 import { directory } from '../fixtures/providers/folders.ts'
 import { contains, has } from '../support/matching.ts'
 import { fillIn } from '../support/scaffold.ts'
@@ -25,7 +25,7 @@ async function provider (t: Test, ...given: string[]): Promise<{ code: number, s
 
 for (const service of providedNames) {
   await t.test(`a new provider of "${service}" lacks the vendor's call alone, and passes the kit once that is filled in`, async (t) => {
-    const folder = await scaffold({ code: 'acme', service, directory: await directory(t) })
+    const folder = await scaffoldProvider({ code: 'acme', service, directory: await directory(t) })
     const failed = async () => (await runConformance(folder)).cases.filter(({ status }) => status === 'failed').map(({ rule, name }) => `${rule}: ${name}`)
     t.strictSame(await failed(), ['replay: send.accepted'])
     await fillIn(folder)
@@ -35,7 +35,7 @@ for (const service of providedNames) {
 
 await t.test('a folder that is there, a bad code and an unknown service are refused with a sentence', async (t) => {
   const parent = await directory(t)
-  const made = (code: string, service: string) => scaffold({ code, service, directory: parent })
+  const made = (code: string, service: string) => scaffoldProvider({ code, service, directory: parent })
   await made('acme', 'sms')
   await t.rejects(made('acme', 'sms'), /acme is there already/)
   await t.rejects(made('Acme!', 'sms'), /"Acme!" is no code of a provider: lowercase letters/)
@@ -53,7 +53,7 @@ await t.test('what cannot be done is one line on the console, and exit code 2', 
 
 await t.test('a new folder in providers/ changes nothing that is installed', async (t) => {
   const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
-  t.strictSame(packages[''].workspaces, ['core'])
+  t.strictSame(packages[''].workspaces, ['core', 'core/packages/*'])
   t.strictSame(Object.keys(packages).filter((path) => path.startsWith('providers/')), [])
 })
 
@@ -66,7 +66,7 @@ await t.test('without "--" npm hands on the values of the options alone', async 
 })
 
 await t.test('the report says what is wrong and where, and the exit code that something is', async (t) => {
-  const folder = await scaffold({ code: 'acme', service: 'sms', directory: await directory(t) })
+  const folder = await scaffoldProvider({ code: 'acme', service: 'sms', directory: await directory(t) })
   const report = await provider(t, 'test', folder)
   t.equal(report.code, 1)
   contains(t, report.stdout, /^acme\n/)

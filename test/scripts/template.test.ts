@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { check } from '../../scripts/template/check.ts'
+import { checkTemplateFolder } from '../../scripts/template/check.ts'
 import { preview } from '../../scripts/template/preview.ts'
-import { scaffold } from '../../scripts/template/scaffold.ts'
+import { scaffoldTemplate } from '../../scripts/template/scaffold.ts'
 import { directory } from '../fixtures/providers/folders.ts'
 import { contains, has } from '../support/matching.ts'
 
@@ -27,9 +27,9 @@ const formats = ['docx', 'html', 'mail.txt', 'pdf', 'sms.txt', 'xlsx']
 
 await t.test('a new template is valid as it is, and becomes a document in every format and language', async (t) => {
   const parent = await directory(t)
-  const folder = await scaffold({ name: 'visit-report', directory: parent, taken: templates })
+  const folder = await scaffoldTemplate({ name: 'visit-report', directory: parent, taken: templates })
   t.same((await readdir(folder)).sort(), ['README.md', 'sample.fr.json', 'sample.json', 'schema.json', 'template.yaml'])
-  t.same(await check(folder), { faults: [], warnings: [] })
+  t.same(await checkTemplateFolder(folder), { faults: [], warnings: [] })
   const out = join(await directory(t), 'made')
   const files = await preview(folder, out, new Date('2026-03-14T09:30:00.000Z'))
   t.same(files.sort(), formats.flatMap((format) => [`sample.${format}`, `sample.fr.${format}`]).sort())
@@ -39,31 +39,31 @@ await t.test('a new template is valid as it is, and becomes a document in every 
 
 await t.test('every new template has a number of its own', async (t) => {
   const parent = await directory(t)
-  const numberOf = async (name: string) => /^id: (\d+)$/m.exec(await readFile(join(await scaffold({ name, directory: parent, taken: templates }), 'template.yaml'), 'utf8'))?.[1]
+  const numberOf = async (name: string) => /^id: (\d+)$/m.exec(await readFile(join(await scaffoldTemplate({ name, directory: parent, taken: templates }), 'template.yaml'), 'utf8'))?.[1]
   t.same([await numberOf('one'), await numberOf('two')], ['100', '101'])
 })
 
 await t.test('a folder that is there and a bad name are refused with a sentence', async (t) => {
   const parent = await directory(t)
-  await scaffold({ name: 'one', directory: parent, taken: templates })
-  await t.rejects(scaffold({ name: 'one', directory: parent, taken: templates }), /one is there already/)
-  for (const name of ['One', '../one', '1', 'a--b', '']) await t.rejects(scaffold({ name, directory: parent, taken: templates }), /is no name of a template: lowercase letters/, name)
+  await scaffoldTemplate({ name: 'one', directory: parent, taken: templates })
+  await t.rejects(scaffoldTemplate({ name: 'one', directory: parent, taken: templates }), /one is there already/)
+  for (const name of ['One', '../one', '1', 'a--b', '']) await t.rejects(scaffoldTemplate({ name, directory: parent, taken: templates }), /is no name of a template: lowercase letters/, name)
   t.same(await readdir(parent), ['one'])
 })
 
 await t.test('a check tells mistakes by file, line and column, and what no block shows', async (t) => {
-  const folder = await scaffold({ name: 'one', directory: await directory(t), taken: templates })
+  const folder = await scaffoldTemplate({ name: 'one', directory: await directory(t), taken: templates })
   const change = async (file: string, from: string, to: string) => {
     const text = await readFile(join(folder, file), 'utf8')
     await writeFile(join(folder, file), text.replace(from, to))
   }
   await change('sample.fr.json', '"number"', '"extra": "x",\n  "number"')
-  t.same(await check(folder), { faults: [], warnings: ['sample.fr.json: no block shows /extra.'] })
+  t.same(await checkTemplateFolder(folder), { faults: [], warnings: ['sample.fr.json: no block shows /extra.'] })
   await change('template.yaml', 'value: line.description', 'value: line.descriptoin')
-  has(t, await check(folder), { faults: [/template\.yaml:\d+:\d+ The schema of the data has no "lines\.descriptoin" \(did you mean "description"\?\)\.$/] })
+  has(t, await checkTemplateFolder(folder), { faults: [/template\.yaml:\d+:\d+ The schema of the data has no "lines\.descriptoin" \(did you mean "description"\?\)\.$/] })
   await change('template.yaml', 'value: line.descriptoin', 'value: line.description')
   await change('sample.fr.json', '"N-1"', '7')
-  has(t, await check(folder), { faults: [/sample\.fr\.json \/number Expected string/] })
+  has(t, await checkTemplateFolder(folder), { faults: [/sample\.fr\.json \/number Expected string/] })
 })
 
 await t.test('an e-invoice is made as Factur-X, UBL and CII besides', async (t) => {

@@ -1,4 +1,4 @@
-import { checkWith, createAjv, type Check } from '@dispatch/common'
+import { checkWith, createAjv, type Validator } from '@dispatch/common'
 
 /** The OpenAPI document of the service, as a client reads it. */
 export type Document = Readonly<Record<string, any>>
@@ -11,7 +11,7 @@ export function resolved (document: Document, part: any): any {
 }
 
 /** Compiles schemas of the document, with all that they refer to. */
-export function schemasOf (document: Document): (schema: unknown) => Check<unknown> {
+export function schemasOf (document: Document): (schema: unknown) => Validator<unknown> {
   const ajv = createAjv({ discriminator: true })
   ajv.addSchema({ $id: 'openapi:document', $defs: asJsonSchema(document['components'].schemas) as object })
   return (schema) => checkWith(ajv.compile(asJsonSchema(schema) as object))

@@ -7,11 +7,11 @@ import type { ServiceName } from '../../core/contract/service-names.ts'
 import { callDispatch, type CallContext, type Outcome } from '../../core/host/call/call.ts'
 import type { ServiceContracts } from '../../core/host/manifest/contracts.ts'
 import { invoke, type FailedCall, type Returned } from '../../core/host/call/invoke.ts'
-import { loadProvider, type Installed } from '../../core/host/load/load.ts'
-import type { Outside } from '../../core/host/call/call-resources.ts'
-import { createSpool } from '../../core/host/files/document-spool.ts'
+import { loadProvider, type InstalledProvider } from '../../core/host/load/load.ts'
+import type { CallResources } from '../../core/host/call/call-resources.ts'
+import { createDocumentSpool } from '../../core/host/files/document-spool.ts'
 import type { VerbName } from '../../core/host/manifest/verbs.ts'
-import type { Received } from '../../core/packages/conformance/vendor/requests.ts'
+import type { ReceivedRequest } from '../../core/packages/conformance/vendor/requests.ts'
 import type { Vendor } from '../../core/packages/conformance/vendor/vendor.ts'
 import { callContext, outside } from '../fixtures/providers/call.ts'
 import { directory } from '../fixtures/providers/folders.ts'
@@ -19,11 +19,11 @@ import { vendorOf } from './vendor.ts'
 import { absent, vendorApi } from './vendor-api.ts'
 
 /** What a call of a stage differs in. `checkpointed`: what an earlier attempt saved. */
-export type More = Partial<Omit<CallContext, 'outside'>> & { checkpointed?: string }
+export type More = Partial<Omit<CallContext, 'resources'>> & { checkpointed?: string }
 
 /** One provider of `providers/` before a vendor of its own. */
 export type Stage = {
-  provider: Installed
+  provider: InstalledProvider
   vendor: Vendor
   /** What the calls saved, in order. */
   checkpoints: string[]
@@ -36,22 +36,22 @@ export type Stage = {
 export const content = Buffer.from('%PDF-1.7 one page')
 
 /** Everything that the providers of this test file sent, by vendor. */
-const sent = new Map<string, Received[]>()
+const sent = new Map<string, ReceivedRequest[]>()
 
 /** Sets up a stage; `settings` are those of every call. */
 export async function stageOf (t: Test, code: string, settings: JsonObject): Promise<Stage> {
   const folder = await realpath(new URL(`../../providers/${code}`, import.meta.url).pathname)
   const provider = await loadProvider(folder, 'as it is', 10)
   const { vendor, network } = await vendorOf(t)
-  const spool = createSpool({ folder: await directory(t), newId: randomUUID, limit: 1024 * 1024 })
+  const spool = createDocumentSpool({ folder: await directory(t), newId: randomUUID, limit: 1024 * 1024 })
   const checkpoints: string[] = []
   t.teardown(() => sent.set(code, [...sent.get(code) ?? [], ...vendor.requests]))
 
   const contextOf = ({ checkpointed, ...more }: More): CallContext => {
     const save = (id: string): Promise<void> => { checkpoints.push(id); return Promise.resolve() }
-    const checkpoint: Outside['checkpoint'] = { save, ...(checkpointed !== undefined && { id: checkpointed }) }
+    const checkpoint: CallResources['checkpoint'] = { save, ...(checkpointed !== undefined && { id: checkpointed }) }
     const documents = { read: () => Promise.resolve(Readable.from([content])), keep: spool.keep }
-    return callContext({ settings, ...more, outside: outside({ network, documents, checkpoint }) })
+    return callContext({ settings, ...more, resources: outside({ network, documents, checkpoint }) })
   }
   return {
     provider,

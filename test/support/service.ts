@@ -7,10 +7,10 @@ import { createCompanies, demo, hashPassword, type Role } from '@dispatch/core'
 import type { Test } from 'tap'
 import { createServer } from '../../plugins/app.ts'
 import type { Config } from '../../plugins/config/config.ts'
-import { compose, type House, type Parts } from '../../plugins/container.ts'
-import { fairness } from '../../plugins/hooks/admission-control.ts'
+import { createApp, type App, type AppDependencies } from '../../plugins/container.ts'
+import { admissionLimits } from '../../plugins/hooks/admission-control.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
-import { prepare } from '../../plugins/config/prepare-database.ts'
+import { prepareDatabase } from '../../plugins/config/prepare-database.ts'
 import { templateDatabase, testDatabase } from './postgres.ts'
 
 /** An answer of the service; `body` is the parsed JSON, or the text of anything else. */
@@ -21,7 +21,7 @@ export type Login = { email: string, password: string }
 /** A real service on a real port with a database of its own, seeded as in development. */
 export type TestService = {
   url: string
-  house: House
+  house: App
   /** The lines that it has logged. */
   log: string[]
   /** Sends as the admin of "Demo", or as `login`, or (null) without credentials. A body is sent as JSON, a text or bytes as they are. */
@@ -48,30 +48,30 @@ export function testConfig (dataDirectory: string, changes: Partial<Config> = {}
 export async function seededDatabase (t: Test): Promise<string> {
   const template = await templateDatabase('seeded', async (databaseUrl) => {
     const folder = mkdtempSync(join(tmpdir(), 'dispatch-seed-'))
-    const house = await compose(testConfig(folder), { databaseUrl, log: createLogger('silent'), renderer: noRenderer })
-    await prepare(house)
+    const house = await createApp(testConfig(folder), { databaseUrl, log: createLogger('silent'), renderer: noRenderer })
+    await prepareDatabase(house)
     await house.close()
     rmSync(folder, { recursive: true })
   })
   return (await testDatabase(t, { template })).url
 }
 
-const noRenderer: Parts['renderer'] = { render: () => Promise.reject(new Error('Nothing is rendered here.')), close: () => Promise.resolve() }
+const noRenderer: AppDependencies['renderer'] = { render: () => Promise.reject(new Error('Nothing is rendered here.')), close: () => Promise.resolve() }
 
 /** Tests read every line. */
 const everyWarning = { most: Infinity, within: 60_000 }
 
 /** Tests come in a hurry, all from one address. */
-const hurried: Parts['fairness'] = { ...fairness, refusals: { ...fairness.refusals, burst: 1_000_000 } }
+const hurried: AppDependencies['fairness'] = { ...admissionLimits, tarpit: { ...admissionLimits.tarpit, burst: 1_000_000 } }
 
-type Starting = { databaseUrl?: string, config?: Partial<Config>, parts?: Partial<Parts>, time?: (() => Date) | undefined }
+type Starting = { databaseUrl?: string, config?: Partial<Config>, parts?: Partial<AppDependencies>, time?: (() => Date) | undefined }
 
 /** Starts a service; it is closed when the test ends. `config` and `parts` stand in for the usual ones; a clock among them is the database's too, unless `time` is another. */
 export async function startService (t: Test, { databaseUrl, config = {}, parts = {}, time = parts.now }: Starting = {}): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-service-'))
   const log: string[] = []
   const logger = createLogger(config.logLevel ?? 'debug', { write: (line) => log.push(line) }, everyWarning)
-  const house = await compose(testConfig(folder, config), { databaseUrl: databaseUrl ?? await seededDatabase(t), log: logger, fairness: hurried, time, ...parts })
+  const house = await createApp(testConfig(folder, config), { databaseUrl: databaseUrl ?? await seededDatabase(t), log: logger, fairness: hurried, time, ...parts })
   const server = await createServer(house, logger)
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(async () => {
@@ -106,7 +106,7 @@ async function send (url: string, method: string, path: string, { body, headers 
   return { status: response.status, headers: response.headers, body: json === true && text !== '' ? JSON.parse(text) : text }
 }
 
-async function newCompany (house: House, name: string, { credits = 100, services = ['*'] }: { credits?: number, services?: string[] } = {}) {
+async function newCompany (house: App, name: string, { credits = 100, services = ['*'] }: { credits?: number, services?: string[] } = {}) {
   const passwordHash = await hashPassword('password')
   const login = (role: Role): Login => ({ email: `${role}@${name}.example.com`, password: 'password' })
   const roles = ['operator', 'admin', 'member'] as const

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { JsonObject } from '../../core/packages/common/json.ts'
-import type { Received } from '../../core/packages/conformance/vendor/requests.ts'
+import type { ReceivedRequest } from '../../core/packages/conformance/vendor/requests.ts'
 import { leftOut } from './vendor-apis.ts'
 
 /** A vendor's own description of its API (OpenAPI 3.1); `problems` says what in a request does not fit it. */
-export type VendorApi = { problems: (request: Received) => string[] }
+export type VendorApi = { problems: (request: ReceivedRequest) => string[] }
 
 type Parameter = { name: string, in: 'path' | 'query' | 'header', required?: boolean, schema: object }
 type Operation = { operationId: string, parameters?: (Parameter | { $ref: string })[], requestBody?: { required?: boolean, content: Record<string, { schema: object }> }, servers?: Server[] }
@@ -78,7 +78,7 @@ function describe (document: Document, hosts: readonly string[]): VendorApi {
   }
 }
 
-function bodyProblems ({ operationId, requestBody }: Operation, request: Received, { typed, texts, check }: { typed: Ajv2020, texts: Ajv2020, check: (ajv: Ajv2020, schema: object, value: unknown, what: string) => string[] }): string[] {
+function bodyProblems ({ operationId, requestBody }: Operation, request: ReceivedRequest, { typed, texts, check }: { typed: Ajv2020, texts: Ajv2020, check: (ajv: Ajv2020, schema: object, value: unknown, what: string) => string[] }): string[] {
   if (request.body.length === 0) return requestBody?.required === true ? [`${operationId} needs a body.`] : []
   const type = (request.headers['content-type'] ?? '').replace(/;.*$/, '')
   const schema = requestBody?.content[type]?.schema
@@ -88,7 +88,7 @@ function bodyProblems ({ operationId, requestBody }: Operation, request: Receive
   return check(texts, schema, nested(pairs), 'body')
 }
 
-function find (document: Document, { method, host, path }: Received, hosts: readonly string[]): { operation: Operation, parameters: Parameter[], values: Record<string, unknown> } | undefined {
+function find (document: Document, { method, host, path }: ReceivedRequest, hosts: readonly string[]): { operation: Operation, parameters: Parameter[], values: Record<string, unknown> } | undefined {
   for (const [template, item] of Object.entries(document.paths)) {
     const operation = item[method.toLowerCase()]
     if (operation === undefined) continue

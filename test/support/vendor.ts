@@ -19,11 +19,11 @@ export async function vendorOf (t: Test, options: NetworkOptions = {}): Promise<
 }
 
 /** The `http` of one call, at the point of no return and free to reach api.acme.test, unless told otherwise. */
-export function httpOf ({ wire, tokens }: Pick<Network, 'wire' | 'tokens'>, more: Partial<HttpOptions> = {}): Http {
+export function httpOf ({ transport: wire, accessTokens: tokens }: Pick<Network, 'transport' | 'accessTokens'>, more: Partial<HttpOptions> = {}): Http {
   const log: Log = memoryLog()
   return createHttp({
-    wire,
-    tokens,
+    transport: wire,
+    accessTokens: tokens,
     account: 'company 1',
     targets: { provider: 'acme', declared: ['api.acme.test'], chosen: [] },
     documents: outside().documents,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { compileJsonSchema } from '../../core/packages/common/schema.ts'
-import { unread } from '../../core/packages/documents/source/field-usage.ts'
+import { unreadFields } from '../../core/packages/documents/source/field-usage.ts'
 import { elementsOf } from '../../core/packages/documents/test/html-support.ts'
 import { made, pagesOf, type Text } from '../../core/packages/documents/test/support.ts'
 import { shipped, without } from './shipped.ts'
@@ -41,7 +41,7 @@ for (const [folder, data] of Object.entries(least)) {
 
   void t.test(`${folder}: every field of the schema is shown somewhere`, (t) => {
     const fields = Object.keys(schema['properties'] as object)
-    t.same(unread(compiled.uses, Object.fromEntries(fields.map((name) => [name, 'x']))), [])
+    t.same(unreadFields(compiled.uses, Object.fromEntries(fields.map((name) => [name, 'x']))), [])
     t.end()
   })
 

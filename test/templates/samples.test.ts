@@ -1,5 +1,5 @@
 import t from 'tap'
-import { unread } from '../../core/packages/documents/source/field-usage.ts'
+import { unreadFields } from '../../core/packages/documents/source/field-usage.ts'
 import { elementsOf } from '../../core/packages/documents/test/html-support.ts'
 import { made, pagesOf, wordsOf, type Text } from '../../core/packages/documents/test/support.ts'
 import { allShipped, golden } from './shipped.ts'
@@ -32,7 +32,7 @@ for (const { folder, service, samples, compiled } of templates) {
 
   for (const [name, data] of Object.entries(samples)) {
     void t.test(`${folder}, ${name}: all of it is read, and shown in every format`, async (t) => {
-      t.same(unread(compiled.uses, data).filter((field) => !unseen.test(field)), [])
+      t.same(unreadFields(compiled.uses, data).filter((field) => !unseen.test(field)), [])
       const { html, text } = await made('html', compiled, data)
       const texts = [await wordsOf(await made('pdf', compiled, data)), html, text, (await made('text', compiled, data)).text]
       for (const shown of texts) lacks(t, shown, /undefined|\bnull\b|NaN|\[object|\{\{|\{%/)

@@ -3,7 +3,7 @@ import { Decimal } from 'decimal.js'
 import t from 'tap'
 import { compileJsonSchema } from '../../core/packages/common/schema.ts'
 import { isRecord } from '../../core/packages/documents/model/records.ts'
-import { unread } from '../../core/packages/documents/source/field-usage.ts'
+import { unreadFields } from '../../core/packages/documents/source/field-usage.ts'
 import { checkEInvoice } from '../../core/packages/einvoice/rules/check.ts'
 import { checkInvoice } from '../../core/services/invoice.ts'
 import { made, pagesOf, wordsOf } from '../../core/packages/documents/test/support.ts'
@@ -137,7 +137,7 @@ for (const { folder, sample, schema, compiled } of vocabularies.filter(({ docume
   void t.test(`${folder}: every field of the schema is shown somewhere`, (t) => {
     const properties = part(schema['properties'])
     const data = Object.fromEntries(Object.keys(properties).map((name) => [name, 'x']))
-    t.same(unread(compiled.uses, data), [])
+    t.same(unreadFields(compiled.uses, data), [])
     t.end()
   })
 

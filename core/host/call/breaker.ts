@@ -13,8 +13,8 @@ export type Admission = { pass: true } | { pass: false, retryAfter: number }
  */
 export type Breakers = {
   /** Every admitted call is followed by `after`. */
-  before: (company: number, provider: string) => Admission
-  after: (company: number, provider: string, outcome: Outcome) => void
+  admit: (company: number, provider: string) => Admission
+  record: (company: number, provider: string, outcome: Outcome) => void
   state: (company: number, provider: string) => BreakerState
   /** Lets calls pass again: of one company or of all (null), of one provider or of all. */
   close: (which: { companyId: number | null, providerName?: string }) => void
@@ -35,7 +35,7 @@ export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: Br
   const left = (since: number | undefined): number => since === undefined ? 0 : since + pause * 1000 - now().getTime()
 
   return {
-    before (company, provider) {
+    admit (company, provider) {
       const breaker = breakers.get(keyOf(company, provider))
       if (breaker?.opened === undefined) return { pass: true }
       const wait = Math.max(left(breaker.opened), left(breaker.probed))
@@ -43,7 +43,7 @@ export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: Br
       breaker.probed = now().getTime()
       return { pass: true }
     },
-    after (company, provider, outcome) {
+    record (company, provider, outcome) {
       const key = keyOf(company, provider)
       // What is our own fault tells nothing about the vendor.
       if ('error' in outcome && outcome.error.ours === true) return

@@ -4,14 +4,14 @@ import type { ServiceName } from '../../contract/service-names.ts'
 import { failureError } from './failure.ts'
 import { createFiles, type CompanyDisk } from '../files/files.ts'
 import { destinationNames } from '../settings/settings-schema.ts'
-import type { Holds } from '../manifest/lease-check.ts'
+import type { LeaseCheck } from '../manifest/lease-check.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { createHttp, type HttpOptions, type KeepDocument } from '../http/client.ts'
 import { chosenHosts } from '../http/target.ts'
 import type { Log } from './log.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { Network } from '../http/network.ts'
-import type { Progress } from './request-outcome.ts'
+import type { CallProgress } from './request-outcome.ts'
 import { createSmtp } from '../smtp/smtp.ts'
 
 /**
@@ -19,22 +19,22 @@ import { createSmtp } from '../smtp/smtp.ts'
  * it alone. `checkpoint.id` is what an earlier attempt saved. Without a `disk` there is none to write to. `holds` is asked just
  * before anything leaves: nothing does once the caller has lost what it calls for.
  */
-export type Outside = {
+export type CallResources = {
   network: Network
   account: string
   documents: { read: ReadDocument, keep: KeepDocument }
   checkpoint: { id?: string, save: (id: string) => Promise<void> }
   disk?: CompanyDisk
-  holds?: Holds
+  holds?: LeaseCheck
 }
 
 /** One call of a verb: whose, with what, until when (`limit` in milliseconds). */
-export type OutsideCall = {
+export type VerbCall = {
   manifest: Manifest
   service: ServiceName
   settings: JsonObject
-  outside: Outside
-  progress: Progress
+  resources: CallResources
+  progress: CallProgress
   ended: AbortSignal
   limit: number
   log: Log
@@ -43,21 +43,21 @@ export type OutsideCall = {
 }
 
 /** The ways out of one call. */
-export function openOutside (call: OutsideCall): Pick<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed'> {
-  const { manifest, service, settings, outside } = call
-  const { holds = () => true } = outside
-  const { network: { wire, tokens, mailers }, checkpoint: { id } } = outside
+export function createCallApis (call: VerbCall): Pick<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed'> {
+  const { manifest, service, settings, resources } = call
+  const { holds = () => true } = resources
+  const { network: { transport: wire, accessTokens: tokens, mailers }, checkpoint: { id } } = resources
   const targets = {
     provider: manifest.code,
     declared: manifest.hosts,
     chosen: chosenHosts(destinationNames(manifest.settings).map((name) => settings[name]))
   }
   const { notProcessed = [], idempotency } = manifest.services[service] ?? {}
-  const options: HttpOptions = { ...call, ...outside, holds, wire, tokens, targets, errors: manifest.errors, notProcessed, keyed: idempotency?.kind === 'key' }
+  const options: HttpOptions = { ...call, ...resources, holds, transport: wire, accessTokens: tokens, targets, errors: manifest.errors, notProcessed, keyed: idempotency?.kind === 'key' }
   return {
     http: createHttp(options),
-    smtp: createSmtp({ ...call, ...outside, holds, mailers, targets }),
-    files: createFiles({ ...call, ...outside, holds, provider: manifest.code }),
+    smtp: createSmtp({ ...call, ...resources, holds, mailers, targets }),
+    files: createFiles({ ...call, ...resources, holds, provider: manifest.code }),
     checkpoint: checkpointOf(call),
     ...(id !== undefined && { checkpointed: id })
   }
@@ -65,12 +65,12 @@ export function openOutside (call: OutsideCall): Pick<Context<JsonObject, JsonOb
 
 const longestCheckpoint = 500
 
-function checkpointOf ({ manifest: { code, services }, service, outside: { checkpoint }, progress, ended }: OutsideCall): (id: string) => Promise<void> {
+function checkpointOf ({ manifest: { code, services }, service, resources: { checkpoint }, progress, ended }: VerbCall): (id: string) => Promise<void> {
   return async (id) => {
     if (services[service]?.checkpoint !== true) throw new TypeError(`The provider "${code}" reached a checkpoint, but its service "${service}" declares none.`)
     if (typeof id !== 'string' || id === '' || id.length > longestCheckpoint) throw new TypeError(`A checkpoint is a text of 1 to ${longestCheckpoint} characters: the vendor's id of what was prepared.`)
     if (ended.aborted) throw failureError({ word: 'provider_unavailable', message: 'The call had ended before its checkpoint.', ours: true })
     await checkpoint.save(id).catch((cause: unknown) => { throw failureError({ word: 'provider_unavailable', message: 'The checkpoint could not be recorded.', ours: true }, cause) })
-    progress.pass()
+    progress.passCheckpoint()
   }
 }

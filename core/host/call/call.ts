@@ -1,9 +1,9 @@
 import type { ServiceName } from '../../contract/service-names.ts'
-import { readAnswer } from './provider-response.ts'
+import { readProviderResponse } from './provider-response.ts'
 import type { ServiceContracts } from '../manifest/contracts.ts'
 import type { Accepted } from '../manifest/definition.ts'
 import { failedCall, invoke, type CallContext, type CallLimits, type FailedCall } from './invoke.ts'
-import type { Installed } from '../load/load.ts'
+import type { InstalledProvider } from '../load/load.ts'
 
 export type { CallContext, CallError, CallLimits, FailedCall } from './invoke.ts'
 
@@ -15,12 +15,12 @@ export type Outcome = { outcome: 'accepted', response: Accepted } | FailedCall
  * failure before anything was sent is `uncertain`. Throws only when the provider has no such service.
  */
 export async function callDispatch<Name extends ServiceName> (
-  installed: Installed, service: Name, request: ServiceContracts[Name]['dispatch'], context: CallContext, limits: CallLimits = {}
+  installed: InstalledProvider, service: Name, request: ServiceContracts[Name]['dispatch'], context: CallContext, limits: CallLimits = {}
 ): Promise<Outcome> {
   const called = await invoke(installed, service, 'dispatch', request, context, limits)
   if ('outcome' in called) return called
   const { returned, redact } = called
-  const answer = readAnswer(service, returned)
+  const answer = readProviderResponse(service, returned)
   if (answer.ok) return { outcome: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } }
   const why = answer.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
   return failedCall('outcome_unknown', redact.text(`The answer of the provider "${installed.code}" cannot be read: ${why}`), { ours: true })

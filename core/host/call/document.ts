@@ -3,15 +3,15 @@ import { compile } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
 import { copyJson } from './provider-response.ts'
 import { invoke, type CallContext, type CallLimits } from './invoke.ts'
-import type { Installed } from '../load/load.ts'
+import type { InstalledProvider } from '../load/load.ts'
 
 /** The vendor's document, or why there is none. */
-export type DocumentAnswer = { ok: true, document: DocumentHandle } | { ok: false, why: string }
+export type DocumentResult = { ok: true, document: DocumentHandle } | { ok: false, why: string }
 
 const fitHandle = compile(DocumentHandle)
 
 /** Fetches the vendor's document of what it accepted under an id; it is on its way then. Throws only when the provider has no such verb. */
-export async function callDocument (installed: Installed, service: ServiceName, query: { id: string }, context: CallContext, limits: CallLimits = {}): Promise<DocumentAnswer> {
+export async function callDocument (installed: InstalledProvider, service: ServiceName, query: { id: string }, context: CallContext, limits: CallLimits = {}): Promise<DocumentResult> {
   const called = await invoke(installed, service, 'document', query, context, limits)
   if ('outcome' in called) return { ok: false, why: called.error.message }
   const copied = copyJson(called.returned)

@@ -2,11 +2,11 @@ import type { JsonObject, Problem } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
 import { failureOf } from './failure.ts'
 import { breaches } from '../manifest/limits.ts'
-import type { Installed } from '../load/load.ts'
-import type { AnyCheck, Known, Objection } from '../manifest/provider-check.ts'
+import type { InstalledProvider } from '../load/load.ts'
+import type { AnyProviderCheck, Known, Objection } from '../manifest/provider-check.ts'
 
 /** What is known to be refused before anything is made: by the provider's limits, and by its check. Paths are those of the declarations. */
-export function foresee ({ code, manifest, checks }: Pick<Installed, 'code' | 'manifest' | 'checks'>, service: ServiceName, asked: JsonObject, known: Known<JsonObject, JsonObject>): Problem[] {
+export function problemsForeseen ({ code, manifest, checks }: Pick<InstalledProvider, 'code' | 'manifest' | 'checks'>, service: ServiceName, asked: JsonObject, known: Known<JsonObject, JsonObject>): Problem[] {
   const broken = breaches(manifest.services[service]?.limits ?? [], { ...asked, settings: known.requestSettings })
   const told = (message: string): string => `The provider "${code}" does not take this. ${message}`
   return [
@@ -15,7 +15,7 @@ export function foresee ({ code, manifest, checks }: Pick<Installed, 'code' | 'm
   ]
 }
 
-function objectionsOf (check: AnyCheck | undefined, asked: JsonObject, known: Known<JsonObject, JsonObject>): readonly Objection[] {
+function objectionsOf (check: AnyProviderCheck | undefined, asked: JsonObject, known: Known<JsonObject, JsonObject>): readonly Objection[] {
   try {
     return check?.(structuredClone(asked), structuredClone(known)) ?? []
   } catch (error) {

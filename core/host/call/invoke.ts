@@ -5,10 +5,10 @@ import { printable } from './provider-response.ts'
 import type { Context, TakeBack } from './context.ts'
 import { failureOf, providerErrors, type Failure, type ProviderErrorWord } from './failure.ts'
 import type { Http } from '../http/call.ts'
-import type { Installed } from '../load/load.ts'
+import type { InstalledProvider } from '../load/load.ts'
 import type { Log } from './log.ts'
-import { createProgress, type Progress } from './request-outcome.ts'
-import { openOutside, type Outside, type OutsideCall } from './call-resources.ts'
+import { createProgress, type CallProgress } from './request-outcome.ts'
+import { createCallApis, type CallResources, type VerbCall } from './call-resources.ts'
 import { createRedactor, redactLog, type Redactor } from './redact.ts'
 import { sandboxFaults } from '../manifest/sandbox.ts'
 import { splitSecrets } from '../settings/settings.ts'
@@ -16,7 +16,7 @@ import { runAs } from './stray-errors.ts'
 import type { VerbName } from '../manifest/verbs.ts'
 
 /** What the caller brings. The provider gets copies, and a log that does not write the secrets in `settings`. */
-export type CallContext = Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'onRefusal' | 'wait'> & { outside: Outside }
+export type CallContext = Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'onRefusal' | 'wait'> & { resources: CallResources }
 
 /** `limit` is in milliseconds; the shorter of it and the provider's own time limit holds. `signal` gives the call up. */
 export type CallLimits = { limit?: number, signal?: AbortSignal }
@@ -42,7 +42,7 @@ const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch', 'cancel'])
  * Runs one verb of a provider: with copies of what it is given, its own ways out, within its time limit. Whatever it throws
  * becomes a failed call. Throws only when the provider has no such verb.
  */
-export async function invoke (installed: Installed, service: ServiceName, verb: VerbName, request: unknown, context: CallContext, { limit = Infinity, signal }: CallLimits = {}): Promise<Returned | FailedCall> {
+export async function invoke (installed: InstalledProvider, service: ServiceName, verb: VerbName, request: unknown, context: CallContext, { limit = Infinity, signal }: CallLimits = {}): Promise<Returned | FailedCall> {
   const { code, manifest, verbs } = installed
   const run = verbs[service]?.[verb]
   if (run === undefined) throw new TypeError(verb === 'dispatch' ? `The provider "${code}" has no service "${service}".` : `The provider "${code}" has no verb "${verb}" for the service "${service}".`)
@@ -54,11 +54,11 @@ export async function invoke (installed: Installed, service: ServiceName, verb: 
   const redact = createRedactor(Object.values(splitSecrets(manifest.settings, context.settings).secrets))
   const log = redactLog(context.log, redact)
   const { checkpoint, timeLimit = usualTimeLimit } = manifest.services[service] ?? {}
-  const prepares = verb === 'dispatch' && checkpoint === true && context.outside.checkpoint.id === undefined
+  const prepares = verb === 'dispatch' && checkpoint === true && context.resources.checkpoint.id === undefined
   const progress = createProgress({ passed: unsafeVerbs.has(verb) && !prepares })
   const time = Math.min(limit, timeLimit * 1000)
   const made: TakeBack[] = []
-  const open = (call: Pick<OutsideCall, 'progress' | 'ended' | 'limit'>): ReturnType<typeof openOutside> => openOutside({ ...context, ...call, manifest, service, log, conceal: redact.conceal })
+  const open = (call: Pick<VerbCall, 'progress' | 'ended' | 'limit'>): ReturnType<typeof createCallApis> => createCallApis({ ...context, ...call, manifest, service, log, conceal: redact.conceal })
   try {
     const returned = await within(time, signal, async (ended) => {
       const ways = { ...open({ progress, ended, limit: time }), onRefusal: (takeBack: TakeBack) => { made.push(takeBack) } }
@@ -130,9 +130,9 @@ async function within<Result> (limit: number, outer: AbortSignal | undefined, wo
   }
 }
 
-type Circumstances = { redact: Redactor, log: Log, progress: Progress }
+type Circumstances = { redact: Redactor, log: Log, progress: CallProgress }
 
-function thrownBy (installed: Installed, thrown: unknown, { redact, log, progress }: Circumstances): FailedCall {
+function thrownBy (installed: InstalledProvider, thrown: unknown, { redact, log, progress }: Circumstances): FailedCall {
   const failure = failureOf(thrown)
   if (failure !== undefined) return reported(installed, failure, redact)
   const late = thrown === over
@@ -143,11 +143,11 @@ function thrownBy (installed: Installed, thrown: unknown, { redact, log, progres
 }
 
 /** A provider may catch the news that a request got lost, but it cannot make a refusal of it. */
-function withDoubt (call: FailedCall, { doubt }: Progress, redact: Redactor): FailedCall {
+function withDoubt (call: FailedCall, { doubt }: CallProgress, redact: Redactor): FailedCall {
   return doubt === undefined || call.outcome === 'uncertain' ? call : failedCall('outcome_unknown', presentable(doubt.message, longestMessage, redact))
 }
 
-function reported ({ manifest: { errors: { map } } }: Installed, { word, code, message, retryAfter, ours }: Failure, redact: Redactor): FailedCall {
+function reported ({ manifest: { errors: { map } } }: InstalledProvider, { word, code, message, retryAfter, ours }: Failure, redact: Redactor): FailedCall {
   const mapped = code !== undefined && Object.hasOwn(map, code) ? map[code] : undefined
   return failedCall(word ?? mapped ?? 'provider_error', presentable(message, longestMessage, redact), {
     ...(code !== undefined && { code: presentable(code, longestCode, redact) }),

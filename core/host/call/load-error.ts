@@ -1,5 +1,5 @@
 /** Why a folder is not taken as a provider: one sentence for the operator. */
-export class Refusal extends Error {
+export class ProviderLoadError extends Error {
   override name = 'Refusal'
   /** The code that the provider would have had, once that is known. */
   readonly code: string | undefined
@@ -11,6 +11,6 @@ export class Refusal extends Error {
 }
 
 /** The sentence of anything that was thrown. */
-export function reasonOf (thrown: unknown): string {
+export function errorMessageOf (thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }

@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import { compile } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
-import { copyJson, readAnswer } from './provider-response.ts'
+import { copyJson, readProviderResponse } from './provider-response.ts'
 import type { Found, Idempotency } from '../manifest/definition.ts'
 import { invoke, usualTimeLimit, type CallContext, type CallLimits } from './invoke.ts'
-import type { Installed } from '../load/load.ts'
+import type { InstalledProvider } from '../load/load.ts'
 
 /** What a look-up found, or why it said nothing. */
-export type LookupAnswer = { ok: true, found: Found } | { ok: false, why: string }
+export type LookupResult = { ok: true, found: Found } | { ok: false, why: string }
 
 const fitFound = compile(Type.Unsafe<Exclude<Found, { found: 'accepted' }> | { found: 'accepted', response: unknown }>(Type.Union([
   Type.Object({ found: Type.Literal('accepted'), response: Type.Unknown() }),
@@ -16,7 +16,7 @@ const fitFound = compile(Type.Unsafe<Exclude<Found, { found: 'accepted' }> | { f
 ])))
 
 /** Asks a provider what became of a dispatch whose outcome is not known. Throws only when the provider has no such verb. */
-export async function callLookup (installed: Installed, service: ServiceName, query: { reference: string, checkpoint?: string }, context: CallContext, limits: CallLimits = {}): Promise<LookupAnswer> {
+export async function callLookup (installed: InstalledProvider, service: ServiceName, query: { reference: string, checkpoint?: string }, context: CallContext, limits: CallLimits = {}): Promise<LookupResult> {
   const called = await invoke(installed, service, 'lookup', query, context, limits)
   if ('outcome' in called) return { ok: false, why: called.error.message }
   const { returned, redact } = called
@@ -24,7 +24,7 @@ export async function callLookup (installed: Installed, service: ServiceName, qu
   const fit = copied.ok ? fitFound(copied.value) : copied
   if (!fit.ok) return unreadable(installed, fit.problems[0]?.message ?? '')
   if (fit.value.found !== 'accepted') return { ok: true, found: fit.value.found === 'rejected' ? { ...fit.value, code: redact.text(fit.value.code), message: redact.text(fit.value.message) } : fit.value }
-  const answer = readAnswer(service, fit.value.response)
+  const answer = readProviderResponse(service, fit.value.response)
   return answer.ok ? { ok: true, found: { found: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } } } : unreadable(installed, answer.problems[0]?.message ?? '')
 }
 
@@ -40,6 +40,6 @@ export function missCountsAfter ({ idempotency, timeLimit = usualTimeLimit }: { 
   }
 }
 
-function unreadable ({ code }: Installed, why: string): LookupAnswer {
+function unreadable ({ code }: InstalledProvider, why: string): LookupResult {
   return { ok: false, why: `The answer of the provider "${code}" to a look-up cannot be read: ${why}` }
 }

@@ -21,7 +21,7 @@ const fitMailAnswer = compile(Type.Unsafe<Accepted>(Type.Object({ ...answer, ...
 const mostCharacters = 65_536
 
 /** A copy of what a provider returned for a service, if that is an answer: plain JSON of bounded size with the vendor's id and status. */
-export function readAnswer (service: ServiceName, returned: unknown): Fit<Accepted> {
+export function readProviderResponse (service: ServiceName, returned: unknown): Fit<Accepted> {
   const copied = copyJson(returned)
   if (!copied.ok) return copied
   const problems = inspectJson(copied.value)

@@ -5,10 +5,10 @@ import { ForbiddenAddress } from '../http/guard.ts'
  * What the end of a request says about it. `done`: accepted. `refused`: the vendor did nothing and said why. `not done`:
  * certainly not accepted, sending it again is safe. `doubtful`: the vendor may have accepted it.
  */
-export type Verdict = 'done' | 'refused' | 'not done' | 'doubtful'
+export type RequestOutcome = 'done' | 'refused' | 'not done' | 'doubtful'
 
 /** The verdict of an HTTP answer; the first row that fits counts. `notProcessed` are the statuses that a service declares. */
-const answers: readonly { fits: (status: number, notProcessed: readonly number[]) => boolean, verdict: Verdict }[] = [
+const answers: readonly { fits: (status: number, notProcessed: readonly number[]) => boolean, verdict: RequestOutcome }[] = [
   { fits: (status) => status >= 200 && status < 300, verdict: 'done' },
   { fits: (status, notProcessed) => status === 429 || notProcessed.includes(status), verdict: 'not done' },
   { fits: (status) => status >= 400 && status < 500, verdict: 'refused' },
@@ -17,7 +17,7 @@ const answers: readonly { fits: (status: number, notProcessed: readonly number[]
 ]
 
 /** What an HTTP status says. */
-export function verdictOf (status: number, notProcessed: readonly number[]): Verdict {
+export function outcomeOfStatus (status: number, notProcessed: readonly number[]): RequestOutcome {
   return answers.find(({ fits }) => fits(status, notProcessed))?.verdict ?? 'doubtful'
 }
 
@@ -32,10 +32,10 @@ export type FailureFacts = { word?: ProviderErrorWord, code?: string, status?: n
 /** A request that did not end well, before it is judged by how far its call has come. */
 export class RequestFailure extends Error {
   override name = 'RequestFailure'
-  readonly verdict: Exclude<Verdict, 'done'>
+  readonly verdict: Exclude<RequestOutcome, 'done'>
   readonly facts: FailureFacts
 
-  constructor (verdict: Exclude<Verdict, 'done'>, message: string, { cause, ...facts }: FailureFacts & { cause?: unknown } = {}) {
+  constructor (verdict: Exclude<RequestOutcome, 'done'>, message: string, { cause, ...facts }: FailureFacts & { cause?: unknown } = {}) {
     super(message, { cause })
     this.verdict = verdict
     this.facts = facts
@@ -74,25 +74,25 @@ export function codeOf (error: unknown): string {
 }
 
 /** How far a call has come, and what the host must not forget about it. */
-export type Progress = {
+export type CallProgress = {
   /** From here on, what is sent can no longer be repeated: the point of no return. */
-  pass: () => void
+  passCheckpoint: () => void
   readonly passed: boolean
   /** Tells that a request ended well. `unsafe`: it was one that changes something at the vendor. */
   done: (request: { unsafe: boolean }) => void
   /** The word of a request that ended badly; `refusal` is the word for the verdict `refused`. A doubt is remembered. */
-  failed: (verdict: Exclude<Verdict, 'done'>, request: { unsafe: boolean, refusal: ProviderErrorWord, message: string }) => ProviderErrorWord
+  failed: (verdict: Exclude<RequestOutcome, 'done'>, request: { unsafe: boolean, refusal: ProviderErrorWord, message: string }) => ProviderErrorWord
   /** The first doubt about what the vendor accepted: whatever a provider makes of it, it is not a refusal. */
   readonly doubt: Failure | undefined
 }
 
 /** The progress of one call. `passed`: whether its first request is already at the point of no return. */
-export function createProgress ({ passed: begunPassed }: { passed: boolean }): Progress {
+export function createProgress ({ passed: begunPassed }: { passed: boolean }): CallProgress {
   let passed = begunPassed
   let accepted = false
   let doubt: Failure | undefined
   return {
-    pass () { passed = true },
+    passCheckpoint () { passed = true },
     get passed () { return passed },
     get doubt () { return doubt },
     done ({ unsafe }) { accepted ||= passed && unsafe },
@@ -107,7 +107,7 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): P
 }
 
 /** The error that a provider catches: a failed request as it counts for its call. */
-export function judge (failure: RequestFailure, progress: Progress, { unsafe }: { unsafe: boolean }): Error {
+export function providerErrorOf (failure: RequestFailure, progress: CallProgress, { unsafe }: { unsafe: boolean }): Error {
   const { verdict, message, facts: { word: refusal = 'provider_error', ...facts } } = failure
   return failureError({ ...facts, word: progress.failed(verdict, { unsafe, refusal, message }), message }, failure)
 }

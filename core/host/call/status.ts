@@ -4,15 +4,15 @@ import type { DeliveryService } from '../../contract/delivery.ts'
 import { copyJson } from './provider-response.ts'
 import type { Reported } from '../manifest/definition.ts'
 import { invoke, type CallContext, type CallLimits } from './invoke.ts'
-import type { Installed } from '../load/load.ts'
+import type { InstalledProvider } from '../load/load.ts'
 
 /** What the vendor said about a step, or why it said nothing. */
-export type StatusAnswer = { ok: true, reported: Reported } | { ok: false, why: string }
+export type StatusResult = { ok: true, reported: Reported } | { ok: false, why: string }
 
 const fitReported = compile(Type.Unsafe<Reported>(Type.Object({ status: Type.String({ minLength: 1, maxLength: 200 }) })))
 
 /** Asks a provider what became of what its vendor accepted under an id. Throws only when the provider has no such verb. */
-export async function callStatus (installed: Installed, service: DeliveryService, query: { id: string }, context: CallContext, limits: CallLimits = {}): Promise<StatusAnswer> {
+export async function callStatus (installed: InstalledProvider, service: DeliveryService, query: { id: string }, context: CallContext, limits: CallLimits = {}): Promise<StatusResult> {
   const called = await invoke(installed, service, 'status', query, context, limits)
   if ('outcome' in called) return { ok: false, why: called.error.message }
   const { returned, redact } = called

@@ -8,7 +8,7 @@ import type { DocumentHandle } from '../../contract/common.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
 
 /** Documents on their way: on the local disk, hashed and counted, until they are stored or dropped. */
-export type Spool = {
+export type DocumentSpool = {
   /** Writes a document down. Throws a {@link RequestFailure} when it is too large, and what the stream throws; nothing is left then. */
   keep: (bytes: Readable, about: { filename: string, contentType: string }) => Promise<DocumentHandle>
   /** Throws (`ENOENT`) when the document is not here. */
@@ -20,7 +20,7 @@ export type Spool = {
 export const largestDocument = 50 * 1024 * 1024
 
 /** `limit` in bytes. The folder is made when it is needed. */
-export function createSpool ({ folder, newId, limit = largestDocument }: { folder: string, newId: () => string, limit?: number }): Spool {
+export function createDocumentSpool ({ folder, newId, limit = largestDocument }: { folder: string, newId: () => string, limit?: number }): DocumentSpool {
   const pathOf = ({ id }: Pick<DocumentHandle, 'id'>): string => join(folder, id)
   return {
     async keep (bytes, about) {

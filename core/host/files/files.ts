@@ -2,11 +2,11 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, realpath, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { DocumentHandle } from '../../contract/common.ts'
-import { isWithin } from '../load/folder.ts'
-import { mustHold, type Holds } from '../manifest/lease-check.ts'
+import { isInFolder } from '../load/folder.ts'
+import { requireLease, type LeaseCheck } from '../manifest/lease-check.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { readPieces } from '../http/multipart.ts'
-import { codeOf, judge, RequestFailure, type Progress } from '../call/request-outcome.ts'
+import { codeOf, providerErrorOf, RequestFailure, type CallProgress } from '../call/request-outcome.ts'
 
 /** The disk that the operator gave to providers (`root`), and this company's folder on it. */
 export type CompanyDisk = { root: string, folder: string }
@@ -22,7 +22,7 @@ export type Files = {
 }
 
 /** What one call's files work with. */
-export type FilesOptions = { provider: string, disk?: CompanyDisk, documents: { read: ReadDocument }, progress: Progress, ended: AbortSignal, holds: Holds }
+export type FilesOptions = { provider: string, disk?: CompanyDisk, documents: { read: ReadDocument }, progress: CallProgress, ended: AbortSignal, holds: LeaseCheck }
 
 /** The `files` of one call of a provider's verb. */
 export function createFiles ({ provider, disk, documents: { read }, progress, ended, holds }: FilesOptions): Files {
@@ -31,11 +31,11 @@ export function createFiles ({ provider, disk, documents: { read }, progress, en
       try {
         if (disk === undefined) throw new RequestFailure('not done', 'The operator gives providers no disk: DISPATCH_DISK_ROOT is not set.', { ours: true })
         if (ended.aborted) throw new RequestFailure('not done', `The provider "${provider}" wrote a file after its call had ended.`, { ours: true })
-        mustHold(holds)
+        requireLease(holds)
         await place(await pathBelow(disk, path), document, read, ended)
         progress.done({ unsafe: true })
       } catch (error) {
-        throw judge(error instanceof RequestFailure ? error : unwritten('not done', error), progress, { unsafe: true })
+        throw providerErrorOf(error instanceof RequestFailure ? error : unwritten('not done', error), progress, { unsafe: true })
       }
     }
   }
@@ -59,7 +59,7 @@ async function pathBelow ({ root, folder }: CompanyDisk, path: string): Promise<
   let at = own
   for (const name of names.slice(0, -1)) {
     at = await folderIn(at, name)
-    if (!isWithin(own, at)) throw new RequestFailure('refused', `"${name}" leads out of the company's folder.`, { code: 'path', ours: true })
+    if (!isInFolder(own, at)) throw new RequestFailure('refused', `"${name}" leads out of the company's folder.`, { code: 'path', ours: true })
   }
   return join(at, names.at(-1) ?? '')
 }

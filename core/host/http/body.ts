@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { DocumentHandle } from '../../contract/common.ts'
-import { whileHeld, type Holds } from '../manifest/lease-check.ts'
-import { formPairs, type Arrays, type FormFields } from './form.ts'
-import { layOut, readPieces, type Multipart, type Parts } from './multipart.ts'
+import { piecesUnderLease, type LeaseCheck } from '../manifest/lease-check.ts'
+import { formPairs, type ArrayFormat, type FormFields } from './form.ts'
+import { encodeMultipart, readPieces, type Multipart, type MultipartParts } from './multipart.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
 
 /** The body of a request: at most one of these. */
-export type BodyFields = { form?: FormFields, json?: unknown, multipart?: Parts, document?: DocumentHandle, arrays?: Arrays }
+export type BodyFields = { form?: FormFields, json?: unknown, multipart?: MultipartParts, document?: DocumentHandle, arrays?: ArrayFormat }
 
 /** A body that can be sent more than once. `length` is in bytes, `sha256` gives lowercase hexadecimal, where it can be known before sending. */
 export type Body = { contentType?: string, length?: number, sha256?: () => string, open: () => Buffer | Readable | undefined }
@@ -18,13 +18,13 @@ export type ReadDocument = (document: DocumentHandle) => Promise<Readable>
 const kinds = ['form', 'json', 'multipart', 'document'] as const
 
 /** Puts a body together; nothing of a document is read before it is opened, or sent once `holds` says no. Throws a TypeError when there are two. */
-export function bodyOf (fields: BodyFields, read: ReadDocument, holds: Holds): Body {
+export function bodyOf (fields: BodyFields, read: ReadDocument, holds: LeaseCheck): Body {
   const given = kinds.filter((kind) => fields[kind] !== undefined)
   if (given.length > 1) throw new TypeError(`A request has one body, not ${given.join(' and ')}.`)
   const { form, json, multipart, document, arrays } = fields
   if (form !== undefined) return text('application/x-www-form-urlencoded', new URLSearchParams(formPairs(form, arrays)).toString())
   if (json !== undefined) return text('application/json', JSON.stringify(json))
-  if (multipart !== undefined) return streamed(layOut(multipart), read, holds)
+  if (multipart !== undefined) return streamed(encodeMultipart(multipart), read, holds)
   if (document !== undefined) return { ...streamed({ contentType: document.contentType, length: document.size, pieces: [document] }, read, holds), sha256: () => document.sha256 }
   return { sha256: () => sha256Of(''), open: () => undefined }
 }
@@ -34,12 +34,12 @@ function text (contentType: string, content: string): Body {
   return { contentType, length: bytes.byteLength, sha256: () => sha256Of(bytes), open: () => bytes }
 }
 
-function streamed ({ contentType, length, pieces }: Multipart, read: ReadDocument, holds: Holds): Body {
+function streamed ({ contentType, length, pieces }: Multipart, read: ReadDocument, holds: LeaseCheck): Body {
   return {
     contentType,
     length,
     // One piece at a time: none is read before the one before it has been taken.
-    open: () => Readable.from(whileHeld(readable(readPieces(pieces, read)), holds), { objectMode: false, highWaterMark: 1 })
+    open: () => Readable.from(piecesUnderLease(readable(readPieces(pieces, read)), holds), { objectMode: false, highWaterMark: 1 })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Wire } from './transport.ts'
+import type { HttpTransport } from './transport.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
 
 /** What came of a request: the status that was answered, or why there was no answer. Neither has anything of the answer's body. */
@@ -14,7 +14,7 @@ const discarded = 64 * 1024
  * Posts JSON to an address that a tenant chose: https, a verified certificate, an address that the guard permits, no redirects.
  * Only the status of the answer counts. `limit` in milliseconds.
  */
-export async function postToTenant ({ send }: Pick<Wire, 'send'>, { url, headers, body, limit = receiverLimit }: { url: string, headers: Record<string, string>, body: string, limit?: number }): Promise<ReceiverAnswer> {
+export async function postToTenant ({ send }: Pick<HttpTransport, 'send'>, { url, headers, body, limit = receiverLimit }: { url: string, headers: Record<string, string>, body: string, limit?: number }): Promise<ReceiverAnswer> {
   const target = URL.parse(url)
   if (target?.protocol !== 'https:') return { answered: false, reason: 'The address is no https:// URL.' }
   if (target.username !== '' || target.password !== '') return { answered: false, reason: 'The address has a user name or a password.' }

@@ -4,16 +4,16 @@ import type { DocumentHandle } from '../../contract/common.ts'
 import type { Json } from '@dispatch/common'
 import { at } from '../../services/data.ts'
 import type { ErrorReading } from '../call/failure.ts'
-import type { Holds } from '../manifest/lease-check.ts'
-import type { Wire, WireReply, WireRequest } from './transport.ts'
+import type { LeaseCheck } from '../manifest/lease-check.ts'
+import type { HttpTransport, TransportReply, TransportRequest } from './transport.ts'
 import { bodyOf, type Body, type ReadDocument } from './body.ts'
 import type { Http, HttpCall, HttpVerb } from './call.ts'
 import { formPairs } from './form.ts'
 import { contentOf, fitReply, readErrorReply, readReply } from './reply.ts'
-import { targetOf, type Targets } from './target.ts'
+import { targetOf, type AllowedHosts } from './target.ts'
 import type { Log } from '../call/log.ts'
-import type { OAuth2, Tokens } from './oauth.ts'
-import { judge, refusalWord, RequestFailure, troubleOf, verdictOf, type Progress, type Verdict } from '../call/request-outcome.ts'
+import type { OAuth2, AccessTokenCache } from './oauth.ts'
+import { providerErrorOf, refusalWord, RequestFailure, troubleOf, outcomeOfStatus, type CallProgress, type RequestOutcome } from '../call/request-outcome.ts'
 import { signIn } from './sign-in.ts'
 
 /** Keeps what was downloaded, at most as large as documents may be. */
@@ -21,18 +21,18 @@ export type KeepDocument = (bytes: Readable, about: { filename: string, contentT
 
 /** What one call's http works with. `account` says whose configuration it is; `limit` is the call's, in milliseconds. */
 export type HttpOptions = {
-  wire: Pick<Wire, 'send'>
-  tokens: Tokens
+  transport: Pick<HttpTransport, 'send'>
+  accessTokens: AccessTokenCache
   account: string
-  targets: Targets
+  targets: AllowedHosts
   documents: { read: ReadDocument, keep: KeepDocument }
   errors: ErrorReading
   notProcessed: readonly number[]
   /** The vendor honours the idempotency key of a request. */
   keyed: boolean
-  progress: Progress
+  progress: CallProgress
   ended: AbortSignal
-  holds: Holds
+  holds: LeaseCheck
   limit: number
   log: Log
   /** Tells of a secret that came up on the way: it must not be shown either. */
@@ -40,8 +40,8 @@ export type HttpOptions = {
   now: () => Date
 }
 
-type Method = WireRequest['method']
-type Read<Result> = (reply: WireReply, host: string) => Promise<Result>
+type Method = TransportRequest['method']
+type Read<Result> = (reply: TransportReply, host: string) => Promise<Result>
 
 /** The `http` of one call of a provider's verb. */
 export function createHttp (options: HttpOptions): Http {
@@ -69,21 +69,21 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
     facts.path = target.pathname
     const reply = await exchange(options, method, target, call)
     facts.status = reply.status
-    const verdict = verdictOf(reply.status, options.notProcessed)
+    const verdict = outcomeOfStatus(reply.status, options.notProcessed)
     if (verdict !== 'done') throw await answeredBadly(options, verdict, reply, target.host)
     const result = await read(reply, target.host)
     progress.done(request)
     return result
   } catch (error) {
-    throw error instanceof RequestFailure ? judge(error, progress, request) : error
+    throw error instanceof RequestFailure ? providerErrorOf(error, progress, request) : error
   } finally {
     log.debug({ ...facts, ms: Math.round(performance.now() - begun) }, 'vendor called')
   }
 }
 
 /** Sends a request, signed in; once more with a new token when the vendor does not take the one that was kept. */
-async function exchange (options: HttpOptions, method: Method, url: URL, call: HttpCall): Promise<WireReply> {
-  const { wire, tokens, account, targets, documents, conceal, ended: signal, holds, limit: answerWithin, now } = options
+async function exchange (options: HttpOptions, method: Method, url: URL, call: HttpCall): Promise<TransportReply> {
+  const { transport: wire, accessTokens: tokens, account, targets, documents, conceal, ended: signal, holds, limit: answerWithin, now } = options
   const body = bodyOf(call, documents.read, holds)
   const headers = headersOf(call, body)
   let kept: string | undefined
@@ -93,7 +93,7 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
     kept = cached ? value : undefined
     return value
   }
-  const attempt = async (): Promise<WireReply> => {
+  const attempt = async (): Promise<TransportReply> => {
     const signed = await signIn(call, { method, url, headers, body }, { token, now })
     const content = body.open()
     return await wire.send({ method, url, headers: { ...headers, ...signed, ...lengthOf(body), 'accept-encoding': 'gzip' }, signal, answerWithin, holds, ...(content !== undefined && { body: content }) })
@@ -105,14 +105,14 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
   return await attempt()
 }
 
-async function readFitting<Schema extends TSchema> (reply: WireReply, host: string, schema: Schema): Promise<Static<Schema>> {
+async function readFitting<Schema extends TSchema> (reply: TransportReply, host: string, schema: Schema): Promise<Static<Schema>> {
   const fit = fitReply(schema, await readReply(host, reply))
   if (fit.ok) return fit.value
   const why = fit.problems.slice(0, 3).map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
   throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read: ${why}`, { status: reply.status })
 }
 
-async function keep ({ documents }: HttpOptions, reply: WireReply, host: string, filename: string): Promise<DocumentHandle> {
+async function keep ({ documents }: HttpOptions, reply: TransportReply, host: string, filename: string): Promise<DocumentHandle> {
   try {
     return await documents.keep(contentOf(reply), { filename, contentType: String(reply.headers['content-type'] ?? 'application/octet-stream') })
   } catch (cause) {
@@ -120,7 +120,7 @@ async function keep ({ documents }: HttpOptions, reply: WireReply, host: string,
   }
 }
 
-async function answeredBadly ({ errors, keyed, now }: Pick<HttpOptions, 'errors' | 'keyed' | 'now'>, verdict: Exclude<Verdict, 'done'>, reply: WireReply, host: string): Promise<RequestFailure> {
+async function answeredBadly ({ errors, keyed, now }: Pick<HttpOptions, 'errors' | 'keyed' | 'now'>, verdict: Exclude<RequestOutcome, 'done'>, reply: TransportReply, host: string): Promise<RequestFailure> {
   const { status } = reply
   const body = await readErrorReply(reply)
   const code = firstAt(body, errors.at)

@@ -6,7 +6,7 @@ import type { FetchJson } from '../webhook/keys.ts'
 const answerWithin = 10_000
 
 /** Reads public JSON over HTTPS: no credentials, no redirects, a bounded answer. */
-export function createFetchJson ({ wire }: Pick<Network, 'wire'>): FetchJson {
+export function createFetchJson ({ transport: wire }: Pick<Network, 'transport'>): FetchJson {
   return async (address) => {
     const url = new URL(address)
     if (url.protocol !== 'https:') throw new TypeError(`"${url.host}" must be read over https.`)

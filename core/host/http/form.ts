@@ -6,20 +6,20 @@ export type FormFields = Readonly<Record<string, FormValue>>
  * How a list is written: `a=1&a=2`, `a[]=1&a[]=2` or `a[0]=1&a[1]=2`. Lists of objects or lists are always indexed: no
  * other way tells which field belongs to which item.
  */
-export type Arrays = 'repeated' | 'brackets' | 'indexed'
+export type ArrayFormat = 'repeated' | 'brackets' | 'indexed'
 
-const itemKeys: Record<Arrays, (key: string, index: number) => string> = {
+const itemKeys: Record<ArrayFormat, (key: string, index: number) => string> = {
   repeated: (key) => key,
   brackets: (key) => `${key}[]`,
   indexed: (key, index) => `${key}[${index}]`
 }
 
 /** Key-value pairs in the order of the fields, for a form or a query. */
-export function formPairs (fields: FormFields, arrays: Arrays = 'repeated'): [key: string, value: string][] {
+export function formPairs (fields: FormFields, arrays: ArrayFormat = 'repeated'): [key: string, value: string][] {
   return Object.entries(fields).flatMap(([key, value]) => pairsOf(key, value, arrays))
 }
 
-function pairsOf (key: string, value: FormValue, arrays: Arrays): [string, string][] {
+function pairsOf (key: string, value: FormValue, arrays: ArrayFormat): [string, string][] {
   if (value === undefined) return []
   if (typeof value !== 'object') return [[key, String(value)]]
   if (isList(value)) {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { DocumentHandle } from '../../contract/common.ts'
 
 /** One part of a multipart body. A document may go under another name or type than its own. */
-export type Part =
+export type MultipartPart =
   | string | number | boolean
   | DocumentHandle
   | { document: DocumentHandle, filename?: string, contentType?: string }
@@ -11,13 +11,13 @@ export type Part =
   | { json: unknown, contentType?: string }
 
 /** Parts by name, in order; a list becomes several parts of the same name, `undefined` none. */
-export type Parts = Readonly<Record<string, Part | readonly Part[] | undefined>>
+export type MultipartParts = Readonly<Record<string, MultipartPart | readonly MultipartPart[] | undefined>>
 
 /** A body whose length is known before it is read. */
 export type Multipart = { contentType: string, length: number, pieces: readonly (Buffer | DocumentHandle)[] }
 
 /** Lays out a multipart body (RFC 7578): texts as they are sent, documents as what must be streamed in between. */
-export function layOut (parts: Parts): Multipart {
+export function encodeMultipart (parts: MultipartParts): Multipart {
   const boundary = `dispatch-${randomUUID()}`
   const flat = Object.entries(parts).flatMap(([name, part]) => listOf(part).map((one) => ({ name, ...contentOf(one) })))
   const pieces = [
@@ -48,7 +48,7 @@ async function * exactly ({ id, size }: DocumentHandle, content: AsyncIterable<B
 
 type Content = { content: Buffer | DocumentHandle, filename?: string, contentType?: string }
 
-function contentOf (part: Part): Content {
+function contentOf (part: MultipartPart): Content {
   if (typeof part !== 'object') return { content: Buffer.from(String(part)) }
   if ('text' in part) return { content: Buffer.from(part.text), contentType: part.contentType }
   if ('json' in part) return { content: Buffer.from(JSON.stringify(part.json)), contentType: part.contentType ?? 'application/json' }
@@ -72,11 +72,11 @@ function typeOf (contentType: string): string {
   return contentType
 }
 
-function listOf (part: Part | readonly Part[] | undefined): readonly Part[] {
+function listOf (part: MultipartPart | readonly MultipartPart[] | undefined): readonly MultipartPart[] {
   if (part === undefined) return []
   return isList(part) ? part : [part]
 }
 
-function isList (part: Part | readonly Part[]): part is readonly Part[] {
+function isList (part: MultipartPart | readonly MultipartPart[]): part is readonly MultipartPart[] {
   return Array.isArray(part)
 }

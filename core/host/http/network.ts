@@ -1,6 +1,6 @@
 import { createGuard, loopback, type Guard, type Resolve } from './guard.ts'
-import { createWire, type Route, type Wire } from './transport.ts'
-import { createTokens, type Tokens } from './oauth.ts'
+import { createHttpTransport, type Route, type HttpTransport } from './transport.ts'
+import { createAccessTokenCache, type AccessTokenCache } from './oauth.ts'
 import { createMailers, type Mailers } from '../smtp/mailer.ts'
 
 /**
@@ -11,16 +11,16 @@ import { createMailers, type Mailers } from '../smtp/mailer.ts'
 export type NetworkOptions = { allow?: readonly string[], loopback?: 'allowed' | 'refused', ca?: readonly string[], route?: Route, resolve?: Resolve, mailName?: string, now?: () => Date }
 
 /** All ways out of this process, with what they keep between calls: connections, tokens, mail sessions. */
-export type Network = { guard: Guard, wire: Wire, tokens: Tokens, mailers: Mailers, close: () => Promise<void> }
+export type Network = { guard: Guard, transport: HttpTransport, accessTokens: AccessTokenCache, mailers: Mailers, close: () => Promise<void> }
 
 export function createNetwork ({ allow = [], loopback: own = 'refused', ca, route, resolve, mailName, now = () => new Date() }: NetworkOptions = {}): Network {
   const guard = createGuard({ allow: own === 'allowed' ? [...allow, ...loopback] : allow, ...(resolve !== undefined && { resolve }) })
-  const wire = createWire({ guard, ...(ca !== undefined && { ca }), ...(route !== undefined && { route }) })
+  const wire = createHttpTransport({ guard, ...(ca !== undefined && { ca }), ...(route !== undefined && { route }) })
   const mailers = createMailers({ guard, ...(ca !== undefined && { ca }), ...(route !== undefined && { route }), ...(mailName !== undefined && { name: mailName }) })
   return {
     guard,
-    wire,
-    tokens: createTokens({ wire, now }),
+    transport: wire,
+    accessTokens: createAccessTokenCache({ wire, now }),
     mailers,
     async close () {
       mailers.close()

@@ -3,10 +3,10 @@ import { SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { Type } from 'typebox'
 import { textAt } from '../../services/data.ts'
-import type { Wire } from './transport.ts'
+import type { HttpTransport } from './transport.ts'
 import { formPairs } from './form.ts'
 import { fitReply, readErrorReply, readReply } from './reply.ts'
-import { RequestFailure, verdictOf } from '../call/request-outcome.ts'
+import { RequestFailure, outcomeOfStatus } from '../call/request-outcome.ts'
 import { basicHeader } from './basic-auth.ts'
 
 /** A client of the token endpoint; its secret goes in the header (`basic`, the default) or in the `body`. */
@@ -32,7 +32,7 @@ export type OAuth2 = { tokenUrl: string, scope?: string, audience?: string, para
 )
 
 /** The access tokens of this process. */
-export type Tokens = {
+export type AccessTokenCache = {
   /**
    * The token of an account (whose configuration it is) for a sign-in: kept until shortly before it expires, asked for
    * once however many wait. `cached` tells whether it was kept. Throws a {@link RequestFailure}.
@@ -53,7 +53,7 @@ const unknownLifetime = 300
 /** A token is renewed this long before it expires (seconds), or in its last tenth. */
 const margin = 60
 
-export function createTokens ({ wire, now }: { wire: Pick<Wire, 'send'>, now: () => Date }): Tokens {
+export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTransport, 'send'>, now: () => Date }): AccessTokenCache {
   const cache = new LRUCache<string, Kept>({ max: mostTokens })
 
   function fetch (key: string, oauth2: OAuth2, tokenUrl: URL): Promise<Token> {
@@ -91,12 +91,12 @@ function keyOf (account: string, oauth2: OAuth2): string {
 
 const TokenReply = Type.Object({ access_token: Type.String({ minLength: 1 }), expires_in: Type.Optional(Type.Union([Type.Number(), Type.String({ pattern: '^\\d+$' })])) })
 
-async function requestToken (wire: Pick<Wire, 'send'>, oauth2: OAuth2, url: URL, now: Date): Promise<Token> {
+async function requestToken (wire: Pick<HttpTransport, 'send'>, oauth2: OAuth2, url: URL, now: Date): Promise<Token> {
   const { fields, headers } = await tokenRequest(oauth2, now)
   const body = Buffer.from(new URLSearchParams(formPairs(fields)).toString())
   const signal = AbortSignal.timeout(answerWithin)
   const reply = await wire.send({ method: 'POST', url, headers: { ...headers, accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' }, body, signal, answerWithin })
-  const verdict = verdictOf(reply.status, [])
+  const verdict = outcomeOfStatus(reply.status, [])
   if (verdict === 'refused') {
     const error = await readErrorReply(reply)
     const { code = String(reply.status), words = code } = { ...textAt(error, '/error', 'code'), ...textAt(error, '/error_description', 'words') }

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Static, TSchema } from 'typebox'
-import { compile, type Check, type Fit, type Json } from '@dispatch/common'
-import type { WireReply } from './transport.ts'
+import { compile, type Validator, type Fit, type Json } from '@dispatch/common'
+import type { TransportReply } from './transport.ts'
 import { RequestFailure, troubleOf } from '../call/request-outcome.ts'
 
 /** Bytes of an answer that is read into memory. */
@@ -11,7 +11,7 @@ export const largestReply = 5 * 1024 * 1024
 const largestErrorReply = 64 * 1024
 
 /** The body of an answer as its content: unzipped. */
-export function contentOf ({ headers, body }: WireReply): Readable {
+export function contentOf ({ headers, body }: TransportReply): Readable {
   if (headers['content-encoding'] !== 'gzip') return body
   const content = createGunzip()
   body.on('error', (error) => content.destroy(error)).pipe(content).on('close', () => body.destroy())
@@ -19,7 +19,7 @@ export function contentOf ({ headers, body }: WireReply): Readable {
 }
 
 /** An answer as JSON, as a text when it is not JSON, as null when it is empty. Throws a {@link RequestFailure} when it is cut off or too large. */
-export async function readReply (host: string, reply: WireReply): Promise<Json> {
+export async function readReply (host: string, reply: TransportReply): Promise<Json> {
   try {
     // Node's parser holds an answer to its Content-Length; without one, or zipped, it is counted here.
     return parse(isShort(reply) ? await reply.body.text() : await read(contentOf(reply), largestReply))
@@ -29,20 +29,20 @@ export async function readReply (host: string, reply: WireReply): Promise<Json> 
   }
 }
 
-function isShort ({ headers }: WireReply): boolean {
+function isShort ({ headers }: TransportReply): boolean {
   return headers['content-encoding'] === undefined && Number(headers['content-length']) <= largestReply
 }
 
 /** What there is of the body of an error: it only explains, so a broken one is as good as none. */
-export async function readErrorReply (reply: WireReply): Promise<Json> {
+export async function readErrorReply (reply: TransportReply): Promise<Json> {
   return await read(contentOf(reply), largestErrorReply).then(parse, () => null)
 }
 
-const checks = new WeakMap<TSchema, Check<unknown>>()
+const checks = new WeakMap<TSchema, Validator<unknown>>()
 
 /** Checks a reply; a schema is compiled once. */
 export function fitReply<Schema extends TSchema> (schema: Schema, reply: Json): Fit<Static<Schema>> {
-  const check = (checks.get(schema) ?? compile(schema)) as Check<Static<Schema>>
+  const check = (checks.get(schema) ?? compile(schema)) as Validator<Static<Schema>>
   checks.set(schema, check)
   return check(reply)
 }

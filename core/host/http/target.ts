@@ -2,10 +2,10 @@ import { canonicalHost } from './guard.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
 
 /** Which hosts a provider may call: those of its manifest, and those that the configuration names in its `Host()` settings. */
-export type Targets = { provider: string, declared: readonly string[], chosen: readonly string[] }
+export type AllowedHosts = { provider: string, declared: readonly string[], chosen: readonly string[] }
 
 /** Where a request goes. Throws a {@link RequestFailure} for what is no plain https URL or leads to another host. */
-export function targetOf (url: string, targets: Targets): URL {
+export function targetOf (url: string, targets: AllowedHosts): URL {
   const target = URL.parse(url)
   const { provider } = targets
   if (target === null) throw new RequestFailure('not done', `The provider "${provider}" wanted to call "${url.slice(0, 200)}", which is no URL.`, { ours: true })
@@ -17,7 +17,7 @@ export function targetOf (url: string, targets: Targets): URL {
 }
 
 /** Throws a {@link RequestFailure} unless the provider may reach the host (canonical, without port). */
-export function checkHost (host: string, { provider, declared, chosen }: Targets): void {
+export function checkHost (host: string, { provider, declared, chosen }: AllowedHosts): void {
   if (chosen.includes(host) || declared.some((pattern) => fits(host, pattern))) return
   throw new RequestFailure('not done', `The provider "${provider}" may not reach "${host}": it is neither in the "hosts" of its manifest nor a setting of the type Host().`, { ours: true })
 }

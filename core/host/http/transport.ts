@@ -1,33 +1,33 @@
 import type { Readable } from 'node:stream'
 import { Agent, buildConnector, DecoratorHandler, request, type Dispatcher } from 'undici'
 import type { Guard } from './guard.ts'
-import { mustHold, type Holds } from '../manifest/lease-check.ts'
+import { requireLease, type LeaseCheck } from '../manifest/lease-check.ts'
 import { codeOf, RequestFailure, troubleOf, unconnected } from '../call/request-outcome.ts'
 
 /** Where a host name really leads: the tests' replacement for the internet. */
 export type Route = (hostname: string, port: number) => { host: string, port: number } | undefined
 
 /** `ca` are certificate authorities (PEM) in place of the system's. */
-export type WireOptions = { guard: Guard, ca?: readonly string[], route?: Route }
+export type HttpTransportOptions = { guard: Guard, ca?: readonly string[], route?: Route }
 
 /** One request as it is sent. `answerWithin` is in milliseconds. A body that is a stream says its length in the headers. `holds` is asked just before its first byte. */
-export type WireRequest = {
+export type TransportRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   url: URL
   headers: Record<string, string>
   body?: Buffer | Readable
   signal: AbortSignal
   answerWithin: number
-  holds?: Holds
+  holds?: LeaseCheck
 }
 
 /** The answer, whatever its status; its body must be read or dumped. */
-export type WireReply = Pick<Dispatcher.ResponseData, 'headers' | 'body'> & { status: number }
+export type TransportReply = Pick<Dispatcher.ResponseData, 'headers' | 'body'> & { status: number }
 
 /** The only connections to HTTP servers: TLS, verified, to addresses that the guard permits. */
-export type Wire = {
+export type HttpTransport = {
   /** Throws a {@link RequestFailure}. */
-  send: (request: WireRequest) => Promise<WireReply>
+  send: (request: TransportRequest) => Promise<TransportReply>
   close: () => Promise<void>
 }
 
@@ -41,7 +41,7 @@ const connectionsPerHost = 128
 /** A whole request did not leave: it was malformed, or its body could not be read. */
 const neverWhole = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'])
 
-export function createWire ({ guard, ca, route = () => undefined }: WireOptions): Wire {
+export function createHttpTransport ({ guard, ca, route = () => undefined }: HttpTransportOptions): HttpTransport {
   const open = buildConnector({ allowH2: false, timeout: connectWithin, lookup: guard.lookup, ...(ca !== undefined && { ca: [...ca] }) })
   const connect: buildConnector.connector = (options, callback) => {
     const { hostname, port } = options
@@ -72,15 +72,15 @@ export function createWire ({ guard, ca, route = () => undefined }: WireOptions)
 }
 
 /** Requests that wait for a connection, or for its handshake, are asked about when they are about to be written. */
-function whileHeld (agent: Agent, holds: Holds): Dispatcher {
+function whileHeld (agent: Agent, holds: LeaseCheck): Dispatcher {
   return agent.compose((dispatch) => (options, handler) => dispatch(options, new HeldRequest(handler, holds)))
 }
 
 class HeldRequest extends DecoratorHandler implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler
-  readonly #holds: Holds
+  readonly #holds: LeaseCheck
 
-  constructor (handler: Dispatcher.DispatchHandler, holds: Holds) {
+  constructor (handler: Dispatcher.DispatchHandler, holds: LeaseCheck) {
     super(handler)
     this.#handler = handler
     this.#holds = holds
@@ -88,7 +88,7 @@ class HeldRequest extends DecoratorHandler implements Dispatcher.DispatchHandler
 
   /** Called for a connection that is ready, in the same turn in which the first byte is written; what it throws is the end of the request. */
   onRequestStart (controller: Dispatcher.DispatchController, context: unknown): void {
-    mustHold(this.#holds)
+    requireLease(this.#holds)
     this.#handler.onRequestStart?.(controller, context)
   }
 }

@@ -1,46 +1,46 @@
-import { digestOf, providerFolders, realFolder } from './folder.ts'
-import { loadProvider, type Installed } from './load.ts'
-import { reasonOf, Refusal } from '../call/load-error.ts'
+import { folderDigest, providerFolders, realFolder } from './folder.ts'
+import { loadProvider, type InstalledProvider } from './load.ts'
+import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
 
 /** A folder (or a whole directory) that is not taken, and why. */
-export type Refused = Readonly<{ state: 'refused', folder: string, code?: string, reason: string }>
-export type Entry = Installed | Refused
+export type RefusedFolder = Readonly<{ state: 'refused', folder: string, code?: string, reason: string }>
+export type ProviderEntry = InstalledProvider | RefusedFolder
 
 /** `known` are the loaded providers by folder; `loadLimit` is in seconds. */
-type Reading = { known: ReadonlyMap<string, Installed>, loadLimit: number }
+type Reading = { known: ReadonlyMap<string, InstalledProvider>, loadLimit: number }
 
 /**
  * Every provider folder of the directories: loaded, or kept from `known` when nothing in it changed. A broken one is
  * refused and harms no other. Of two with the same code the first counts: by directory as listed, then by folder name.
  */
-export async function discover (directories: readonly string[], reading: Reading): Promise<Entry[]> {
+export async function discover (directories: readonly string[], reading: Reading): Promise<ProviderEntry[]> {
   const found = await Promise.all(directories.map((directory) => readDirectory(directory, reading)))
   return refuseDuplicates(found.flat())
 }
 
-async function readDirectory (directory: string, reading: Reading): Promise<Entry[]> {
+async function readDirectory (directory: string, reading: Reading): Promise<ProviderEntry[]> {
   try {
     const folders = await providerFolders(directory)
     return await Promise.all(folders.map((folder) => readFolder(directory, folder, reading)))
   } catch (cause) {
-    return [{ state: 'refused', folder: directory, reason: `The directory cannot be read: ${reasonOf(cause)}` }]
+    return [{ state: 'refused', folder: directory, reason: `The directory cannot be read: ${errorMessageOf(cause)}` }]
   }
 }
 
-async function readFolder (directory: string, folder: string, { known, loadLimit }: Reading): Promise<Entry> {
+async function readFolder (directory: string, folder: string, { known, loadLimit }: Reading): Promise<ProviderEntry> {
   try {
     const real = await realFolder(directory, folder)
-    const digest = await digestOf(real)
+    const digest = await folderDigest(real)
     const before = known.get(real)
     return before?.digest === digest ? before : await loadProvider(real, digest, loadLimit)
   } catch (cause) {
-    const code = cause instanceof Refusal ? cause.code : undefined
-    return { state: 'refused', folder, ...(code !== undefined && { code }), reason: reasonOf(cause) }
+    const code = cause instanceof ProviderLoadError ? cause.code : undefined
+    return { state: 'refused', folder, ...(code !== undefined && { code }), reason: errorMessageOf(cause) }
   }
 }
 
-function refuseDuplicates (found: readonly Entry[]): Entry[] {
-  const first = new Map<string, Installed>()
+function refuseDuplicates (found: readonly ProviderEntry[]): ProviderEntry[] {
+  const first = new Map<string, InstalledProvider>()
   return found.map((entry) => {
     if (entry.state === 'refused') return entry
     const { code, folder } = entry

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { reasonOf, Refusal } from '../call/load-error.ts'
+import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
 
 /** Whether a path lies in a folder. Both are real paths. */
-export function isWithin (folder: string, path: string): boolean {
+export function isInFolder (folder: string, path: string): boolean {
   return path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
@@ -19,25 +19,25 @@ export async function providerFolders (directory: string): Promise<string[]> {
   return folders.filter((_, index) => packages[index])
 }
 
-/** Where a folder really is; throws a {@link Refusal} when that is outside the directory. */
+/** Where a folder really is; throws a {@link ProviderLoadError} when that is outside the directory. */
 export async function realFolder (directory: string, folder: string): Promise<string> {
   const real = await realpath(folder)
-  if (!isWithin(await realpath(directory), real)) throw new Refusal(`A link to ${real}, outside the directory of providers.`)
+  if (!isInFolder(await realpath(directory), real)) throw new ProviderLoadError(`A link to ${real}, outside the directory of providers.`)
   return real
 }
 
 /**
  * SHA-256 over everything in a folder, names and contents: another digest is another provider.
- * Throws a {@link Refusal} on a link that leaves the folder, except among installed dependencies, where links are usual.
+ * Throws a {@link ProviderLoadError} on a link that leaves the folder, except among installed dependencies, where links are usual.
  */
-export async function digestOf (folder: string): Promise<string> {
+export async function folderDigest (folder: string): Promise<string> {
   const hash = createHash('sha256')
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   for (const path of entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name)).sort()) {
     const name = relative(folder, path)
-    const real = await realpath(path).catch((cause: unknown) => { throw new Refusal(`${name} cannot be read: ${reasonOf(cause)}`, { cause }) })
+    const real = await realpath(path).catch((cause: unknown) => { throw new ProviderLoadError(`${name} cannot be read: ${errorMessageOf(cause)}`, { cause }) })
     const dependency = name.split(sep).includes('node_modules')
-    if (!isWithin(folder, real) && !dependency) throw new Refusal(`${name} is a link out of the folder.`)
+    if (!isInFolder(folder, real) && !dependency) throw new ProviderLoadError(`${name} is a link out of the folder.`)
     const content = (await stat(real)).isFile() ? await readFile(real) : Buffer.alloc(0)
     hash.update(`${name}\0${relative(folder, real)}\0${content.length}\0`).update(content)
   }

@@ -5,14 +5,14 @@ import { serviceNames } from '../../contract/service-names.ts'
 import { deriveManifest } from '../manifest/derive.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import { importAnew } from './modules.ts'
-import type { AnyCheck, Checks } from '../manifest/provider-check.ts'
+import type { AnyProviderCheck, ProviderChecks } from '../manifest/provider-check.ts'
 import { readPackage } from './package.ts'
-import { reasonOf, Refusal } from '../call/load-error.ts'
+import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
 import { runAs } from '../call/stray-errors.ts'
-import { isVerb, verbNames, type Reader, type Readers, type Verb, type Verbs } from '../manifest/verbs.ts'
+import { isVerb, verbNames, type EventReader, type EventReaders, type Verb, type Verbs } from '../manifest/verbs.ts'
 
 /** A provider as it was loaded: never changed; another version of its folder is another object. */
-export type Installed = Readonly<{
+export type InstalledProvider = Readonly<{
   state: 'installed'
   /** Where it really lies. */
   folder: string
@@ -23,33 +23,33 @@ export type Installed = Readonly<{
   manifest: Manifest
   verbs: Verbs
   /** What looks at a request before anything is made, of each service that has it. */
-  checks: Checks
+  checks: ProviderChecks
   /** What reads the events of each webhook. */
-  readers: Readers
+  eventReaders: EventReaders
 }>
 
 /**
- * Loads the provider in a folder (a real path). Throws a {@link Refusal} when it is not one, throws itself, or does not
+ * Loads the provider in a folder (a real path). Throws a {@link ProviderLoadError} when it is not one, throws itself, or does not
  * finish loading within `limit` seconds. A module that never yields cannot be stopped: trusted folders only.
  */
-export async function loadProvider (folder: string, digest: string, limit: number): Promise<Installed> {
+export async function loadProvider (folder: string, digest: string, limit: number): Promise<InstalledProvider> {
   const { version, entry } = await readPackage(folder)
   const definition = defaultOf(await importWithin(folder, entry, limit))
   const fit = deriveManifest(definition, version)
-  if (!fit.ok) throw new Refusal(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`, codeIn(definition))
+  if (!fit.ok) throw new ProviderLoadError(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`, codeIn(definition))
   const { code } = fit.value
-  return Object.freeze({ state: 'installed', folder, code, version, digest, manifest: fit.value, verbs: verbsOf(definition), checks: checksOf(definition), readers: readersOf(definition) })
+  return Object.freeze({ state: 'installed', folder, code, version, digest, manifest: fit.value, verbs: verbsOf(definition), checks: checksOf(definition), eventReaders: readersOf(definition) })
 }
 
 async function importWithin (folder: string, entry: string, limit: number): Promise<unknown> {
   const loaded = new AbortController()
   const late = setTimeout(limit * 1000, undefined, { signal: loaded.signal }).then(() => {
-    throw new Refusal(`Did not finish loading within ${limit} seconds.`)
+    throw new ProviderLoadError(`Did not finish loading within ${limit} seconds.`)
   })
   try {
     return await Promise.race([runAs({ provider: basename(folder) }, () => importAnew(folder, entry)), late])
   } catch (cause) {
-    throw cause instanceof Refusal ? cause : new Refusal(`Throws when it is loaded: ${reasonOf(cause)}`, { cause })
+    throw cause instanceof ProviderLoadError ? cause : new ProviderLoadError(`Throws when it is loaded: ${errorMessageOf(cause)}`, { cause })
   } finally {
     loaded.abort()
   }
@@ -70,21 +70,21 @@ function verbsOf (definition: unknown): Verbs {
   return Object.fromEntries(serviceNames.map((name) => [name, boundVerbs(field(services, name))]))
 }
 
-function checksOf (definition: unknown): Checks {
+function checksOf (definition: unknown): ProviderChecks {
   const services = field(definition, 'services')
-  return Object.fromEntries(serviceNames.flatMap((name): [string, AnyCheck][] => {
+  return Object.fromEntries(serviceNames.flatMap((name): [string, AnyProviderCheck][] => {
     const service = field(services, name)
     const check = field(service, 'check')
-    return isVerb(check) ? [[name, check.bind(service) as unknown as AnyCheck]] : []
+    return isVerb(check) ? [[name, check.bind(service) as unknown as AnyProviderCheck]] : []
   }))
 }
 
-function readersOf (definition: unknown): Readers {
+function readersOf (definition: unknown): EventReaders {
   const webhooks = field(definition, 'webhooks')
-  return Object.fromEntries(eventServices.flatMap((service): [string, Reader][] => {
+  return Object.fromEntries(eventServices.flatMap((service): [string, EventReader][] => {
     const webhook = field(webhooks, service)
     const read = field(webhook, 'read')
-    return isVerb(read) ? [[service, read.bind(webhook) as Reader]] : []
+    return isVerb(read) ? [[service, read.bind(webhook) as EventReader]] : []
   }))
 }
 

@@ -1,6 +1,6 @@
 import { createRequire, registerHooks, type ResolveHookSync } from 'node:module'
 import { pathToFileURL } from 'node:url'
-import { isWithin } from './folder.ts'
+import { isInFolder } from './folder.ts'
 
 /** What every provider imports, wherever its folder lies and whatever copies it carries: the host's own. */
 const shared = new Map([['@dispatch/core/provider', new URL('../../provider.ts', import.meta.url).href]])
@@ -48,6 +48,6 @@ function marked (url: URL, load: string): string {
 /** CommonJS modules are cached by path, whatever the URL says. */
 function forgetCommonJs (folder: string): void {
   for (const path of Object.keys(require.cache)) {
-    if (isWithin(folder, path)) Reflect.deleteProperty(require.cache, path)
+    if (isInFolder(folder, path)) Reflect.deleteProperty(require.cache, path)
   }
 }

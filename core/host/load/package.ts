@@ -4,8 +4,8 @@ import semver from 'semver'
 import { Type, type Static } from 'typebox'
 import { compile } from '@dispatch/common'
 import core from '../../package.json' with { type: 'json' }
-import { isWithin } from './folder.ts'
-import { reasonOf, Refusal } from '../call/load-error.ts'
+import { isInFolder } from './folder.ts'
+import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
 
 /** The part of a package.json that the host reads. */
 const PackageJson = Type.Object({
@@ -21,12 +21,12 @@ const fitPackage = compile(PackageJson)
 /** A provider's package: its version, and the absolute path of its entry. */
 export type Package = { version: string, entry: string }
 
-/** Reads the package.json of a folder (a real path); throws a {@link Refusal} unless it is a provider of this core's contract. */
+/** Reads the package.json of a folder (a real path); throws a {@link ProviderLoadError} unless it is a provider of this core's contract. */
 export async function readPackage (folder: string): Promise<Package> {
   const json = await readJson(join(folder, 'package.json'))
   const fit = fitPackage(json)
-  if (!fit.ok) throw new Refusal(`package.json: ${fit.problems.map(({ path, message }) => `${path} ${message}`).join(' ')}`)
-  if (semver.valid(fit.value.version) === null) throw new Refusal(`package.json: /version "${fit.value.version}" is not a semantic version such as 1.0.0.`)
+  if (!fit.ok) throw new ProviderLoadError(`package.json: ${fit.problems.map(({ path, message }) => `${path} ${message}`).join(' ')}`)
+  if (semver.valid(fit.value.version) === null) throw new ProviderLoadError(`package.json: /version "${fit.value.version}" is not a semantic version such as 1.0.0.`)
   checkRange(fit.value)
   return { version: fit.value.version, entry: await entryOf(folder, fit.value) }
 }
@@ -35,23 +35,23 @@ async function readJson (path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch (cause) {
-    throw new Refusal(`package.json cannot be read: ${reasonOf(cause)}`, { cause })
+    throw new ProviderLoadError(`package.json cannot be read: ${errorMessageOf(cause)}`, { cause })
   }
 }
 
 function checkRange ({ peerDependencies = {} }: PackageJson): void {
   const range = peerDependencies[core.name]
-  if (range === undefined) throw new Refusal(`package.json names no range of ${core.name} in peerDependencies; "^${core.version}" is this one's.`)
-  if (semver.validRange(range) === null) throw new Refusal(`package.json: "${range}" is not a range of versions of ${core.name}.`)
-  if (!semver.satisfies(core.version, range)) throw new Refusal(`Made for ${core.name} ${range}; this is ${core.version}.`)
+  if (range === undefined) throw new ProviderLoadError(`package.json names no range of ${core.name} in peerDependencies; "^${core.version}" is this one's.`)
+  if (semver.validRange(range) === null) throw new ProviderLoadError(`package.json: "${range}" is not a range of versions of ${core.name}.`)
+  if (!semver.satisfies(core.version, range)) throw new ProviderLoadError(`Made for ${core.name} ${range}; this is ${core.version}.`)
 }
 
 async function entryOf (folder: string, { exports, main }: PackageJson): Promise<string> {
   const entry = targetOf(exports) ?? main ?? 'index.js'
   const path = await realpath(join(folder, entry)).catch((cause: unknown) => {
-    throw new Refusal(`The entry "${entry}" of package.json cannot be read: ${reasonOf(cause)}`, { cause })
+    throw new ProviderLoadError(`The entry "${entry}" of package.json cannot be read: ${errorMessageOf(cause)}`, { cause })
   })
-  if (!isWithin(folder, path)) throw new Refusal(`The entry "${entry}" of package.json lies outside the folder.`)
+  if (!isInFolder(folder, path)) throw new ProviderLoadError(`The entry "${entry}" of package.json lies outside the folder.`)
   return path
 }
 

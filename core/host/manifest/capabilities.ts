@@ -1,10 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { ProviderFacts } from '../../services/service.ts'
-import type { Installed } from '../load/load.ts'
+import type { InstalledProvider } from '../load/load.ts'
 
 /** What the rules of a service may know of the provider that was chosen for it, if one was. */
-export function capabilitiesOf (provider: Installed | undefined, service: ServiceName): ProviderFacts<JsonObject> | undefined {
+export function capabilitiesOf (provider: InstalledProvider | undefined, service: ServiceName): ProviderFacts<JsonObject> | undefined {
   const capabilities = provider?.manifest.services[service]?.capabilities
   return provider === undefined || capabilities === undefined ? undefined : { code: provider.code, capabilities }
 }

@@ -8,7 +8,7 @@ import type { ServiceContracts } from './contracts.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import type { NoFields } from '../settings/fields.ts'
 import type { Limit } from './limits.ts'
-import type { Check } from './provider-check.ts'
+import type { ProviderCheck } from './provider-check.ts'
 import type { Webhooks } from '../webhook/webhook.ts'
 
 /** What a vendor answered to an accepted request: its own id and status, and whatever else the client may see. */
@@ -77,7 +77,7 @@ export type ServiceDefinition<Name extends ServiceName, Call> = Written<ServiceC
   /** What else the vendor takes of a request: whatever does not fit is refused before anything is made. */
   limits?: readonly Limit[]
   /** What no limit can say. */
-  check?: Call extends Context<infer Settings, infer RequestSettings> ? Check<Name, Settings, RequestSettings> : never
+  check?: Call extends Context<infer Settings, infer RequestSettings> ? ProviderCheck<Name, Settings, RequestSettings> : never
   /** Seconds that the vendor may take to answer; 60 unless told. */
   timeLimit?: number
   /** The vendor works in several calls: those before `context.checkpoint(id)` may be repeated. Without it, every call counts. */

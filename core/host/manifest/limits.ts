@@ -2,7 +2,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
 import { compileJsonSchema, pointer, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import { at as valueAt } from '../../services/data.ts'
-import { reasonOf } from '../call/load-error.ts'
+import { errorMessageOf } from '../call/load-error.ts'
 
 /**
  * What a vendor takes at one place of what a verb `dispatch` is asked. `at` is a JSON pointer into that (`/postal/recipient/name`, `/data/number`), or into the client's `settings` of
@@ -15,41 +15,41 @@ const pattern = '^(/[^/]+)+$'
 const description = 'a JSON pointer into the request, such as "/data/number"'
 
 /** Limits as they stand in a manifest. */
-export const Limits = Type.Array(Type.Object({
+export const ManifestLimits = Type.Array(Type.Object({
   at: Type.String({ pattern, description }),
   fits: AnyJson,
   when: Type.Optional(Type.Record(Type.String({ pattern }), AnyJson)),
   because: Type.Optional(Type.String({ minLength: 1, maxLength: 300 }))
 }, { additionalProperties: false }))
-export type Limits = Static<typeof Limits>
+export type ManifestLimits = Static<typeof ManifestLimits>
 
 /** What is wrong with limits beyond their shape: schemas that are none. Paths begin with `base`. */
-export function limitFaults (limits: Limits, base: string): Problem[] {
+export function limitFaults (limits: ManifestLimits, base: string): Problem[] {
   return limits.flatMap(({ fits, when = {} }, index) => [
-    ...schemaFaults(fits, `${base}/${index}/fits`),
-    ...Object.entries(when).flatMap(([place, schema]) => schemaFaults(schema, pointer(`${base}/${index}/when`, place)))
+    ...invalidSchemaProblems(fits, `${base}/${index}/fits`),
+    ...Object.entries(when).flatMap(([place, schema]) => invalidSchemaProblems(schema, pointer(`${base}/${index}/when`, place)))
   ])
 }
 
 /** What keeps a value from being a JSON Schema. */
-export function schemaFaults (schema: Json, path: string): Problem[] {
+export function invalidSchemaProblems (schema: Json, path: string): Problem[] {
   try {
     compileJsonSchema(schemaOf(schema))
     return []
   } catch (cause) {
-    return [{ path, code: 'schema', message: `Not a JSON Schema: ${reasonOf(cause)}` }]
+    return [{ path, code: 'schema', message: `Not a JSON Schema: ${errorMessageOf(cause)}` }]
   }
 }
 
 /** The limits that what a provider is asked breaks, each at its place in that. */
-export function breaches (limits: Limits, asked: JsonObject): Problem[] {
+export function breaches (limits: ManifestLimits, asked: JsonObject): Problem[] {
   return limits.filter((limit) => isMeant(limit, asked)).flatMap(({ at, fits, because }) => placesAt(asked, at).flatMap(({ path, value }) => {
     const fit = fits === false ? { ok: false as const, problems: [{ path, code: 'not_taken', message: 'Leave it out.' }] } : compileJsonSchema(schemaOf(fits))(value, path)
     return fit.ok ? [] : fit.problems.map((problem) => because === undefined ? problem : { ...problem, message: `${problem.message} ${because}` })
   }))
 }
 
-function isMeant ({ when = {} }: Limits[number], asked: JsonObject): boolean {
+function isMeant ({ when = {} }: ManifestLimits[number], asked: JsonObject): boolean {
   return Object.entries(when).every(([place, schema]) => {
     const value = valueAt(asked, place)
     return value !== undefined && compileJsonSchema(schemaOf(schema))(value).ok
@@ -76,7 +76,7 @@ function schemaOf (schema: Json): object {
 const nothing = { not: {} }
 
 /** A limit as a person reads it: "/data/number: at most 30 characters (/invoicing/documentType: INVOICE)". */
-export function limitInWords ({ at, fits, when = {} }: Limits[number]): string {
+export function limitInWords ({ at, fits, when = {} }: ManifestLimits[number]): string {
   const only = Object.entries(when).map(([place, schema]) => `${place}: ${schemaInWords(schema)}`)
   return `${at}: ${schemaInWords(fits)}${only.length === 0 ? '' : ` (${only.join(', ')})`}`
 }

@@ -9,8 +9,8 @@ import { senderProblems } from '../../services/senders.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Idempotency, Poll, Sandbox } from './definition.ts'
 import { providerErrors, type ErrorReading } from '../call/failure.ts'
-import { formProblems, requestFormProblems, SettingsForm } from '../settings/settings-schema.ts'
-import { limitFaults, Limits, schemaFaults } from './limits.ts'
+import { settingsSchemaProblems, requestSettingsSchemaProblems, SettingsSchema } from '../settings/settings-schema.ts'
+import { limitFaults, ManifestLimits, invalidSchemaProblems } from './limits.ts'
 import { verbNames, type VerbName } from './verbs.ts'
 import { webhookProblems, WebhookManifests } from '../webhook/webhook.ts'
 
@@ -18,7 +18,7 @@ import { webhookProblems, WebhookManifests } from '../webhook/webhook.ts'
 export type ServiceManifest<Name extends ServiceName> = {
   capabilities: ServiceContracts[Name]['capabilities']
   /** What else the vendor takes of a request, and what not. */
-  limits?: Limits
+  limits?: ManifestLimits
   idempotency: Idempotency
   timeLimit?: number
   checkpoint?: true
@@ -37,8 +37,8 @@ export type Manifest = {
   name: string
   version: string
   docs?: string
-  settings: SettingsForm
-  requestSettings: SettingsForm
+  settings: SettingsSchema
+  requestSettings: SettingsSchema
   hosts: string[]
   sandbox?: Sandbox
   needs?: 'disk'[]
@@ -95,7 +95,7 @@ function followed (service: ProvidedName): TProperties {
 
 const serviceSchema = (name: ProvidedName): object => Type.Object({
   capabilities: services[name].capabilities,
-  limits: Type.Optional(Limits),
+  limits: Type.Optional(ManifestLimits),
   idempotency: IdempotencySchema,
   timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
   ...followed(name),
@@ -120,8 +120,8 @@ const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
   name: Type.String({ minLength: 1, maxLength: 80 }),
   version: Type.String({ minLength: 1 }),
   docs: Type.Optional(Type.String({ format: 'uri', pattern: '^https://' })),
-  settings: SettingsForm,
-  requestSettings: SettingsForm,
+  settings: SettingsSchema,
+  requestSettings: SettingsSchema,
   hosts: Type.Array(HostPattern, { uniqueItems: true }),
   sandbox: Type.Optional(SandboxSchema),
   needs: Type.Optional(Type.Array(Type.Literal('disk'), { uniqueItems: true })),
@@ -148,8 +148,8 @@ export function readManifest (json: unknown): Fit<Manifest> {
   if (!fit.ok) return fit
   const { settings, requestSettings } = fit.value
   const problems = [
-    ...formProblems(settings, '/settings'),
-    ...requestFormProblems(requestSettings, '/requestSettings'),
+    ...settingsSchemaProblems(settings, '/settings'),
+    ...requestSettingsSchemaProblems(requestSettings, '/requestSettings'),
     ...sandboxProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
@@ -172,7 +172,7 @@ function webhooksOf ({ webhooks, services, settings }: Manifest, service: EventS
 function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
   const needs = sandbox?.kind === 'flag' ? sandbox.needs ?? [] : sandbox?.key === undefined ? [] : [sandbox.key.setting]
   const unknown = needs.filter((name) => !Object.hasOwn(settings.properties, name)).map((name) => ({ path: '/sandbox', code: 'unknown_setting', message: `There is no setting "${name}".` }))
-  return [...unknown, ...sandbox?.kind === 'configuration' && sandbox.key !== undefined ? schemaFaults({ pattern: sandbox.key.test }, '/sandbox/key/test') : []]
+  return [...unknown, ...sandbox?.kind === 'configuration' && sandbox.key !== undefined ? invalidSchemaProblems({ pattern: sandbox.key.test }, '/sandbox/key/test') : []]
 }
 
 function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {

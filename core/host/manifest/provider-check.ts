@@ -14,8 +14,8 @@ export type Objection = { at: string, code: string, message: string }
 /**
  * Says what a provider would refuse of a request, where its limits cannot. It reaches nothing and answers at once. What it refuses by throwing stands for the whole request.
  */
-export type Check<Name extends ServiceName, Settings, RequestSettings> = (asked: Asked<Name>, known: Known<Settings, RequestSettings>) => readonly Objection[]
+export type ProviderCheck<Name extends ServiceName, Settings, RequestSettings> = (asked: Asked<Name>, known: Known<Settings, RequestSettings>) => readonly Objection[]
 
 /** A check as the host sees it. */
-export type AnyCheck = (asked: JsonObject, known: Known<JsonObject, JsonObject>) => readonly Objection[]
-export type Checks = Partial<Record<ServiceName, AnyCheck>>
+export type AnyProviderCheck = (asked: JsonObject, known: Known<JsonObject, JsonObject>) => readonly Objection[]
+export type ProviderChecks = Partial<Record<ServiceName, AnyProviderCheck>>

@@ -12,8 +12,8 @@ export type Verb = (request: unknown, context: Context<JsonObject, JsonObject>) 
 export type Verbs = Partial<Record<ServiceName, Partial<Record<VerbName, Verb>>>>
 
 /** `read` of a webhook as the host sees it. */
-export type Reader = (event: unknown) => unknown
-export type Readers = Partial<Record<EventService, Reader>>
+export type EventReader = (event: unknown) => unknown
+export type EventReaders = Partial<Record<EventService, EventReader>>
 
 export function isVerb (value: unknown): value is Verb {
   return typeof value === 'function'

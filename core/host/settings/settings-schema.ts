@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
 import { compileJsonSchema, pointer, type Problem } from '@dispatch/common'
 import { ApiVersion, isSince, type Version } from '../../contract/versions.ts'
-import { reasonOf } from '../call/load-error.ts'
+import { errorMessageOf } from '../call/load-error.ts'
 
 /** A field of a form; what else it says is JSON Schema. */
 const Field = Type.Object({
@@ -18,27 +18,27 @@ const Field = Type.Object({
  * The JSON Schema (2020-12) of a provider's settings, or of its request settings: an object that has no other fields
  * than the named ones, which is what makes it a form.
  */
-export const SettingsForm = Type.Object({
+export const SettingsSchema = Type.Object({
   type: Type.Literal('object'),
   properties: Type.Record(Type.String(), Field),
   required: Type.Optional(Type.Array(Type.String())),
   additionalProperties: Type.Literal(false),
   $id: Type.Optional(Type.Never({ description: 'no "$id": the name would be taken when the provider is reloaded' }))
 })
-export type SettingsForm = Static<typeof SettingsForm>
+export type SettingsSchema = Static<typeof SettingsSchema>
 
 /** A form as it is in a version of the API: without the fields that came later. Cached, because compiled checks are kept by the form's object. */
-export function formIn (form: SettingsForm, version: Version): SettingsForm {
-  const known = forms.get(form) ?? new Map<Version, SettingsForm>()
+export function settingsSchemaIn (form: SettingsSchema, version: Version): SettingsSchema {
+  const known = forms.get(form) ?? new Map<Version, SettingsSchema>()
   forms.set(form, known)
   const made = known.get(version) ?? withFields(form, ({ 'x-since': since }) => isSince(since, version))
   known.set(version, made)
   return made
 }
 
-const forms = new WeakMap<SettingsForm, Map<Version, SettingsForm>>()
+const forms = new WeakMap<SettingsSchema, Map<Version, SettingsSchema>>()
 
-function withFields (form: SettingsForm, isKept: (field: Static<typeof Field>) => boolean): SettingsForm {
+function withFields (form: SettingsSchema, isKept: (field: Static<typeof Field>) => boolean): SettingsSchema {
   const kept = Object.entries(form.properties).filter(([, field]) => isKept(field))
   if (kept.length === Object.keys(form.properties).length) return form
   const names = kept.map(([name]) => name)
@@ -46,23 +46,23 @@ function withFields (form: SettingsForm, isKept: (field: Static<typeof Field>) =
 }
 
 /** The names of the fields that are secrets. */
-export function secretNames (form: SettingsForm): string[] {
+export function secretNames (form: SettingsSchema): string[] {
   return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-secret'] === true)
 }
 
 /** The names of the fields that say where requests go. */
-export function destinationNames (form: SettingsForm): string[] {
+export function destinationNames (form: SettingsSchema): string[] {
   return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-destination'] === true)
 }
 
 /** What is wrong with the form of settings that come with a request: they are stored with the dispatch as they came. */
-export function requestFormProblems (form: SettingsForm, base: string): Problem[] {
+export function requestSettingsSchemaProblems (form: SettingsSchema, base: string): Problem[] {
   const secrets = secretNames(form).map((name): Problem => ({ path: pointer(`${base}/properties`, name), code: 'secret', message: 'A secret stands in the settings of a configuration, which are sealed, never in those of a request.' }))
-  return [...formProblems(form, base), ...secrets]
+  return [...settingsSchemaProblems(form, base), ...secrets]
 }
 
 /** What is wrong with a form beyond its shape. Paths begin with `base`. */
-export function formProblems (form: SettingsForm, base: string): Problem[] {
+export function settingsSchemaProblems (form: SettingsSchema, base: string): Problem[] {
   const fields = Object.entries(form.properties).flatMap(([name, field]) => fieldProblems(field, pointer(`${base}/properties`, name)))
   return [...fields, ...schemaProblems(form, base)]
 }
@@ -74,11 +74,11 @@ function fieldProblems ({ 'x-secret': secret, 'x-destination': destination, ...f
   return problems
 }
 
-function schemaProblems (form: SettingsForm, path: string): Problem[] {
+function schemaProblems (form: SettingsSchema, path: string): Problem[] {
   try {
     compileJsonSchema(form)
     return []
   } catch (cause) {
-    return [{ path, code: 'schema', message: `Not a JSON Schema: ${reasonOf(cause)}` }]
+    return [{ path, code: 'schema', message: `Not a JSON Schema: ${errorMessageOf(cause)}` }]
   }
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Envelope, Keyring } from '../../access/keyring.ts'
 import { compileJsonSchema, pointer, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
-import { destinationNames, secretNames, type SettingsForm } from './settings-schema.ts'
+import { destinationNames, secretNames, type SettingsSchema } from './settings-schema.ts'
 
 /** Settings as they are stored: every secret sealed by itself, the rest as it is. */
 export type StoredSettings = { plain: JsonObject, secrets: StoredSecrets }
@@ -18,13 +18,13 @@ export type Vault = { keyring: Pick<Keyring, 'seal' | 'open'>, company: number, 
 export type SettingsPlace = { base?: string, version?: Version }
 
 /** What is wrong with complete settings (or request settings); unknown fields too, and those that came with a later version. */
-export function checkSettings (form: SettingsForm, settings: JsonObject, { base = '', version = latestVersion }: SettingsPlace = {}): Problem[] {
+export function checkSettings (form: SettingsSchema, settings: JsonObject, { base = '', version = latestVersion }: SettingsPlace = {}): Problem[] {
   // Ajv keeps what it compiled by the schema's object: a form is compiled once.
   const fit = compileJsonSchema(form)(settings, base)
   return [...fit.ok ? [] : fit.problems, ...laterFields(form, settings, { base, version })]
 }
 
-function laterFields (form: SettingsForm, settings: JsonObject, { base, version }: Required<SettingsPlace>): Problem[] {
+function laterFields (form: SettingsSchema, settings: JsonObject, { base, version }: Required<SettingsPlace>): Problem[] {
   return Object.keys(settings).flatMap((name) => {
     const { 'x-since': since } = Object.hasOwn(form.properties, name) ? form.properties[name] ?? {} : {}
     return isSince(since, version) ? [] : [{ path: pointer(base, name), code: 'later_version', message: `Came with version ${since ?? ''} of the API: ask for that with X-API-Version.` }]
@@ -32,7 +32,7 @@ function laterFields (form: SettingsForm, settings: JsonObject, { base, version 
 }
 
 /** Settings apart from their secrets. A secret that is not a text stays with the rest, where the check finds it. */
-export function splitSecrets (form: SettingsForm, settings: JsonObject): { plain: JsonObject, secrets: Secrets } {
+export function splitSecrets (form: SettingsSchema, settings: JsonObject): { plain: JsonObject, secrets: Secrets } {
   const names = new Set(secretNames(form))
   const isSecret = (field: [string, Json]): field is [string, string] => names.has(field[0]) && typeof field[1] === 'string'
   const fields = Object.entries(settings)
@@ -43,7 +43,7 @@ export function splitSecrets (form: SettingsForm, settings: JsonObject): { plain
 }
 
 /** Stored settings as they may be shown: a secret reads as `{ set: true, updatedAt }`. */
-export function maskSettings (form: SettingsForm, { plain, secrets }: StoredSettings): JsonObject {
+export function maskSettings (form: SettingsSchema, { plain, secrets }: StoredSettings): JsonObject {
   // A field that became a secret in a newer version of the provider may still be stored as it was.
   const exposed = secretNames(form).filter((name) => Object.hasOwn(plain, name))
   return {
@@ -57,7 +57,7 @@ export function maskSettings (form: SettingsForm, { plain, secrets }: StoredSett
  * What a client's new settings make of the stored ones. A secret left out is kept, `null` deletes it, and none is kept
  * when a destination changes: it was meant for the old one. `dropped`: those that were left out and are gone for that reason.
  */
-export function mergeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject): { plain: JsonObject, fresh: Secrets, kept: StoredSecrets, dropped: string[] } {
+export function mergeSettings (form: SettingsSchema, stored: StoredSettings, incoming: JsonObject): { plain: JsonObject, fresh: Secrets, kept: StoredSecrets, dropped: string[] } {
   const names = secretNames(form)
   const given = Object.fromEntries(Object.entries(incoming).filter(([name, value]) => value !== null || !names.includes(name)))
   const { plain, secrets: fresh } = splitSecrets(form, given)
@@ -83,7 +83,7 @@ export function openSettings ({ plain, secrets }: StoredSettings, vault: Vault):
 }
 
 /** The stored settings after a client's change (see {@link mergeSettings}), with a warning for each secret that was not kept; or what is wrong with the complete result. */
-export function changeSettings (form: SettingsForm, stored: StoredSettings, incoming: JsonObject, { vault, now, ...place }: { vault: Vault, now: Date } & SettingsPlace): { ok: true, value: StoredSettings, warnings: Problem[] } | { ok: false, problems: Problem[] } {
+export function changeSettings (form: SettingsSchema, stored: StoredSettings, incoming: JsonObject, { vault, now, ...place }: { vault: Vault, now: Date } & SettingsPlace): { ok: true, value: StoredSettings, warnings: Problem[] } | { ok: false, problems: Problem[] } {
   const { plain, fresh, kept, dropped } = mergeSettings(form, stored, incoming)
   const warnings = dropped.map((name) => ({ path: pointer(place.base ?? '', name), code: 'not_kept', message: 'It was given for another destination and is not kept: give it again for this one.' }))
   const problems = checkSettings(form, { ...plain, ...openSecrets(kept, vault), ...fresh }, place)

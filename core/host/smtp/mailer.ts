@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import nodemailer, { type MailMessage, type SendMailOptions, type SMTPPoolOptions, type SMTPPoolSentMessageInfo } from 'nodemailer'
 import DKIM from 'nodemailer/lib/dkim'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
-import { whileHeld, type Holds } from '../manifest/lease-check.ts'
+import { piecesUnderLease, type LeaseCheck } from '../manifest/lease-check.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
 import type { Dkim, SmtpTransport } from './message.ts'
 import { smtpFailure, type SmtpError } from './outcome.ts'
@@ -16,14 +16,14 @@ export type Mailers = { get: (account: string, transport: SmtpTransport, host: s
 
 export type Mailer = {
   /** Sends one message, whose id is its own alone, while the caller `holds` what it sends for. Throws a RequestFailure. */
-  send: (message: SendMailOptions & { messageId: string }, holds: Holds) => Promise<SMTPPoolSentMessageInfo>
+  send: (message: SendMailOptions & { messageId: string }, holds: LeaseCheck) => Promise<SMTPPoolSentMessageInfo>
   /** Whether the server takes addresses beyond ASCII (RFC 6531). Throws a RequestFailure. */
   takesUtf8: () => Promise<boolean>
   close: () => void
 }
 
 /** What a session tells of a message while it is sent. `whole`: its last byte has been handed to the connection. */
-type Sending = { whole: boolean, holds: Holds, envelope?: Envelope }
+type Sending = { whole: boolean, holds: LeaseCheck, envelope?: Envelope }
 
 /** The envelope as the connection keeps it: also what the server has answered to it so far, which a hang-up would hide. */
 type Envelope = { from: string | false, to: string[], mailError?: SmtpError, rejectedErrors?: SmtpError[], accepted?: string[] }
@@ -137,7 +137,7 @@ function watch (message: MailMessage['message'], sending: Sending): void {
 
 /** A message on its way: its end, with which the server takes it, is told only while the caller holds what it sends for. */
 async function * sent (input: AsyncIterable<Buffer>, sending: Sending): AsyncGenerator<Buffer> {
-  yield * whileHeld(input, sending.holds)
+  yield * piecesUnderLease(input, sending.holds)
   sending.whole = true
 }
 

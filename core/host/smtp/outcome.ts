@@ -1,9 +1,9 @@
-import { RequestFailure, type Verdict } from '../call/request-outcome.ts'
+import { RequestFailure, type RequestOutcome } from '../call/request-outcome.ts'
 import type { ProviderErrorWord } from '../call/failure.ts'
 
 /** What is known of an SMTP error. `whole`: the whole message had been sent, and only the server's word about it is missing. */
 export type SmtpError = { code?: string | undefined, responseCode?: number | undefined, response?: string | undefined, message: string }
-type Row = { fits: (error: SmtpError, whole: boolean) => boolean, verdict: Exclude<Verdict, 'done'>, word?: ProviderErrorWord }
+type Row = { fits: (error: SmtpError, whole: boolean) => boolean, verdict: Exclude<RequestOutcome, 'done'>, word?: ProviderErrorWord }
 
 const within = (code: number | undefined, from: number): boolean => code !== undefined && code >= from && code < from + 100
 

@@ -5,19 +5,19 @@ import type { DocumentHandle } from '../../contract/common.ts'
 import { isAscii, readMailbox } from '@dispatch/common'
 import type { TurnedAway } from '../../contract/recipients.ts'
 import { canonicalHost } from '../http/guard.ts'
-import type { Holds } from '../manifest/lease-check.ts'
+import type { LeaseCheck } from '../manifest/lease-check.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { readPieces } from '../http/multipart.ts'
-import { checkHost, type Targets } from '../http/target.ts'
+import { checkHost, type AllowedHosts } from '../http/target.ts'
 import type { Log } from '../call/log.ts'
-import { judge, RequestFailure, type Progress } from '../call/request-outcome.ts'
+import { providerErrorOf, RequestFailure, type CallProgress } from '../call/request-outcome.ts'
 import { checkHeaders } from './headers.ts'
 import type { Mailer, Mailers } from './mailer.ts'
 import type { Smtp, SmtpMessage, SmtpReceipt } from './message.ts'
 import type { SmtpError } from './outcome.ts'
 
 /** What one call's smtp works with. */
-export type SmtpOptions = { mailers: Mailers, account: string, targets: Targets, documents: { read: ReadDocument }, progress: Progress, ended: AbortSignal, holds: Holds, log: Log }
+export type SmtpOptions = { mailers: Mailers, account: string, targets: AllowedHosts, documents: { read: ReadDocument }, progress: CallProgress, ended: AbortSignal, holds: LeaseCheck, log: Log }
 
 /** The `smtp` of one call of a provider's verb. */
 export function createSmtp ({ mailers, account, targets, documents, progress, ended, holds, log }: SmtpOptions): Smtp {
@@ -34,7 +34,7 @@ export function createSmtp ({ mailers, account, targets, documents, progress, en
         progress.done({ unsafe: true })
         return receipt
       } catch (error) {
-        throw error instanceof RequestFailure ? judge(error, progress, { unsafe: true }) : error
+        throw error instanceof RequestFailure ? providerErrorOf(error, progress, { unsafe: true }) : error
       } finally {
         log.debug({ host: transport.host, ms: Math.round(performance.now() - begun) }, 'mail server called')
       }
@@ -42,7 +42,7 @@ export function createSmtp ({ mailers, account, targets, documents, progress, en
   }
 }
 
-type Delivery = { host: string, ended: AbortSignal, holds: Holds, message: SmtpMessage, read: ReadDocument }
+type Delivery = { host: string, ended: AbortSignal, holds: LeaseCheck, message: SmtpMessage, read: ReadDocument }
 
 async function deliver (mailer: Mailer, { host, ended, holds, message, read }: Delivery): Promise<SmtpReceipt> {
   const { from, replyTo, ...recipients } = addressesOf(message)

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { Type } from 'typebox'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
-import { compile, compileJsonSchema, inspectJson, type Check } from '@dispatch/common'
+import { compile, compileJsonSchema, inspectJson, type Validator } from '@dispatch/common'
 import { copyJson } from '../call/provider-response.ts'
-import type { Installed } from '../load/load.ts'
-import { reasonOf } from '../call/load-error.ts'
+import type { InstalledProvider } from '../load/load.ts'
+import { errorMessageOf } from '../call/load-error.ts'
 import { runAs } from '../call/stray-errors.ts'
 import { withTimeLimit } from '../call/time-limit.ts'
 import type { EventReading } from './webhook.ts'
@@ -18,7 +18,7 @@ const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
   eventId: Type.Optional(Type.String({ minLength: 1, maxLength: 500 }))
 })))
 
-const checks = new WeakMap<object, Check<unknown>>()
+const checks = new WeakMap<object, Validator<unknown>>()
 
 /** Milliseconds that a provider may take to read one event. */
 const readLimit = 2_000
@@ -27,7 +27,7 @@ const readLimit = 2_000
  * Has the provider read an event that was verified: JSON that fits its schema goes in, plain data comes out. A reader that
  * never yields cannot be stopped: trusted folders only.
  */
-export async function readEvent ({ code, manifest, readers }: Installed, service: EventService, body: Uint8Array): Promise<ReadEvent> {
+export async function readEvent ({ code, manifest, eventReaders: readers }: InstalledProvider, service: EventService, body: Uint8Array): Promise<ReadEvent> {
   const webhook = manifest.webhooks?.[service]
   const read = readers[service]
   if (webhook === undefined || read === undefined) return { ok: false, reason: `The provider "${code}" has no webhook for "${service}".` }
@@ -36,7 +36,7 @@ export async function readEvent ({ code, manifest, readers }: Installed, service
   try {
     return readingOf(await withTimeLimit(readLimit, Promise.resolve(runAs({ provider: code }, () => read(event.value)))))
   } catch (error) {
-    return { ok: false, reason: `The provider could not read it: ${reasonOf(error)}` }
+    return { ok: false, reason: `The provider could not read it: ${errorMessageOf(error)}` }
   }
 }
 
@@ -45,13 +45,13 @@ export function statusOf (words: Readonly<Record<string, DeliveryStatus>>, word:
   return Object.hasOwn(words, word) ? words[word] ?? null : null
 }
 
-function checkOf (schema: object): Check<unknown> {
+function checkOf (schema: object): Validator<unknown> {
   const check = checks.get(schema) ?? compileJsonSchema(schema)
   checks.set(schema, check)
   return check
 }
 
-function parse (body: Uint8Array, check: Check<unknown>): { ok: true, value: unknown } | { ok: false, reason: string } {
+function parse (body: Uint8Array, check: Validator<unknown>): { ok: true, value: unknown } | { ok: false, reason: string } {
   if (!isUtf8(body)) return { ok: false, reason: 'The body is not UTF-8.' }
   try {
     const value: unknown = JSON.parse(Buffer.from(body).toString())

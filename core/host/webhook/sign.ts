@@ -1,22 +1,22 @@
 import { constants, createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import type { JsonObject } from '@dispatch/common'
-import type { Delivery } from './signature.ts'
+import type { WebhookRequest } from './signature.ts'
 import { basicHeader } from '../http/basic-auth.ts'
 import type { KeySet, Verifier } from './webhook.ts'
 
 /** A key pair of a vendor, with the set that it publishes. */
-export type SigningKey = { id: string, key: KeyObject, jwks: KeySet }
+export type VendorSigningKey = { id: string, key: KeyObject, jwks: KeySet }
 
-export function createSigningKey (id: string): SigningKey {
+export function createVendorSigningKey (id: string): VendorSigningKey {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return { id, key: privateKey, jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }) as JsonObject, kid: id, alg: 'PS256', use: 'sig' }] } }
 }
 
 /** With what a vendor signs: its key, the settings of the configuration, and the server's own credentials (`user:password`). */
-export type SignWith = { key: SigningKey, settings: JsonObject, endpoint: string }
+export type SignWith = { key: VendorSigningKey, settings: JsonObject, endpoint: string }
 
 /** An event as a vendor sends it at `at`, signed in the ways that the verifiers check. */
-export function signDelivery (verifiers: readonly Verifier[], body: Buffer, by: SignWith, at: Date): Delivery {
+export function signDelivery (verifiers: readonly Verifier[], body: Buffer, by: SignWith, at: Date): WebhookRequest {
   return { body, headers: Object.fromEntries(verifiers.flatMap((verify) => Object.entries(signed(verify, body, by, at)))) }
 }
 
@@ -29,7 +29,7 @@ function signed (verify: Verifier, body: Buffer, { key, settings, endpoint }: Si
 }
 
 /** RFC 7515, appendix F; PS256 is RSASSA-PSS with SHA-256 and a salt as long as the hash (RFC 7518, 3.5). */
-function signJws (body: Buffer, { id, key }: SigningKey): string {
+function signJws (body: Buffer, { id, key }: VendorSigningKey): string {
   const head = Buffer.from(JSON.stringify({ alg: 'PS256', kid: id })).toString('base64url')
   const signature = sign('sha256', Buffer.from(`${head}.${body.toString('base64url')}`), { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 })
   return `${head}..${signature.toString('base64url')}`

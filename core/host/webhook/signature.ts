@@ -3,20 +3,20 @@ import { decodeProtectedHeader, errors, flattenedVerify, type FlattenedVerifyGet
 import type { Verifier } from './webhook.ts'
 
 /** An event as it came in: header names in lower case, the body as its bytes. */
-export type Delivery = { headers: Readonly<Record<string, string | undefined>>, body: Uint8Array }
+export type WebhookRequest = { headers: Readonly<Record<string, string | undefined>>, body: Uint8Array }
 
 /** Why an event is not taken for the vendor's. */
 export type SignatureFault =
   | 'no_signature' | 'malformed_signature' | 'forbidden_header' | 'wrong_algorithm' | 'wrong_signature' | 'no_secret' | 'wrong_time'
 
 /** `unknown_key`: signed with a key that is not among those known, so that nothing can be said yet. */
-export type SignatureVerdict = 'verified' | 'unknown_key' | SignatureFault
+export type VerificationStatus = 'verified' | 'unknown_key' | SignatureFault
 
 type Jws = Extract<Verifier, { kind: 'jws' }>
 type Hmac = Extract<Verifier, { kind: 'hmac' }>
 
 /** The headers of a delivery that its verifiers look at: all that need be kept of an event which must wait. */
-export function signatureHeaders (verifiers: readonly Verifier[], { headers }: Pick<Delivery, 'headers'>): Record<string, string> {
+export function signatureHeaders (verifiers: readonly Verifier[], { headers }: Pick<WebhookRequest, 'headers'>): Record<string, string> {
   return Object.fromEntries(verifiers.flatMap(headersOf).flatMap((name) => {
     const value = headers[name.toLowerCase()]
     return value === undefined ? [] : [[name.toLowerCase(), value]]
@@ -33,7 +33,7 @@ function headersOf (verify: Verifier): string[] {
  * A compact JWS over the raw body, which stands where the payload would (RFC 7515, appendix F). PS256 and nothing else; the
  * key comes from `keys` by its `kid`, and the header may not bring or name one by any other way, nor change what is signed.
  */
-export async function verifyJws ({ header }: Jws, keys: FlattenedVerifyGetKey, { headers, body }: Delivery): Promise<SignatureVerdict> {
+export async function verifyJws ({ header }: Jws, keys: FlattenedVerifyGetKey, { headers, body }: WebhookRequest): Promise<VerificationStatus> {
   const compact = headers[header.toLowerCase()]
   if (compact === undefined || compact === '') return 'no_signature'
   const [head, payload, signature, ...rest] = compact.split('.')
@@ -62,7 +62,7 @@ function headerFault (head: string): SignatureFault | undefined {
 }
 
 /** Basic credentials (RFC 7617), compared as bytes. `expected` is `user:password`; without both nothing is accepted. */
-export function verifyBasic (expected: string | undefined, { headers }: Delivery): SignatureVerdict {
+export function verifyBasic (expected: string | undefined, { headers }: WebhookRequest): VerificationStatus {
   if (expected === undefined || !/^[^:]+:./s.test(expected)) return 'no_secret'
   const [, encoded] = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(headers['authorization'] ?? '') ?? []
   if (encoded === undefined) return 'no_signature'
@@ -70,7 +70,7 @@ export function verifyBasic (expected: string | undefined, { headers }: Delivery
 }
 
 /** HMAC-SHA256 over the raw body, or over `<time>.<body>`; any of several signature headers suffices. `at`: when it came in. */
-export function verifyHmac (verify: Hmac, secret: string | undefined, { headers, body }: Delivery, at: Date): SignatureVerdict {
+export function verifyHmac (verify: Hmac, secret: string | undefined, { headers, body }: WebhookRequest, at: Date): VerificationStatus {
   if (secret === undefined || secret === '') return 'no_secret'
   const given = headerNames(verify.header).flatMap((name) => headers[name.toLowerCase()] ?? [])
   if (given.length === 0) return 'no_signature'

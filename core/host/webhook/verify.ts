@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { verifyBasic, verifyHmac, verifyJws, type Delivery, type SignatureVerdict } from './signature.ts'
+import { verifyBasic, verifyHmac, verifyJws, type WebhookRequest, type VerificationStatus } from './signature.ts'
 import type { KeySources } from './keys.ts'
 import type { Verifier } from './webhook.ts'
 
@@ -7,17 +7,17 @@ import type { Verifier } from './webhook.ts'
  * What an event is verified with. `settings` are those of the configuration that its address named, if it named one;
  * `endpoint` are the credentials (`user:password`) of the server's configuration.
  */
-export type VerifyWith = { settings?: () => JsonObject, endpoint?: string | undefined, keys: KeySources }
+export type VerificationKeys = { settings?: () => JsonObject, endpoint?: string | undefined, keys: KeySources }
 
 /** `sandbox`: whether it happened in the vendor's test environment; null where what it was verified by does not tell. */
-export type Judged = { verdict: 'verified', sandbox: boolean | null } | { verdict: Exclude<SignatureVerdict, 'verified'> }
+export type WebhookVerification = { verdict: 'verified', sandbox: boolean | null } | { verdict: Exclude<VerificationStatus, 'verified'> }
 
 /**
  * Verifies an event that came in at `at`, by the verifiers that its provider declares. Each that the configuration has a secret
  * for must be satisfied: who set it up asks for it. Where it has none, one of the others (the vendor's keys, the server's
  * credentials) is enough.
  */
-export async function judgeDelivery (verifiers: readonly Verifier[], delivery: Delivery, by: VerifyWith, at: Date): Promise<Judged> {
+export async function verifyWebhook (verifiers: readonly Verifier[], delivery: WebhookRequest, by: VerificationKeys, at: Date): Promise<WebhookVerification> {
   const settings = by.settings?.() ?? {}
   const own = verifiers.filter((verify) => isConfigured(verify, settings))
   const asked = own.length > 0 ? own : verifiers
@@ -26,19 +26,19 @@ export async function judgeDelivery (verifiers: readonly Verifier[], delivery: D
 }
 
 /** A signature that is right, else one of which nothing can be said yet, else what says most about what is wrong. */
-function strongest (judged: readonly Judged[]): Judged {
-  const by = (fits: (verdict: SignatureVerdict) => boolean): Judged | undefined => judged.find(({ verdict }) => fits(verdict))
+function strongest (judged: readonly WebhookVerification[]): WebhookVerification {
+  const by = (fits: (verdict: VerificationStatus) => boolean): WebhookVerification | undefined => judged.find(({ verdict }) => fits(verdict))
   return by((verdict) => verdict === 'verified') ?? by((verdict) => verdict === 'unknown_key') ?? by((verdict) => verdict !== 'no_secret') ?? { verdict: 'no_secret' }
 }
 
-async function judge (verify: Verifier, delivery: Delivery, by: Secrets, at: Date): Promise<Judged> {
+async function judge (verify: Verifier, delivery: WebhookRequest, by: Secrets, at: Date): Promise<WebhookVerification> {
   const verdict = await verdictOf(verify, delivery, by, at)
   return verdict === 'verified' ? { verdict, sandbox: verify.kind === 'jws' ? verify.sandbox ?? null : null } : { verdict }
 }
 
-type Secrets = Omit<VerifyWith, 'settings'> & { settings: JsonObject }
+type Secrets = Omit<VerificationKeys, 'settings'> & { settings: JsonObject }
 
-async function verdictOf (verify: Verifier, delivery: Delivery, { settings, endpoint, keys }: Secrets, at: Date): Promise<SignatureVerdict> {
+async function verdictOf (verify: Verifier, delivery: WebhookRequest, { settings, endpoint, keys }: Secrets, at: Date): Promise<VerificationStatus> {
   switch (verify.kind) {
     case 'jws': return verifyJws(verify, keys.of(verify.jwks).find, delivery)
     case 'basic': return verifyBasic(ownCredentials(verify, settings) ?? endpoint, delivery)

@@ -2,8 +2,8 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { AnyJsonObject } from '../../contract/common.ts'
 import { deliveryStatusesOf, eventServices, type DeliveryStatus, type EventService } from '../../contract/delivery.ts'
 import { compileJsonSchema, type Json, type JsonObject, type Problem } from '@dispatch/common'
-import { secretNames, type SettingsForm } from '../settings/settings-schema.ts'
-import { reasonOf } from '../call/load-error.ts'
+import { secretNames, type SettingsSchema } from '../settings/settings-schema.ts'
+import { errorMessageOf } from '../call/load-error.ts'
 
 /** A JSON Web Key Set (RFC 7517) of public keys. */
 export type KeySet = { readonly keys: readonly JsonObject[] }
@@ -131,7 +131,7 @@ function isSeveral (verify: WebhookManifest['verify']): verify is readonly Verif
 }
 
 /** What is wrong with a webhook beyond its shape: `settings` is the form whose fields it names. */
-export function webhookProblems (webhook: WebhookManifest, settings: SettingsForm, path: string): Problem[] {
+export function webhookProblems (webhook: WebhookManifest, settings: SettingsSchema, path: string): Problem[] {
   const placeOf = (index: number): string => isSeveral(webhook.verify) ? `${path}/verify/${index}` : `${path}/verify`
   return [
     ...verifiersOf(webhook).flatMap((verify, index) => settingProblems(namedBy(verify), settings, placeOf(index))),
@@ -144,7 +144,7 @@ function namedBy (verify: Verifier): { secret?: string | undefined, user?: strin
   return verify.kind === 'basic' ? { user: verify.user, password: verify.password } : {}
 }
 
-function settingProblems (named: ReturnType<typeof namedBy>, settings: SettingsForm, path: string): Problem[] {
+function settingProblems (named: ReturnType<typeof namedBy>, settings: SettingsSchema, path: string): Problem[] {
   const secrets = secretNames(settings)
   const problems = Object.entries(named).flatMap(([name, setting]) => {
     if (setting === undefined) return []
@@ -162,6 +162,6 @@ function bodyProblems (body: JsonObject, path: string): Problem[] {
     compileJsonSchema(body)
     return []
   } catch (cause) {
-    return [{ path, code: 'schema', message: `Not a JSON Schema: ${reasonOf(cause)}` }]
+    return [{ path, code: 'schema', message: `Not a JSON Schema: ${errorMessageOf(cause)}` }]
   }
 }

@@ -8,7 +8,7 @@ import { problemsOf } from './problems.ts'
 import { vocabularies } from './vocabulary.ts'
 
 /** Checks a value; an empty list means that it fits. Paths are JSON pointers below `base`. */
-export type Check<T> = (value: unknown, base?: string) => Fit<T>
+export type Validator<T> = (value: unknown, base?: string) => Fit<T>
 export type Fit<T> = { ok: true, value: T } | { ok: false, problems: Problem[] }
 
 const isDate = formatCheck('date')
@@ -70,7 +70,7 @@ function formatCheck (name: 'date' | 'date-time'): (text: string) => boolean {
 }
 
 /** Compiles a TypeBox schema into a check whose result carries the schema's type. */
-export function compile<S extends TSchema> (schema: S): Check<Static<S>> {
+export function compile<S extends TSchema> (schema: S): Validator<Static<S>> {
   return checkWith<Static<S>>(ajv.compile<Static<S>>(schema))
 }
 
@@ -78,7 +78,7 @@ export function compile<S extends TSchema> (schema: S): Check<Static<S>> {
  * Compiles a schema for values that arrive as text, such as the query of a URL: they are coerced in place, and looked at
  * after that, because "Infinity" becomes a number without bounds.
  */
-export function compileQuery<S extends TSchema> (schema: S): Check<Static<S>> {
+export function compileQuery<S extends TSchema> (schema: S): Validator<Static<S>> {
   const check = checkWith<Static<S>>(coercingAjv.compile<Static<S>>(schema))
   return (value, base = '') => {
     const fit = check(value, base)
@@ -88,12 +88,12 @@ export function compileQuery<S extends TSchema> (schema: S): Check<Static<S>> {
 }
 
 /** Compiles a plain JSON Schema (2020-12), such as the data schema of a template; it may refer to the {@link vocabularies}. Throws on a schema that is not one. */
-export function compileJsonSchema (schema: object): Check<unknown> {
+export function compileJsonSchema (schema: object): Validator<unknown> {
   return checkWith(ajv.compile(schema))
 }
 
 /** A check of what comes from outside: what no JSON may contain, and the schema. Beyond the bounds nothing is looked at any further. */
-export function guarded<T> (check: Check<T>): Check<T> {
+export function boundedValidator<T> (check: Validator<T>): Validator<T> {
   return (value, base = '') => {
     const found = inspectJson(value, base)
     if (isUnbounded(found)) return { ok: false, problems: found }
@@ -104,6 +104,6 @@ export function guarded<T> (check: Check<T>): Check<T> {
 }
 
 /** The check that Ajv has compiled. */
-export function checkWith<T> (validate: ValidateFunction<T>): Check<T> {
+export function checkWith<T> (validate: ValidateFunction<T>): Validator<T> {
   return (value, base = '') => validate(value) ? { ok: true, value } : { ok: false, problems: problemsOf(validate.errors ?? [], base) }
 }

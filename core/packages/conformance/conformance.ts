@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { digestOf, loadProvider, reasonOf, type Installed } from '@dispatch/core/host'
+import { folderDigest, loadProvider, errorMessageOf, type InstalledProvider } from '@dispatch/core/host'
 import { readFixtures } from './fixtures/fixtures.ts'
 import { prepareQuestion, prepareSend } from './fixtures/prepare.ts'
-import { judged, type Case, type Report, type Rule } from './report.ts'
+import { judged, type Case, type ConformanceReport, type ConformanceRule } from './report.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
 import { foreseenCases } from './rules/foreseen.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
@@ -12,10 +12,10 @@ import { outcomeCases } from './rules/outcomes.ts'
 import { mailCases } from './rules/mails.ts'
 import { blindCases, fixtureCases, questionCases, replayCases } from './rules/replay.ts'
 import { settingsCases } from './rules/settings.ts'
-import { createSubject, ready, type Subject } from './rules/subject.ts'
+import { createSubject, ready, type ProviderUnderTest } from './rules/subject.ts'
 import { tenantCases } from './rules/tenants.ts'
 import { webhookCases } from './rules/webhooks.ts'
-import { createStage } from './run/vendor-double.ts'
+import { createVendorDouble } from './run/vendor-double.ts'
 import { watchProcess, type Watch } from './run/watch.ts'
 
 /** Seconds that a provider may take to load. */
@@ -25,20 +25,20 @@ const usualLimit = 10_000
 const longestEnd = 2_000
 
 /** `only`: the rules that are tried, all unless told. `limit`: milliseconds that one call of a verb may take, 10,000 unless told. */
-export type ConformanceOptions = { only?: readonly Rule[], limit?: number }
+export type ConformanceOptions = { only?: readonly ConformanceRule[], limit?: number }
 
 /**
  * Tries everything that the contract demands of a provider, on the real host, against a vendor that plays its fixtures.
  * Never throws for what the provider does: that is a failed case.
  */
-export async function runConformance (folder: string, { only, limit = usualLimit }: ConformanceOptions = {}): Promise<Report> {
+export async function runConformance (folder: string, { only, limit = usualLimit }: ConformanceOptions = {}): Promise<ConformanceReport> {
   const watch = watchProcess()
   try {
     const loaded = await load(folder)
     const quiet = judged('quiet', 'while it is loaded', [...new Set(watch.connected())].map((host) => `It connects to "${host}".`))
     if ('why' in loaded) return { provider: basename(folder), cases: [judged('manifest', 'the folder', [loaded.why]), quiet] }
     const fixtures = await readFixtures(loaded.folder)
-    const stages = await Promise.all([createStage(), createStage()])
+    const stages = await Promise.all([createVendorDouble(), createVendorDouble()])
     try {
       const subject = createSubject(loaded, fixtures, stages, { limit, endLimit: Math.min(limit, longestEnd) })
       const cases = [judged('manifest', 'the folder', []), quiet, ...await casesOf(subject, watch, (...rules) => only === undefined || rules.some((rule) => only.includes(rule)))]
@@ -51,23 +51,23 @@ export async function runConformance (folder: string, { only, limit = usualLimit
   }
 }
 
-async function load (folder: string): Promise<Installed | { why: string }> {
+async function load (folder: string): Promise<InstalledProvider | { why: string }> {
   try {
     const real = await realpath(folder)
-    return await loadProvider(real, await digestOf(real), loadLimit)
+    return await loadProvider(real, await folderDigest(real), loadLimit)
   } catch (error) {
-    return { why: reasonOf(error) }
+    return { why: errorMessageOf(error) }
   }
 }
 
 /** The cases of all rules; those that nobody asks for are left out where that saves their runs. */
-async function casesOf (subject: Subject, watch: Watch, asks: (...rules: Rule[]) => boolean): Promise<Case[]> {
+async function casesOf (subject: ProviderUnderTest, watch: Watch, asks: (...rules: ConformanceRule[]) => boolean): Promise<Case[]> {
   const { installed, fixtures } = subject
   const questions = ready(fixtures.questions, (named) => prepareQuestion(installed, named))
   const sends = ready(fixtures.sends, (named) => prepareSend(installed, named))
   const replayed = await replayCases(subject, sends)
   const fit = replayed.fit.map(({ prepared }) => prepared)
-  const when = async (rules: Rule[], cases: () => Promise<Case[]>): Promise<Case[]> => asks(...rules) ? await cases() : []
+  const when = async (rules: ConformanceRule[], cases: () => Promise<Case[]>): Promise<Case[]> => asks(...rules) ? await cases() : []
   const played = [
     await when(['question'], () => questionCases(subject, questions)),
     await when(['blind'], () => blindCases(subject, questions)),

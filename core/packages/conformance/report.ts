@@ -1,5 +1,5 @@
 /** What the kit demands of a provider, by the name under which a broken one is caught. */
-export const rules = {
+export const conformanceRules = {
   manifest: 'The folder is a provider of this core: it loads, and its manifest is valid.',
   quiet: 'Loading it and reading its manifest reaches no network.',
   titles: 'Every setting has a title: the settings become a form.',
@@ -33,41 +33,41 @@ export const rules = {
   malformed: 'An event of another shape is refused by the schema and harms nothing.'
 } as const
 
-export type Rule = keyof typeof rules
+export type ConformanceRule = keyof typeof conformanceRules
 
 /** One thing that was tried. `why`: what is wrong, or why it was left out. */
-export type Case = { rule: Rule, name: string, status: 'passed' | 'failed' | 'skipped', why?: string }
+export type Case = { rule: ConformanceRule, name: string, status: 'passed' | 'failed' | 'skipped', why?: string }
 
-export type Report = { provider: string, cases: readonly Case[] }
+export type ConformanceReport = { provider: string, cases: readonly Case[] }
 
 /** A case that passes when there is nothing to say. */
-export function judged (rule: Rule, name: string, faults: readonly string[]): Case {
+export function judged (rule: ConformanceRule, name: string, faults: readonly string[]): Case {
   return faults.length === 0 ? { rule, name, status: 'passed' } : { rule, name, status: 'failed', why: faults.slice(0, mostFaults).join('\n') }
 }
 
-export function skipped (rule: Rule, name: string, why: string): Case {
+export function skipped (rule: ConformanceRule, name: string, why: string): Case {
   return { rule, name, status: 'skipped', why }
 }
 
 const mostFaults = 8
 
 /** How many cases ended how. */
-export function countOf ({ cases }: Report): Record<Case['status'], number> {
+export function countOf ({ cases }: ConformanceReport): Record<Case['status'], number> {
   const count = (status: Case['status']): number => cases.filter((one) => one.status === status).length
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') }
 }
 
 /** The report as a person reads it: what failed or was left out with its reason, what passed as a number for each rule. */
-export function formatReport (report: Report): string {
+export function formatReport (report: ConformanceReport): string {
   const { passed, failed, skipped: left } = countOf(report)
-  const groups = Object.entries(Object.groupBy(report.cases, ({ rule }) => rule)).map(([rule, cases]) => formatRule(rule as Rule, cases))
+  const groups = Object.entries(Object.groupBy(report.cases, ({ rule }) => rule)).map(([rule, cases]) => formatRule(rule as ConformanceRule, cases))
   return [`${report.provider}\n`, ...groups, '', `${passed} passed, ${failed} failed${left > 0 ? `, ${left} left out` : ''}`].join('\n')
 }
 
-function formatRule (rule: Rule, cases: readonly Case[]): string {
+function formatRule (rule: ConformanceRule, cases: readonly Case[]): string {
   const failed = cases.filter(({ status }) => status === 'failed')
   const passed = cases.filter(({ status }) => status === 'passed')
   const mark = failed.length > 0 ? '✗' : passed.length > 0 ? '✓' : '–'
   const details = cases.filter(({ status }) => status !== 'passed').map(({ status, name, why = '' }) => `    ${status === 'failed' ? '✗' : '–'} ${name}\n${why.replaceAll(/^/gm, '        ')}`)
-  return [`${mark} ${rule}: ${rules[rule]} (${passed.length} of ${cases.length})`, ...details].join('\n')
+  return [`${mark} ${rule}: ${conformanceRules[rule]} (${passed.length} of ${cases.length})`, ...details].join('\n')
 }

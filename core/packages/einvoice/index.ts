@@ -1,8 +1,8 @@
 /**
  * `@dispatch/einvoice`: the data of an invoice are held against the rules of EN 16931 and written as UBL or CII.
  */
-export { countries } from './model/codes.ts'
+export { countryCodes } from './model/codes.ts'
 export { eInvoiceFormats, type EInvoiceFormat } from './model/model.ts'
 export type { Reading } from './read/read.ts'
 export { checkEInvoice } from './rules/check.ts'
-export { currencyOf, eInvoiceOf, shownOf } from './write/write.ts'
+export { currencyOf, eInvoiceOf, pageDataOf } from './write/write.ts'

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { reasonOf, StartError } from './error.ts'
+import { systemErrorText, StartError } from './error.ts'
 
 /** A PostgreSQL installation: its folder (with `bin`, `lib`, `share`) and the packaged version, as `18.4.0-beta.17`. */
 export type Binaries = { home: string, version: string }
@@ -53,8 +53,8 @@ function linkLibraries (root: string): void {
     try {
       symlinkSync(basename(source), link)
     } catch (error) {
-      if (reasonOf(error) === 'EEXIST') continue
-      throw new StartError(`The library links of PostgreSQL cannot be made in ${dirname(link)} (${reasonOf(error)}): ` +
+      if (systemErrorText(error) === 'EEXIST') continue
+      throw new StartError(`The library links of PostgreSQL cannot be made in ${dirname(link)} (${systemErrorText(error)}): ` +
         'make node_modules writable for the first start', { cause: error })
     }
   }

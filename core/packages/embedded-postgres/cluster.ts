@@ -2,18 +2,18 @@ import { execFile } from 'node:child_process'
 import { accessSync, chownSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { commandOf, type Account } from './os-account.ts'
-import { reasonOf, StartError } from './error.ts'
+import { commandOf, type OsAccount } from './os-account.ts'
+import { systemErrorText, StartError } from './error.ts'
 import { processExists } from './postmaster.ts'
 
 /** The superuser that owns the embedded database. */
-export const owner = 'dispatch'
+export const clusterOwner = 'dispatch'
 
 /** Created by initdb, whole: a half-made one has another name. */
 export const dataOf = (dir: string): string => join(dir, 'data')
 
 const initdb = [
-  `--username=${owner}`, '--auth-local=trust', '--auth-host=reject', '--encoding=UTF8',
+  `--username=${clusterOwner}`, '--auth-local=trust', '--auth-host=reject', '--encoding=UTF8',
   '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--data-checksums', '--no-instructions'
 ]
 const unfinished = /^initdb-(\d+)-/
@@ -28,7 +28,7 @@ export function openFolder (dir: string): string {
     accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK)
     return realpathSync(dir)
   } catch (error) {
-    throw new StartError(`The data directory ${dir} cannot be written (${reasonOf(error)}): choose another with DISPATCH_DATA_DIR, or give the service access to it`, { cause: error })
+    throw new StartError(`The data directory ${dir} cannot be written (${systemErrorText(error)}): choose another with DISPATCH_DATA_DIR, or give the service access to it`, { cause: error })
   }
 }
 
@@ -37,7 +37,7 @@ export function openFolder (dir: string): string {
  * killed initdb nor two starts at once leave anything half-made.
  * @throws StartError when initdb fails, or the database is of another major version than the binaries.
  */
-export async function ensureCluster (dir: string, account: Account, log: (line: string) => void): Promise<void> {
+export async function ensureCluster (dir: string, account: OsAccount, log: (line: string) => void): Promise<void> {
   const data = dataOf(dir)
   removeUnfinished(dir)
   if (!existsSync(data)) {
@@ -52,7 +52,7 @@ export async function ensureCluster (dir: string, account: Account, log: (line: 
   }
 }
 
-async function createCluster (dir: string, account: Account): Promise<void> {
+async function createCluster (dir: string, account: OsAccount): Promise<void> {
   const folder = mkdtempSync(join(dir, `initdb-${process.pid}-`))
   chownSync(folder, account.owner.uid, account.owner.gid)
   const [command, args] = commandOf(account, 'initdb', [...initdb, folder])
@@ -69,7 +69,7 @@ async function createCluster (dir: string, account: Account): Promise<void> {
 /** initdb names the cause on the first line that says `error` or `FATAL`. */
 function complaintOf (error: unknown): string {
   const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : ''
-  return /(?:error|FATAL): +(.*)/.exec(stderr)?.[1] ?? reasonOf(error)
+  return /(?:error|FATAL): +(.*)/.exec(stderr)?.[1] ?? systemErrorText(error)
 }
 
 function removeUnfinished (dir: string): void {

@@ -1,13 +1,13 @@
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { chooseAccount } from './os-account.ts'
+import { chooseOsAccount } from './os-account.ts'
 import { locateBinaries } from './binaries.ts'
 import { dataOf, ensureCluster, openFolder } from './cluster.ts'
 import { StartError } from './error.ts'
-import { disown, isPostmaster, readPostmaster, stopServer, type Postmaster } from './postmaster.ts'
-import { closeCluster, ensurePassword, readPassword } from './password.ts'
-import { launchServer, type Settings } from './server.ts'
+import { takeOverPidFile, isPostmaster, readPostmaster, stopServer, type Postmaster } from './postmaster.ts'
+import { requirePassword, ensurePassword, readPasswordFile } from './password.ts'
+import { launchServer, type ServerSettings } from './server.ts'
 import { socketFolder, socketUrl } from './socket.ts'
 
 export { StartError } from './error.ts'
@@ -34,7 +34,7 @@ export type EmbeddedOptions = {
   /** The database's own folder; created if need be. Nothing else belongs in it. */
   dir: string
   /** Settings of PostgreSQL on top of the service's. */
-  settings?: Settings
+  settings?: ServerSettings
   /** Told, in a sentence, what takes long or is out of the ordinary. */
   log?: (line: string) => void
 }
@@ -60,7 +60,7 @@ export async function startEmbedded ({ dir: path, settings = {}, log = () => und
     if (server === 'none') launched = await launch(dir, settings, log)
     else if (server === 'busy') await sleep(20)
     else if (await holdServer(server, dir)) {
-      await closeCluster(server.client, dir)
+      await requirePassword(server.client, dir)
       return describe(server, dir, launched)
     }
   }
@@ -73,7 +73,7 @@ export async function findEmbedded (path: string): Promise<string | undefined> {
   const server = await findServer(dir)
   if (typeof server === 'string') return undefined
   await server.client.end()
-  return socketUrl({ ...server.postmaster, password: readPassword(dir) })
+  return socketUrl({ ...server.postmaster, password: readPasswordFile(dir) })
 }
 
 /**
@@ -105,7 +105,7 @@ async function findServer (dir: string): Promise<Server | 'busy' | 'none'> {
 /** A connection to the server of this very data directory: a copied one carries the pid file of the original. */
 async function connect (postmaster: Postmaster, dir: string): Promise<Server | undefined> {
   const socket = new Socket()
-  const client = new pg.Client({ connectionString: socketUrl({ ...postmaster, password: readPassword(dir) }), connectionTimeoutMillis: 2_000, stream: () => socket })
+  const client = new pg.Client({ connectionString: socketUrl({ ...postmaster, password: readPasswordFile(dir) }), connectionTimeoutMillis: 2_000, stream: () => socket })
   // A lost connection shows as `end`; pg throws errors that nobody listens to.
   client.on('error', () => undefined)
   try {
@@ -119,11 +119,11 @@ async function connect (postmaster: Postmaster, dir: string): Promise<Server | u
   return undefined
 }
 
-async function launch (dir: string, settings: Settings, log: (line: string) => void): Promise<number | undefined> {
+async function launch (dir: string, settings: ServerSettings, log: (line: string) => void): Promise<number | undefined> {
   const socketDir = socketFolder(dir)
-  const account = chooseAccount(locateBinaries(), [dir, socketDir])
+  const account = chooseOsAccount(locateBinaries(), [dir, socketDir])
   await ensureCluster(dir, account, log)
-  disown(dataOf(dir))
+  takeOverPidFile(dataOf(dir))
   return await launchServer(dir, socketDir, account, settings)
 }
 
@@ -144,5 +144,5 @@ function describe ({ postmaster: { pid, port, socketDir }, client, socket }: Ser
   let stopped: Promise<void> | undefined
   const stop = () => stopped ??= stopServer(pid, dataOf(dir))
   const alive = () => client.query('select').then(() => true, () => false)
-  return { url: socketUrl({ socketDir, port, password: readPassword(dir) }), socketDir, port, pid, adopted: pid !== launched, lost, alive, stop }
+  return { url: socketUrl({ socketDir, port, password: readPasswordFile(dir) }), socketDir, port, pid, adopted: pid !== launched, lost, alive, stop }
 }

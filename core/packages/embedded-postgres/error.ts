@@ -4,7 +4,7 @@ export class StartError extends Error {
 }
 
 /** The code of a system error (`EACCES`, `ENOSPC`, …), or the text of any other. */
-export function reasonOf (error: unknown): string {
+export function systemErrorText (error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }

@@ -5,7 +5,7 @@ import { copyBinaries, type Binaries } from './binaries.ts'
 import { StartError } from './error.ts'
 
 /** Which account runs PostgreSQL, and how a command is started under it. */
-export type Account = {
+export type OsAccount = {
   binaries: Binaries
   /** Words put before the command: none, or `unshare` with its options. */
   prefix: string[]
@@ -29,7 +29,7 @@ const unshare = ['unshare', '--user', `--map-user=${nobody.uid}`, `--map-group=$
  * @param folders the database's own folder first, then those outside it (the socket's)
  * @throws StartError when no account can reach the folders.
  */
-export function chooseAccount (binaries: Binaries, folders: [string, ...string[]]): Account {
+export function chooseOsAccount (binaries: Binaries, folders: [string, ...string[]]): OsAccount {
   const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   if (own.uid !== 0) return { binaries, prefix: [], ids: {}, owner: own }
   const account = rootAccount(binaries, folders)
@@ -38,12 +38,12 @@ export function chooseAccount (binaries: Binaries, folders: [string, ...string[]
 }
 
 /** A program of the installation and its arguments, as the account runs it. */
-export function commandOf ({ prefix: [first, ...rest], binaries }: Account, program: string, args: string[]): [string, string[]] {
+export function commandOf ({ prefix: [first, ...rest], binaries }: OsAccount, program: string, args: string[]): [string, string[]] {
   const path = join(binaries.home, 'bin', program)
   return first === undefined ? [path, args] : [first, [...rest, path, ...args]]
 }
 
-function rootAccount (binaries: Binaries, folders: [string, ...string[]]): Account {
+function rootAccount (binaries: Binaries, folders: [string, ...string[]]): OsAccount {
   const dropped = { prefix: [], ids: nobody, owner: nobody }
   for (const folder of folders) chownSync(folder, nobody.uid, nobody.gid)
   const writable = folders.every(folder => nobodyMay('-w', folder))
@@ -68,7 +68,7 @@ function nobodyMay (access: '-w' | '-x', path: string): boolean {
 }
 
 /** All but the password: the service's own. */
-function giveTo (owner: Account['owner'], folder: string): void {
+function giveTo (owner: OsAccount['owner'], folder: string): void {
   chownSync(folder, owner.uid, owner.gid)
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, name)

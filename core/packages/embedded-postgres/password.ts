@@ -3,8 +3,8 @@ import { chownSync, existsSync, linkSync, readFileSync, renameSync, rmSync, stat
 import { join } from 'node:path'
 import type pg from 'pg'
 import { passwordFile } from './os-account.ts'
-import { dataOf, owner } from './cluster.ts'
-import { reasonOf, StartError } from './error.ts'
+import { dataOf, clusterOwner } from './cluster.ts'
+import { systemErrorText, StartError } from './error.ts'
 import { isPostmaster, readPostmaster } from './postmaster.ts'
 
 /** Who may connect: whoever knows the password. And, until it is set, whoever reaches the socket. */
@@ -12,22 +12,22 @@ const closed = '# Written by the service.\nlocal all all scram-sha-256\n'
 const open = '# Written by the service, until the password is set.\nlocal all all trust\n'
 
 /** The password of the database's owner; undefined where none was made yet. */
-export function readPassword (dir: string): string | undefined {
+export function readPasswordFile (dir: string): string | undefined {
   const file = join(dir, passwordFile)
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
 /**
  * Makes a random password where there is none, in a file that the service alone reads. A database that is there already (made before
- * there were passwords, or its file is lost) is opened to whoever reaches its socket, until {@link closeCluster} sets the new one.
+ * there were passwords, or its file is lost) is opened to whoever reaches its socket, until {@link requirePassword} sets the new one.
  * @throws StartError when the file cannot be read or written.
  */
 export function ensurePassword (dir: string): void {
   try {
-    if (readPassword(dir) !== undefined) return
+    if (readPasswordFile(dir) !== undefined) return
     if (!createOnce(join(dir, passwordFile), `${randomBytes(32).toString('hex')}\n`)) return
   } catch (cause) {
-    throw new StartError(`The password of the database in ${join(dir, passwordFile)} cannot be used (${reasonOf(cause)}): give the file to the user of the service, or remove it for a new one`, { cause })
+    throw new StartError(`The password of the database in ${join(dir, passwordFile)} cannot be used (${systemErrorText(cause)}): give the file to the user of the service, or remove it for a new one`, { cause })
   }
   if (existsSync(dataOf(dir))) reopen(dir)
 }
@@ -39,10 +39,10 @@ function reopen (dir: string): void {
 }
 
 /** Sets the password, over a connection that needed none, and lets in nobody without it from then on. Where that is done it does nothing. */
-export async function closeCluster (client: pg.Client, dir: string): Promise<void> {
-  const password = readPassword(dir)
+export async function requirePassword (client: pg.Client, dir: string): Promise<void> {
+  const password = readPasswordFile(dir)
   if (password === undefined || readFileSync(accessOf(dir), 'utf8') === closed) return
-  await client.query(`alter role ${owner} password ${client.escapeLiteral(password)}`)
+  await client.query(`alter role ${clusterOwner} password ${client.escapeLiteral(password)}`)
   replace(accessOf(dir), closed)
   await client.query('select pg_reload_conf()')
 }
@@ -57,7 +57,7 @@ function createOnce (file: string, text: string): boolean {
     linkSync(whole, file)
     return true
   } catch (error) {
-    if (reasonOf(error) === 'EEXIST') return false
+    if (systemErrorText(error) === 'EEXIST') return false
     throw error
   } finally {
     rmSync(whole)

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { reasonOf } from './error.ts'
+import { systemErrorText } from './error.ts'
 
 /** What a server writes to `postmaster.pid` (src/include/utils/pidfile.h); the status comes last. */
 export type Postmaster = { pid: number, socketDir: string, port: number, status: string }
@@ -30,7 +30,7 @@ export function processExists (pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return reasonOf(error) === 'EPERM'
+    return systemErrorText(error) === 'EPERM'
   }
 }
 
@@ -39,7 +39,7 @@ export function processExists (pid: number): boolean {
  * started it for a rival, so the file is made to name that one; the rest stays, because PostgreSQL looks there for shared memory
  * still in use. Read and written through one descriptor: a rival start that replaced the file meanwhile keeps its own.
  */
-export function disown (data: string): void {
+export function takeOverPidFile (data: string): void {
   if (!existsSync(pidFile(data))) return
   const file = openSync(pidFile(data), 'r+')
   try {
@@ -68,7 +68,7 @@ function readText (path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (['ENOENT', 'ESRCH'].includes(reasonOf(error))) return ''
+    if (['ENOENT', 'ESRCH'].includes(systemErrorText(error))) return ''
     throw error
   }
 }

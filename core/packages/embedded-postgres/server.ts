@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { commandOf, type Account } from './os-account.ts'
+import { commandOf, type OsAccount } from './os-account.ts'
 import { dataOf } from './cluster.ts'
-import { reasonOf, StartError } from './error.ts'
+import { systemErrorText, StartError } from './error.ts'
 import { readPostmaster } from './postmaster.ts'
-import { port } from './socket.ts'
+import { socketPort } from './socket.ts'
 
 /** PostgreSQL's settings by name. */
-export type Settings = Record<string, string>
+export type ServerSettings = Record<string, string>
 
 /** Short transactions on one machine, in little memory. Durability stays as PostgreSQL ships it: fsync and synchronous_commit on. */
-const settings: Settings = {
+const settings: ServerSettings = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
   shared_buffers: '64MB',
@@ -40,7 +40,7 @@ const logLimit = 1_000_000
  * @returns the process number once it answers; undefined when it gave way to another server on the same data.
  * @throws StartError with the server's own complaint when it ends before that.
  */
-export async function launchServer (dir: string, socketDir: string, account: Account, extra: Settings): Promise<number | undefined> {
+export async function launchServer (dir: string, socketDir: string, account: OsAccount, extra: ServerSettings): Promise<number | undefined> {
   const log = join(dir, 'postgres.log')
   const child = await spawnServer(argumentsOf(dir, socketDir, extra), account, log)
   while (child.exitCode === null && child.signalCode === null) {
@@ -54,12 +54,12 @@ export async function launchServer (dir: string, socketDir: string, account: Acc
   throw new StartError(`PostgreSQL did not start in ${dir}: ${complaint}`)
 }
 
-function argumentsOf (dir: string, socketDir: string, extra: Settings): string[] {
+function argumentsOf (dir: string, socketDir: string, extra: ServerSettings): string[] {
   const flags = Object.entries({ ...settings, ...extra }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  return ['-D', dataOf(dir), '-k', socketDir, '-p', String(port), ...flags]
+  return ['-D', dataOf(dir), '-k', socketDir, '-p', String(socketPort), ...flags]
 }
 
-async function spawnServer (args: string[], account: Account, logPath: string): Promise<ChildProcess> {
+async function spawnServer (args: string[], account: OsAccount, logPath: string): Promise<ChildProcess> {
   const isLong = (statSync(logPath, { throwIfNoEntry: false })?.size ?? 0) > logLimit
   const log = openSync(logPath, isLong ? 'w' : 'a', 0o600)
   try {
@@ -68,7 +68,7 @@ async function spawnServer (args: string[], account: Account, logPath: string): 
     child.unref()
     return child
   } catch (error) {
-    throw new StartError(`PostgreSQL could not be run from ${account.binaries.home}: ${reasonOf(error)}`, { cause: error })
+    throw new StartError(`PostgreSQL could not be run from ${account.binaries.home}: ${systemErrorText(error)}`, { cause: error })
   } finally {
     closeSync(log)
   }

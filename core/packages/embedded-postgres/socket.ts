@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { owner } from './cluster.ts'
+import { clusterOwner } from './cluster.ts'
 import { StartError } from './error.ts'
 
 /** Part of the socket's file name; nothing listens on the network. */
-export const port = 5432
+export const socketPort = 5432
 /** Bytes, without the final NUL: sockaddr_un has 104 on macOS and 108 on Linux. */
 const longest = 103
 
@@ -27,14 +27,14 @@ export function socketFolder (dir: string): string {
 }
 
 /** Where a server is reached, and with which password if it has one. */
-export type Reached = { socketDir: string, port: number, password: string | undefined }
+export type SocketAddress = { socketDir: string, port: number, password: string | undefined }
 
 /** The address of a server's database, as libpq and pg read it. */
-export function socketUrl ({ socketDir, port, password }: Reached, database = 'postgres'): string {
-  return `postgres://${owner}${password === undefined ? '' : `:${password}`}@/${database}?host=${encodeURIComponent(socketDir)}&port=${port}`
+export function socketUrl ({ socketDir, port, password }: SocketAddress, database = 'postgres'): string {
+  return `postgres://${clusterOwner}${password === undefined ? '' : `:${password}`}@/${database}?host=${encodeURIComponent(socketDir)}&port=${port}`
 }
 
-const fits = (folder: string) => Buffer.byteLength(join(folder, `.s.PGSQL.${port}`)) <= longest
+const fits = (folder: string) => Buffer.byteLength(join(folder, `.s.PGSQL.${socketPort}`)) <= longest
 
 /** A root service may have given the folder to the account of the database. */
 const mayOwn = (uid: number) => process.getuid?.() === 0 ? [0, 65534].includes(uid) : uid === process.getuid?.()

@@ -1,13 +1,13 @@
-import { isEventService, signedEvent, statusIn } from '../../contract/delivery.ts'
+import { isEventService, signedEvent, parseDeliveryEvent } from '../../contract/delivery.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { Mode } from '../../contract/states.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
-import type { Installed } from '../../host/load/load.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
 import { statusesOf } from '../../host/manifest/manifest.ts'
 import type { DispatchRequest } from '../../services/request.ts'
 import { formatOf, services, takesDocument } from '../../services/index.ts'
 import type { Findings } from '../../services/service.ts'
-import type { Deferred, DraftStep } from './plan.ts'
+import type { Deferred, ResolvedStep } from './plan.ts'
 
 /** What is called back: the end of a dispatch that nobody waits for, and what becomes of contracts and letters. */
 export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode): Findings {
@@ -16,7 +16,7 @@ export function checkCallback ({ callbackUrl, services: path }: DispatchRequest,
 }
 
 /** A service whose document is signed needs to know where: of a document that a provider makes, nobody does. */
-export function checkPlaces ([first, ...later]: readonly DraftStep[]): Findings {
+export function checkSignaturePlaces ([first, ...later]: readonly ResolvedStep[]): Findings {
   const provider = first?.choice?.provider
   if (first === undefined || provider === undefined || !makesDocument(provider, first.service)) return {}
   return {
@@ -29,7 +29,7 @@ export function checkPlaces ([first, ...later]: readonly DraftStep[]): Findings 
 }
 
 /** What waits for the last signature takes over the signed document: of a vendor that hands out none, it would ask in vain. */
-export function checkSigned (steps: readonly DraftStep[], deferred: readonly Deferred<DraftStep>[]): Findings {
+export function checkSigned (steps: readonly ResolvedStep[], deferred: readonly Deferred<ResolvedStep>[]): Findings {
   const provider = steps.find(({ service }) => service === 'esign')?.choice?.provider
   if (provider?.manifest.services.esign?.verbs.includes('document') !== false) return {}
   return {
@@ -42,10 +42,10 @@ export function checkSigned (steps: readonly DraftStep[], deferred: readonly Def
 }
 
 /** What waits for an event of which the provider never tells would wait for ever. */
-export function checkEvents (steps: readonly DraftStep[], deferred: readonly Deferred<DraftStep>[]): Findings {
+export function checkEvents (steps: readonly ResolvedStep[], deferred: readonly Deferred<ResolvedStep>[]): Findings {
   return {
     problems: deferred.flatMap(({ deferredOn, at }) => {
-      const { service, status } = statusIn(deferredOn)
+      const { service, status } = parseDeliveryEvent(deferredOn)
       const provider = steps.find((step) => step.service === service)?.choice?.provider
       const told = provider && statusesOf(provider.manifest, service)
       if (told === undefined || told.some((word) => word === status)) return []
@@ -56,7 +56,7 @@ export function checkEvents (steps: readonly DraftStep[], deferred: readonly Def
 }
 
 /** A letter is printed on paper for which its template may not be made. */
-export function checkPapers ([first, ...later]: readonly DraftStep[], deferred: readonly DraftStep[]): Findings {
+export function checkPapers ([first, ...later]: readonly ResolvedStep[], deferred: readonly ResolvedStep[]): Findings {
   if (first === undefined) return {}
   const provider = first.choice?.provider
   // The pages of a document that a provider makes are its own.
@@ -72,7 +72,7 @@ export function checkPapers ([first, ...later]: readonly DraftStep[], deferred: 
 }
 
 /** A service that cannot do anything with a document of the format that the first one makes. */
-export function checkFormats ([first, ...later]: readonly DraftStep[]): Findings {
+export function checkFormats ([first, ...later]: readonly ResolvedStep[]): Findings {
   if (first === undefined || later.length === 0) return {}
   const format = formatOf(first.service, first.fields)
   const refusing = later.filter(({ service }) => services[service].chain.formats?.includes(format) === false).map(({ service }) => service)
@@ -85,7 +85,7 @@ export function checkFormats ([first, ...later]: readonly DraftStep[]): Findings
   }
 }
 
-function makesDocument ({ manifest }: Installed, service: ServiceName): boolean {
+function makesDocument ({ manifest }: InstalledProvider, service: ServiceName): boolean {
   const capabilities = manifest.services[service]?.capabilities
   return capabilities !== undefined && 'document' in capabilities && capabilities.document === 'theirs'
 }

@@ -4,40 +4,40 @@ import type { JsonObject, Problem } from '@dispatch/common'
 import type { Mode } from '../../contract/states.ts'
 import { latestVersion, type Version } from '../../contract/versions.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
-import { foresee } from '../../host/call/foresee.ts'
+import { problemsForeseen } from '../../host/call/foresee.ts'
 import { eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners, type DataFindings } from '@dispatch/documents'
-import type { Installed } from '../../host/load/load.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
 import { checkSettings as settingsProblems } from '../../host/settings/settings.ts'
-import { askedOf, placeOf } from '../../services/provider-request.ts'
+import { providerRequestOf, clientPointerOf } from '../../services/provider-request.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { checkEInvoiceWords, checkInvoice } from '../../services/invoice.ts'
-import type { Facts, Findings, Subject } from '../../services/service.ts'
+import type { Facts, Findings, CheckInput } from '../../services/service.ts'
 import type { DispatchRequest } from '../../services/request.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
-import { checkCallback, checkEvents, checkFormats, checkPapers, checkPlaces, checkSigned } from './chain-checks.ts'
-import type { Draft, DraftStep, Plan, PlannedStep } from './plan.ts'
+import { checkCallback, checkEvents, checkFormats, checkPapers, checkSignaturePlaces, checkSigned } from './chain-checks.ts'
+import type { ResolvedRequest, ResolvedStep, DispatchPlan, PlannedStep } from './plan.ts'
 import { signingOf, type Signing, type TemplateFindings } from './template-checks.ts'
 
 /**
  * What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of every document. `standIn`: the provider in a
  * test, where the chosen one reaches no sandbox.
  */
-export type Rules = { templateFindings: TemplateFindings, prices: Readonly<Record<string, number>>, link: string, mode: Mode, now: () => Date, version?: Version, standIn?: Installed | undefined }
+export type CheckOptions = { templateFindings: TemplateFindings, prices: Readonly<Record<string, number>>, link: string, mode: Mode, now: () => Date, version?: Version, standIn?: InstalledProvider | undefined }
 
 /**
  * Checks everything that can be known without a provider, rendering or credits, and makes the plan. Throws all problems of
  * a kind together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
  */
-export function check (draft: Draft, { templateFindings, prices, link, mode, now, version = latestVersion, standIn }: Rules): Plan {
+export function checkAndPlan (draft: ResolvedRequest, { templateFindings, prices, link, mode, now, version = latestVersion, standIn }: CheckOptions): DispatchPlan {
   const { request, test, steps, deferred } = draft
   const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
   const signing = signingOf(steps)
-  const isChain = (step: DraftStep): boolean => steps.length > 1 || !steps.includes(step)
+  const isChain = (step: ResolvedStep): boolean => steps.length > 1 || !steps.includes(step)
   const found = [
     checkChoices(all),
     checkCallback(request, mode),
-    checkPlaces(steps),
+    checkSignaturePlaces(steps),
     checkFormats(steps),
     checkPapers(steps, deferred),
     checkSigned(steps, deferred),
@@ -46,11 +46,11 @@ export function check (draft: Draft, { templateFindings, prices, link, mode, now
     ...all.flatMap((step) => [
       checkTemplate(step, { templateFindings, today, signing }),
       checkForeseen(step, { data: step.template?.data ?? {}, metadata: request.metadata, now: now() }),
-      checkStep(step, { today, beside: request.services.filter((name) => name !== step.service), ...(isChain(step) ? { link } : {}) })
+      checkStep(step, { today, otherServices: request.services.filter((name) => name !== step.service), ...(isChain(step) ? { link } : {}) })
     ].map((findings) => placed(findings, step)))
   ]
   refuseFaults(found)
-  const plan = (step: DraftStep): PlannedStep => test ? plannedTest(step, standIn) : planned(step, prices)
+  const plan = (step: ResolvedStep): PlannedStep => test ? plannedTest(step, standIn) : planned(step, prices)
   return {
     request,
     test,
@@ -61,10 +61,10 @@ export function check (draft: Draft, { templateFindings, prices, link, mode, now
   }
 }
 
-type Surroundings = Pick<Subject<never, never>, 'today' | 'beside' | 'link'>
+type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | 'link'>
 
-/** Checks the fields that take the place of a recorded step's; `data`: of its template. Throws as {@link check} does. */
-export function checkAgain (step: DraftStep, { now, metadata, ...surroundings }: Omit<Surroundings, 'today'> & { data: JsonObject, metadata: DispatchRequest['metadata'], now: () => Date }): void {
+/** Checks the fields that take the place of a recorded step's; `data`: of its template. Throws as {@link checkAndPlan} does. */
+export function checkAgain (step: ResolvedStep, { now, metadata, ...surroundings }: Omit<Surroundings, 'today'> & { data: JsonObject, metadata: DispatchRequest['metadata'], now: () => Date }): void {
   const { service, fields, choice, at } = step
   const time = now()
   refuseFaults([
@@ -83,12 +83,12 @@ function refuseFaults (found: readonly Findings[]): void {
   if (problems.length > 0) throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
 }
 
-function checkChoices (steps: readonly DraftStep[]): Findings {
+function checkChoices (steps: readonly ResolvedStep[]): Findings {
   return { problems: steps.flatMap(({ choice }) => choice === undefined || choice.chosen ? [] : [choice.problem]) }
 }
 
 /** The parameters go to a provider; where there is none, they are for nobody. */
-function checkSettings ({ settings, providerName, choice, at }: DraftStep, version: Version): Findings {
+function checkSettings ({ settings, providerName, choice, at }: ResolvedStep, version: Version): Findings {
   if (choice !== undefined) return { problems: choice.provider === undefined ? [] : settingsProblems(choice.provider.manifest.requestSettings, settings, { base: at('settings'), version }) }
   const unused = [...(providerName === undefined ? [] : ['providerName']), ...(Object.keys(settings).length === 0 ? [] : ['settings'])]
   return { warnings: unused.map((field) => ({ path: at(field), code: 'unused_field', message: 'No provider is needed here.' })) }
@@ -96,7 +96,7 @@ function checkSettings ({ settings, providerName, choice, at }: DraftStep, versi
 
 type Evaluation = { templateFindings: TemplateFindings, today: string, signing: Signing | undefined }
 
-function checkTemplate ({ template: content, ...step }: DraftStep, { templateFindings, today, signing }: Evaluation): Findings {
+function checkTemplate ({ template: content, ...step }: ResolvedStep, { templateFindings, today, signing }: Evaluation): Findings {
   if (content === undefined) return {}
   const { service, fields } = step
   const { template, data } = content
@@ -120,7 +120,7 @@ function isWord (pointer: string): boolean {
   return isKnownField({ $ref: 'dispatch:invoice' }, pointer.split('/').filter((name) => name !== '' && !/^\d+$/.test(name)))
 }
 
-function checkStep ({ service, fields, choice, template: content, at }: DraftStep, surroundings: Surroundings): Findings {
+function checkStep ({ service, fields, choice, template: content, at }: ResolvedStep, surroundings: Surroundings): Findings {
   return services[service].check({
     fields,
     at,
@@ -132,15 +132,15 @@ function checkStep ({ service, fields, choice, template: content, at }: DraftSte
 }
 
 /** What the chosen provider says that its vendor would refuse. */
-function checkForeseen ({ service, fields, settings, choice, at }: DraftStep, { now, ...content }: { data: JsonObject, metadata: DispatchRequest['metadata'], now: Date }): Findings {
-  const asked = askedOf(service, fields, content)
+function checkForeseen ({ service, fields, settings, choice, at }: ResolvedStep, { now, ...content }: { data: JsonObject, metadata: DispatchRequest['metadata'], now: Date }): Findings {
+  const asked = providerRequestOf(service, fields, content)
   if (choice?.chosen !== true || asked === undefined) return {}
   const { provider, configuration: { settings: { plain }, sandbox } } = choice
-  const problems = foresee(provider, service, asked, { settings: plain, requestSettings: settings, sandbox, now })
-  return { problems: problems.map((problem) => ({ ...problem, path: placeOf(service, problem.path, at) })) }
+  const problems = problemsForeseen(provider, service, asked, { settings: plain, requestSettings: settings, sandbox, now })
+  return { problems: problems.map((problem) => ({ ...problem, path: clientPointerOf(service, problem.path, at) })) }
 }
 
-function subjectOf ({ source: { documentType, vocabulary, currency } }: StoredTemplate): Subject<never, never>['template'] {
+function subjectOf ({ source: { documentType, vocabulary, currency } }: StoredTemplate): CheckInput<never, never>['template'] {
   return {
     ...(documentType === undefined ? {} : { documentType }),
     ...(vocabulary === undefined ? {} : { vocabulary }),
@@ -149,12 +149,12 @@ function subjectOf ({ source: { documentType, vocabulary, currency } }: StoredTe
 }
 
 /** What the rules may know of a provider: nothing of its secrets. */
-function providerOf (service: DraftStep['service'], choice: DraftStep['choice']): Subject<JsonObject, JsonObject>['provider'] {
+function providerOf (service: ResolvedStep['service'], choice: ResolvedStep['choice']): CheckInput<JsonObject, JsonObject>['provider'] {
   const facts = capabilitiesOf(choice?.provider, service)
   return facts && { ...facts, ...(choice?.chosen === true ? { settings: choice.configuration.settings.plain } : {}) }
 }
 
-function planned ({ service, fields, settings, template: content, choice }: DraftStep, prices: Rules['prices']): PlannedStep {
+function planned ({ service, fields, settings, template: content, choice }: ResolvedStep, prices: CheckOptions['prices']): PlannedStep {
   const price = prices[service] ?? services[service].price
   const step = { service, fields, requestSettings: settings, ...(content === undefined ? {} : { content: { template: content.template, data: content.data } }) }
   if (choice?.chosen !== true) return { ...step, price }
@@ -163,7 +163,7 @@ function planned ({ service, fields, settings, template: content, choice }: Draf
 }
 
 /** Free, and in the sandbox of the chosen provider, or with the one that stands in for it: what was meant for the chosen one is not given to that. */
-function plannedTest (step: DraftStep, standIn: Installed | undefined): PlannedStep {
+function plannedTest (step: ResolvedStep, standIn: InstalledProvider | undefined): PlannedStep {
   const { by, ...rest } = { ...planned(step, {}), price: 0 }
   if (by === undefined || step.choice?.chosen !== true) return rest
   if (reachesSandbox(by.provider, step.choice.configuration)) return { ...rest, by: { ...by, sandbox: true } }
@@ -175,7 +175,7 @@ function plannedTest (step: DraftStep, standIn: Installed | undefined): PlannedS
 const usualPlace = '/template/data'
 
 /** Rules speak of data where it usually stands; it may stand elsewhere in the request. */
-function placed (findings: Findings, { template }: DraftStep): Findings {
+function placed (findings: Findings, { template }: ResolvedStep): Findings {
   if (template === undefined || template.path === usualPlace) return findings
   const place = (problem: Problem): Problem => problem.path.startsWith(`${usualPlace}/`) || problem.path === usualPlace ? { ...problem, path: template.path + problem.path.slice(usualPlace.length) } : problem
   return Object.fromEntries(Object.entries(findings).map(([kind, problems]) => [kind, problems.map(place)]))

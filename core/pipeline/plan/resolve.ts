@@ -1,23 +1,23 @@
 import type { Actor } from '../../access/account.ts'
 import { requireService } from '../../access/permissions.ts'
-import { chooseProvider, type Choice, type Chooser } from '../../configuration/choose.ts'
+import { chooseProvider, type Choice, type ChoiceContext } from '../../configuration/choose.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import { didYouMean, type Problem } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
 import { latestVersion, type Version } from '../../contract/versions.ts'
-import type { Installed } from '../../host/load/load.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
 import { needsProvider } from '../../services/index.ts'
 import type { DispatchRequest, RequestStep, TemplateReference } from '../../services/request.ts'
 import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
-import type { Parts } from '../dependencies.ts'
-import type { Draft, DraftStep } from './plan.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import type { ResolvedRequest, ResolvedStep } from './plan.ts'
 
 /** `version`: of the API that the request asks for. */
-export type Catalogs = Pick<Parts, 'configurations' | 'templates' | 'host'> & {
+export type ResolveDependencies = Pick<PipelineDependencies, 'configurations' | 'templates' | 'host'> & {
   version?: Version
   disk?: boolean
-  problemsOf: (companyId: number, provider: Installed, configuration: StoredConfiguration) => readonly Problem[]
+  problemsOf: (companyId: number, provider: InstalledProvider, configuration: StoredConfiguration) => readonly Problem[]
 }
 
 /** Throws `forbidden` unless the actor may use every one of the services. */
@@ -31,16 +31,16 @@ export function requireAll (actor: Actor, { services, deferred }: DispatchReques
 }
 
 /** Finds what a request names: its templates, and a provider with a configuration for each step that needs one. Throws `template_not_found`. */
-export async function resolve (catalogs: Catalogs, actor: Actor, request: DispatchRequest): Promise<Draft> {
+export async function resolveRequest (catalogs: ResolveDependencies, actor: Actor, request: DispatchRequest): Promise<ResolvedRequest> {
   const { companyId } = actor
-  const chooser: Chooser = {
+  const chooser: ChoiceContext = {
     host: catalogs.host,
     version: catalogs.version ?? latestVersion,
     company: await catalogs.configurations.of(companyId),
     disk: catalogs.disk ?? false,
     problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)
   }
-  const draft = async <Step extends RequestStep>({ template, ...step }: Step): Promise<Omit<Step, 'template'> & Pick<DraftStep, 'template' | 'choice'>> => ({
+  const draft = async <Step extends RequestStep>({ template, ...step }: Step): Promise<Omit<Step, 'template'> & Pick<ResolvedStep, 'template' | 'choice'>> => ({
     ...step,
     ...(template === undefined ? {} : { template: { data: template.data, path: template.path, template: await findTemplate(catalogs, companyId, template) } }),
     ...(needsProvider(step.service) ? { choice: choiceFor(chooser, actor, step) } : {})
@@ -49,12 +49,12 @@ export async function resolve (catalogs: Catalogs, actor: Actor, request: Dispat
 }
 
 /** The choice of a step's provider; what is wrong with it stands where the step names one. */
-function choiceFor (chooser: Chooser, actor: Actor, { service, providerName, at }: Omit<RequestStep, 'template'>): Choice {
+function choiceFor (chooser: ChoiceContext, actor: Actor, { service, providerName, at }: Omit<RequestStep, 'template'>): Choice {
   const choice = chooseProvider(chooser, actor, service, providerName)
   return choice.chosen ? choice : { ...choice, problem: { ...choice.problem, path: at('providerName') } }
 }
 
-async function findTemplate ({ templates }: Catalogs, companyId: number, reference: TemplateReference): Promise<StoredTemplate> {
+async function findTemplate ({ templates }: ResolveDependencies, companyId: number, reference: TemplateReference): Promise<StoredTemplate> {
   const template = 'id' in reference ? await templates.find(companyId, reference.id) : await templates.findNamed(companyId, reference.name)
   if (template !== undefined) return template
   throw new DispatchError('template_not_found', await whyMissing(templates, companyId, reference))
@@ -63,7 +63,7 @@ async function findTemplate ({ templates }: Catalogs, companyId: number, referen
 /** How many names of templates are compared with one that is unknown. */
 const compared = 500
 
-async function whyMissing (templates: Catalogs['templates'], companyId: number, reference: TemplateReference): Promise<string> {
+async function whyMissing (templates: ResolveDependencies['templates'], companyId: number, reference: TemplateReference): Promise<string> {
   const [first] = 'id' in reference
     ? await templates.list(companyId, {}, { limit: 1, after: reference.id - 1 })
     : await templates.list(companyId, { name: reference.name, status: 'draft' }, { limit: 1 })

@@ -1,21 +1,21 @@
 import { LRUCache } from 'lru-cache'
 import { compileJsonSchema } from '@dispatch/common'
-import { compileTemplate, dataCheck, withStandIns, type DataCheck, type DataFindings, type Format, type Workshop } from '@dispatch/documents'
+import { compileTemplate, dataCheck, withPlaceholderImages, type DataCheck, type DataFindings, type Format, type TemplateWorkers } from '@dispatch/documents'
 import { formatOf, services } from '../../services/index.ts'
 import type { ContentKind } from '../../services/content.ts'
-import type { Draft, DraftStep, DraftTemplate } from './plan.ts'
+import type { ResolvedRequest, ResolvedStep, ResolvedTemplate } from './plan.ts'
 
 /** Who signs the documents of a request: how many, and where the request names them. */
 export type Signing = { count: number, path: string }
 
 /** What the template of a step says about its data. Paths point into the request. */
-export type TemplateFindings = (step: DraftStep & { template: DraftTemplate }, signing: Signing | undefined) => DataFindings
+export type TemplateFindings = (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined) => DataFindings
 
 const at = '/template/data'
 const mostTemplates = 500
 
 /** The signers of the first step that has some. */
-export function signingOf (steps: readonly DraftStep[]): Signing | undefined {
+export function signingOf (steps: readonly ResolvedStep[]): Signing | undefined {
   const [signing] = steps.flatMap(({ service, fields, at: where }) => {
     const names = services[service].signers?.(fields)
     return names === undefined ? [] : [{ count: names.length, path: where('signers') }]
@@ -30,7 +30,7 @@ export function signingOf (steps: readonly DraftStep[]): Signing | undefined {
 export function createSharedChecks (): TemplateFindings {
   const compiled = new LRUCache<string, { check: DataCheck, mostSigners: number }>({ max: mostTemplates })
 
-  function compile ({ schema, source }: DraftTemplate['template']): { check: DataCheck, mostSigners: number } {
+  function compile ({ schema, source }: ResolvedTemplate['template']): { check: DataCheck, mostSigners: number } {
     const template = compileTemplate(source)
     return { check: dataCheck(compileJsonSchema(schema), template), mostSigners: Math.max(0, ...template.signers) }
   }
@@ -44,12 +44,12 @@ export function createSharedChecks (): TemplateFindings {
 }
 
 /** Asks every template of a draft about its data: a shared one at once, a company's own in the workshop, because nobody knows what its schema and its expressions ask for. */
-export function createTemplateChecks (workshop: Pick<Workshop, 'check'>): (draft: Pick<Draft, 'steps' | 'deferred'>) => Promise<TemplateFindings> {
+export function createTemplateChecks (workshop: Pick<TemplateWorkers, 'check'>): (draft: Pick<ResolvedRequest, 'steps' | 'deferred'>) => Promise<TemplateFindings> {
   const shared = createSharedChecks()
 
-  async function find (step: DraftStep & { template: DraftTemplate }, signing: Signing | undefined): Promise<DataFindings> {
+  async function find (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined): Promise<DataFindings> {
     const { template: { companyId, digest, schema, source }, data } = step.template
-    return companyId === null ? shared(step, signing) : workshop.check(companyId, { template: { digest, source: withStandIns(source), schema }, data, at, format: madeAs(step) })
+    return companyId === null ? shared(step, signing) : workshop.check(companyId, { template: { digest, source: withPlaceholderImages(source), schema }, data, at, format: madeAs(step) })
   }
 
   return async ({ steps, deferred }) => {
@@ -63,7 +63,7 @@ export function createTemplateChecks (workshop: Pick<Workshop, 'check'>): (draft
 const formats = { message: 'html', text: 'text', upload: 'pdf' } as const satisfies Partial<Record<ContentKind, Format>>
 
 /** What is made of the template of a step. */
-function madeAs ({ service, fields }: Pick<DraftStep, 'service' | 'fields'>): Format {
+function madeAs ({ service, fields }: Pick<ResolvedStep, 'service' | 'fields'>): Format {
   const { content } = services[service]
   return content === 'document' ? formatOf(service, fields) : formats[content]
 }

@@ -1,9 +1,9 @@
 import type { ValidationResponse } from '../../contract/response.ts'
 import { services } from '../../services/index.ts'
-import type { Plan, PlannedStep } from './plan.ts'
+import type { DispatchPlan, PlannedStep } from './plan.ts'
 
 /** What a client reads of a plan that would be followed. */
-export function validationOf ({ request, steps, deferred, warnings }: Plan): ValidationResponse {
+export function validationOf ({ request, steps, deferred, warnings }: DispatchPlan): ValidationResponse {
   return {
     success: true,
     result: warnings.length === 0 ? 'success' : 'warning',

@@ -4,47 +4,47 @@ import { DispatchError } from '../../contract/errors.ts'
 import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { Mode } from '../../contract/states.ts'
-import { noteAudit, type Author } from '../../store/tenants/audit.ts'
+import { noteAudit, type AuditAuthor } from '../../store/tenants/audit.ts'
 import type { CompanyQueries } from '../../store/db/database.ts'
-import { failedDeferred, retryDeferred, skipUnfounded } from '../../store/dispatch/deferred.ts'
+import { failedDeferred, retryDeferred, skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
 import { findDispatch, type DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import { addJobs } from '../../store/db/jobs.ts'
-import type { Enqueue } from '../../store/dispatch/lease.ts'
-import { cancelDispatch, endRun, takeRun, type Replacement } from '../../store/dispatch/runs.ts'
-import { resultOf, type Result } from '../respond/result.ts'
-import { openRemains } from '../run/rehydrate.ts'
-import type { Parts } from '../dependencies.ts'
+import type { TransactionHook } from '../../store/dispatch/lease.ts'
+import { cancelDispatch, releaseLease, acquireLease, type Replacement } from '../../store/dispatch/runs.ts'
+import { resultOf, type DispatchResult } from '../respond/result.ts'
+import { rehydrateWhatIsKept } from '../run/rehydrate.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
 import { resolveStep } from './reconcile.ts'
-import { isOpen, replacementOf } from './replacement.ts'
+import { isUnfinished, replacementOf } from './replacement.ts'
 import { requireServices } from '../plan/resolve.ts'
-import { userOf } from '../run/run.ts'
+import { userActorOf } from '../run/run.ts'
 
 /** A recorded dispatch, by its id, and who wants something of it, from where. */
-export type Recorded = { actor: Actor, author: Author, dispatchId: string }
+export type OperatorRequest = { actor: Actor, author: AuditAuthor, dispatchId: string }
 
 /** What a person does about a dispatch that is recorded; each is a line of the audit log. */
-export type Interventions = {
+export type OperatorActions = {
   /** Lets a dispatch go on at the step that failed, and does again what failed of its deferred steps; the body may put one of them right. Throws `conflict` when nothing has failed, or another run has it. */
-  retry: (recorded: Recorded & { body?: unknown, mode?: Mode }) => Promise<Result>
+  retry: (recorded: OperatorRequest & { body?: unknown, mode?: Mode }) => Promise<DispatchResult>
   /** Ends a dispatch of which nothing has begun. Throws `conflict` when it has. */
-  cancel: (recorded: Recorded) => Promise<Result>
+  cancel: (recorded: OperatorRequest) => Promise<DispatchResult>
   /** A person's word on a step in doubt. Throws `forbidden` unless an administrator's. */
-  resolve: (recorded: Recorded & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<Result>
+  resolve: (recorded: OperatorRequest & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<DispatchResult>
 }
 
 /** How a dispatch goes on; undefined when another run has just taken it. */
-export type Resume = (record: DispatchRecord, how: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: Enqueue }) => Promise<Result | undefined>
+export type Resume = (record: DispatchRecord, how: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: TransactionHook }) => Promise<DispatchResult | undefined>
 
 /** `link`: as long as that of every document. */
-export function createInterventions (parts: Parts, { resume, link }: { resume: Resume, link: string }): Interventions {
+export function createOperatorActions (parts: PipelineDependencies, { resume, link }: { resume: Resume, link: string }): OperatorActions {
   const { database, leases, now } = parts
 
   /** Notes in the audit log what a person has done about a dispatch. */
-  function audited ({ author, dispatchId }: Recorded, action: string, facts: JsonObject = {}): Enqueue {
+  function audited ({ author, dispatchId }: OperatorRequest, action: string, facts: JsonObject = {}): TransactionHook {
     return (queries) => noteAudit(queries, { companyId: author.companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
   }
 
-  async function find ({ actor, dispatchId }: Omit<Recorded, 'author'>): Promise<DispatchRecord> {
+  async function find ({ actor, dispatchId }: Omit<OperatorRequest, 'author'>): Promise<DispatchRecord> {
     const record = await findDispatch(database, actor.companyId, dispatchId)
     if (record === undefined || !maySee(actor, record)) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
     requireServices(actor, record.services as readonly ServiceName[])
@@ -52,14 +52,14 @@ export function createInterventions (parts: Parts, { resume, link }: { resume: R
   }
 
   /** Does the deferred steps again that have failed. */
-  async function deferAgain (queries: CompanyQueries, { actor, dispatchId }: Recorded, replaced: { replacement?: Replacement }): Promise<void> {
+  async function deferAgain (queries: CompanyQueries, { actor, dispatchId }: OperatorRequest, replaced: { replacement?: Replacement }): Promise<void> {
     const { companyId } = actor
-    const stepIds = await retryDeferred(queries, { companyId, dispatchId, actor: userOf(actor), ...replaced }, database.now)
+    const stepIds = await retryDeferred(queries, { companyId, dispatchId, actor: userActorOf(actor), ...replaced }, database.now)
     await addJobs(queries, ...stepIds.map((stepId) => parts.jobs.deferred({ companyId, dispatchId }, { stepId })))
   }
 
   /** Nobody waits for what is deferred: the answer is that of a dispatch that is queued. */
-  async function deferAgainAlone (record: DispatchRecord, also: Enqueue): Promise<Result> {
+  async function deferAgainAlone (record: DispatchRecord, also: TransactionHook): Promise<DispatchResult> {
     await database.company(record.company_id, async (queries) => also(queries))
     return { ...resultOf(record), status: 'queued', finishedAt: null }
   }
@@ -72,11 +72,11 @@ export function createInterventions (parts: Parts, { resume, link }: { resume: R
       const replacement = await replacementOf(parts, record, { body, link })
       const replaced = replacement === undefined ? {} : { replacement }
       const ofDeferred = failed.some(({ step_id: stepId }) => stepId === replacement?.stepId)
-      const also: Enqueue = async (queries) => {
+      const also: TransactionHook = async (queries) => {
         await audited(recorded, 'dispatch.retried', replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) })(queries)
         await deferAgain(queries, recorded, ofDeferred ? replaced : {})
       }
-      if (!isOpen(record)) return deferAgainAlone(record, also)
+      if (!isUnfinished(record)) return deferAgainAlone(record, also)
       const result = await resume(record, { actor: recorded.actor, mode, also, ...(ofDeferred ? {} : replaced) })
       if (result === undefined) throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', { dispatchId: recorded.dispatchId })
       return result
@@ -84,12 +84,12 @@ export function createInterventions (parts: Parts, { resume, link }: { resume: R
 
     async cancel (recorded) {
       const { company_id: companyId, dispatch_id: dispatchId } = await find(recorded)
-      const also: Enqueue = async (queries) => {
+      const also: TransactionHook = async (queries) => {
         await audited(recorded, 'dispatch.cancelled')(queries)
-        await skipUnfounded(queries, { companyId, dispatchId }, database.now)
-        await parts.notices.note(queries, { companyId, dispatchId }, 'dispatch.cancelled')
+        await skipWithoutAcceptedSource(queries, { companyId, dispatchId }, database.now)
+        await parts.outbox.enqueue(queries, { companyId, dispatchId }, 'dispatch.cancelled')
       }
-      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userOf(recorded.actor), also })) {
+      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userActorOf(recorded.actor), also })) {
         // It may have begun since it was found; one that waits to go on has begun too.
         const { status } = await find(recorded)
         throw new DispatchError('conflict', `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, { dispatchId })
@@ -101,13 +101,13 @@ export function createInterventions (parts: Parts, { resume, link }: { resume: R
       requireRole(recorded.actor, 'admin')
       const record = await find(recorded)
       const { company_id: companyId, dispatch_id: dispatchId } = record
-      await leases.under(async (lease) => {
-        const taken = await takeRun(database, { companyId, dispatchId }, { lease, from: [record.status] })
+      await leases.withLease(async (lease) => {
+        const taken = await acquireLease(database, { companyId, dispatchId }, { lease, from: [record.status] })
         if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
         try {
-          await resolveStep(parts, await openRemains(parts, taken, lease.runId), { outcome, reason, from: taken.status, actor: userOf(recorded.actor), noted: audited(recorded, 'dispatch.resolved', { outcome, reason }) })
+          await resolveStep(parts, await rehydrateWhatIsKept(parts, taken, lease.runId), { outcome, reason, from: taken.status, actor: userActorOf(recorded.actor), noted: audited(recorded, 'dispatch.resolved', { outcome, reason }) })
         } finally {
-          await endRun(database, { companyId, dispatchId }, lease.runId)
+          await releaseLease(database, { companyId, dispatchId }, lease.runId)
         }
       })
       return resultOf(await find(recorded))

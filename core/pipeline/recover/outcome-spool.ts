@@ -2,7 +2,7 @@ import type { Envelope, Keyring } from '../../access/keyring.ts'
 import type { Log } from '../../host/call/log.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
-import { openWholeFiles } from '../../store/db/atomic-files.ts'
+import { openAtomicFiles } from '../../store/db/atomic-files.ts'
 
 /** What came of a call and is recorded after its run has ended: which attempt at which step, of which run, and whose answer it is. */
 export type LateOutcome = { companyId: number, dispatchId: string, stepId: string, runId: string, attempt: number, actor: EventActor, settlement: Settlement }
@@ -24,7 +24,7 @@ const context = 'outcome'
 
 /** A spool in a folder, which may be shared by processes: whoever has the lease of the dispatch records what another one has kept. */
 export async function openOutcomeSpool ({ folder, keyring, log }: { folder: string, keyring: Pick<Keyring, 'seal' | 'open'>, log: Log }): Promise<OutcomeSpool> {
-  const files = await openWholeFiles({ folder, ending: '.json', log })
+  const files = await openAtomicFiles({ folder, ending: '.json', log })
   // Only this file writes these, each of them whole.
   const read = (text: string): LateOutcome => JSON.parse(keyring.open(JSON.parse(text) as Envelope, context).toString()) as LateOutcome
   return {

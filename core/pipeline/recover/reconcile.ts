@@ -4,17 +4,17 @@ import type { CallContext } from '../../host/call/call.ts'
 import { usualTimeLimit } from '../../host/call/invoke.ts'
 import { callLookup, missCountsAfter } from '../../host/call/lookup.ts'
 import { secondsInDoubt, type SecondsInDoubt } from '../../store/dispatch/dispatch-views.ts'
-import type { Enqueue } from '../../store/dispatch/lease.ts'
+import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import type { StepError } from '../../store/db/schema.ts'
-import { endRun, postponeLook, takeRun } from '../../store/dispatch/runs.ts'
+import { releaseLease, postponeReconciliation, acquireLease } from '../../store/dispatch/runs.ts'
 import { settleStep, type Settlement } from '../../store/dispatch/steps.ts'
-import { conclusionOf, type Finding } from './after-reconciliation.ts'
-import { recordLate } from './late-outcomes.ts'
+import { reconciliationFollowUpOf, type ReconciledOutcome } from './after-reconciliation.ts'
+import { recordLateOutcome } from './late-outcomes.ts'
 import { contextOf } from '../run/dispatch.ts'
-import { openRun } from '../run/rehydrate.ts'
-import type { Parts } from '../dependencies.ts'
-import { nextLook } from '../run/retry-policy.ts'
-import { isBeside, type ProviderStep, type Run, type RunStep } from '../run/run.ts'
+import { rehydrateRecord } from '../run/rehydrate.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import { reconcileScheduleOf } from '../run/retry-policy.ts'
+import { isOffPath, type ProviderStep, type Run, type RunStep } from '../run/run.ts'
 import { repeatCall } from '../run/steps.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
 
@@ -22,17 +22,17 @@ import { recipientFacts } from '../respond/merged-response.ts'
  * What was learnt about a step in doubt, by a call that was an `attempt` of its own or by a look; or nothing: `later` than so
  * many seconds after its doubt began there is more to learn.
  */
-type Learnt = (Finding & { attempt?: number }) | { later?: number }
+type Learnt = (ReconciledOutcome & { attempt?: number }) | { later?: number }
 
 /** Looks what became of a step in doubt, and lets its dispatch go on from there. One whose outcome lies on the disk is not asked after. */
-export async function reconcile (parts: Parts, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
+export async function reconcile (parts: PipelineDependencies, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
   if (await parts.outcomes.has(stepId)) return
-  await parts.leases.under(async (lease) => {
-    const taken = await takeRun(parts.database, { companyId, dispatchId }, { lease, from: settledStates })
+  await parts.leases.withLease(async (lease) => {
+    const taken = await acquireLease(parts.database, { companyId, dispatchId }, { lease, from: settledStates })
     if (taken === undefined) return
-    const run = await openRun(parts, taken, lease.runId)
+    const run = await rehydrateRecord(parts, taken, lease.runId)
     const step = run && [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
-    if (run === undefined || step?.result.status !== 'uncertain') return endRun(parts.database, { companyId, dispatchId }, lease.runId)
+    if (run === undefined || step?.result.status !== 'uncertain') return releaseLease(parts.database, { companyId, dispatchId }, lease.runId)
     const since = await secondsInDoubt(parts.database, { companyId, stepId })
     const learnt = await learn(parts, run, step, since).catch((error: unknown): Learnt => {
       parts.log.warn({ err: error, companyId, dispatchId }, 'a step in doubt could not be looked at')
@@ -45,21 +45,21 @@ export async function reconcile (parts: Parts, { companyId, dispatchId, stepId }
 /** States in which a dispatch may have a step in doubt: a deferred one has no part in them. */
 const settledStates: readonly DispatchStatus[] = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled']
 
-async function conclude (parts: Parts, run: Run, step: RunStep, { learnt, ...circumstances }: { learnt: Learnt, doubted: number, from: DispatchStatus }): Promise<void> {
+async function conclude (parts: PipelineDependencies, run: Run, step: RunStep, { learnt, ...circumstances }: { learnt: Learnt, doubted: number, from: DispatchStatus }): Promise<void> {
   const { companyId, dispatchId, runId } = run
   const { stepId } = step
   if (!('settlement' in learnt) || learnt.settlement.outcome === 'uncertain') {
-    const { after, last } = nextLook({ ...step, looks: step.looks + 1 })
+    const { after, last } = reconcileScheduleOf({ ...step, looks: step.looks + 1 })
     const look = { after: 'later' in learnt ? Math.min(after, learnt.later ?? after) : after, last }
-    return postponeLook(parts.database, { companyId, dispatchId, stepId, runId, error: inDoubt, look })
+    return postponeReconciliation(parts.database, { companyId, dispatchId, stepId, runId, error: uncertainError, look })
   }
   const { settlement } = learnt
   const actor = { kind: 'system' } as const
   try {
-    await settleStep(parts.database, { companyId, dispatchId, stepId, runId, actor, kind: 'reconciled', facts: recipientFacts(step.service, settlement) }, settlement, conclusionOf(parts, run, step, { ...learnt, ...circumstances }))
+    await settleStep(parts.database, { companyId, dispatchId, stepId, runId, actor, kind: 'reconciled', facts: recipientFacts(step.service, settlement) }, settlement, reconciliationFollowUpOf(parts, run, step, { ...learnt, ...circumstances }))
   } catch (error) {
     // A look may be repeated; what a call was answered may not be heard again.
-    if (learnt.attempt !== undefined) await recordLate(parts, { companyId, dispatchId, stepId, runId, attempt: learnt.attempt, actor, settlement }, error)
+    if (learnt.attempt !== undefined) await recordLateOutcome(parts, { companyId, dispatchId, stepId, runId, attempt: learnt.attempt, actor, settlement }, error)
     throw error
   }
 }
@@ -68,7 +68,7 @@ async function conclude (parts: Parts, run: Run, step: RunStep, { learnt, ...cir
  * What can be found out. A request that has a key is repeated under it, for as long as the vendor knows the key: its answer is
  * sure, while a look may come too early. Else the vendor is asked. Before a checkpoint that was not reached nothing counts.
  */
-async function learn (parts: Parts, run: Run, step: RunStep, since: SecondsInDoubt): Promise<Learnt> {
+async function learn (parts: PipelineDependencies, run: Run, step: RunStep, since: SecondsInDoubt): Promise<Learnt> {
   const { by, service, providerVersion } = step
   const offered = by?.provider.manifest.services[service]
   if (by === undefined || offered === undefined) return {}
@@ -78,15 +78,15 @@ async function learn (parts: Parts, run: Run, step: RunStep, since: SecondsInDou
   if (idempotency.kind === 'key' && isSame && since.doubted + timeLimit < idempotency.ttl) return await repeatCall(parts, run, asked)
   const context = await contextOf(parts, run, asked)
   if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, { context, since, counts: missCountsAfter(offered) })
-  return prepares === true && context.outside.checkpoint.id === undefined ? unsent : {}
+  return prepares === true && context.resources.checkpoint.id === undefined ? unsent : {}
 }
 
 type Looking = { context: CallContext, since: SecondsInDoubt, counts: number }
 
 /** Asks the vendor; that it has nothing says something only `counts` seconds after the last call. */
-async function look (parts: Parts, run: Run, step: ProviderStep, { context, since: { doubted, sinceCall }, counts }: Looking): Promise<Learnt> {
+async function look (parts: PipelineDependencies, run: Run, step: ProviderStep, { context, since: { doubted, sinceCall }, counts }: Looking): Promise<Learnt> {
   const { by: { provider }, service } = step
-  const { id: checkpoint } = context.outside.checkpoint
+  const { id: checkpoint } = context.resources.checkpoint
   const answer = await callLookup(provider, service, { reference: step.stepId, ...(checkpoint === undefined ? {} : { checkpoint }) }, context)
   if (!answer.ok) return {}
   const { found } = answer
@@ -96,12 +96,12 @@ async function look (parts: Parts, run: Run, step: ProviderStep, { context, sinc
   if (sinceCall < counts) return { later: doubted - sinceCall + counts }
   if (found.found === 'draft') return provider.version === step.providerVersion ? await repeatCall(parts, run, step) : {}
   if (provider.manifest.services[service]?.checkpoint === true && checkpoint === undefined) return unsent
-  const again = run.detached || isBeside(step)
+  const again = run.detached || isOffPath(step)
   return { settlement: { outcome: 'unavailable', error: again ? missed : safeToSend }, again }
 }
 
 /** How a step in doubt reads, where nothing better is known. */
-export const inDoubt: StepError = { word: 'outcome_unknown', message: 'The provider may have accepted the request: it must not be sent again before it is known what became of it.' }
+export const uncertainError: StepError = { word: 'outcome_unknown', message: 'The provider may have accepted the request: it must not be sent again before it is known what became of it.' }
 
 const unsent: Learnt = { settlement: { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'The request was interrupted before the provider accepted anything.' } }, again: true }
 
@@ -115,17 +115,17 @@ function refusedBy ({ code, message }: { code: string, message: string }): StepE
 }
 
 /** A person's word, on a dispatch in the state `from`; `noted` is done in the same transaction. */
-export type Word = { outcome: 'accepted' | 'rejected', reason: string, from: DispatchStatus, actor: Run['actor'], noted: Enqueue }
+export type ManualResolution = { outcome: 'accepted' | 'rejected', reason: string, from: DispatchStatus, actor: Run['actor'], noted: TransactionHook }
 
 /** A person's word on a step in doubt: what follows is as if it had been found out. Throws `conflict` when there is none. */
-export async function resolveStep (parts: Parts, run: Run, { outcome, reason, from, actor, noted }: Word): Promise<void> {
+export async function resolveStep (parts: PipelineDependencies, run: Run, { outcome, reason, from, actor, noted }: ManualResolution): Promise<void> {
   const step = [...run.steps, ...run.deferred].find(({ result }) => result.status === 'uncertain')
   if (step === undefined) throw new DispatchError('conflict', 'No step of the dispatch is uncertain: there is nothing to resolve.', { dispatchId: run.dispatchId })
   const settlement: Settlement = outcome === 'accepted' ? { outcome, response: null } : { outcome, error: { word: 'provider_error', message: `Resolved as rejected: ${reason}` } }
   const { companyId, dispatchId, runId } = run
   const { doubted } = await secondsInDoubt(parts.database, { companyId, stepId: step.stepId })
-  const following = conclusionOf(parts, run, step, { settlement, from, doubted })
-  const also: Enqueue = async (queries) => {
+  const following = reconciliationFollowUpOf(parts, run, step, { settlement, from, doubted })
+  const also: TransactionHook = async (queries) => {
     await noted(queries)
     await following.also?.(queries)
   }

@@ -2,23 +2,23 @@ import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
-import { compile, guarded, type Check, type JsonObject } from '@dispatch/common'
+import { compile, boundedValidator, type Validator, type JsonObject } from '@dispatch/common'
 import { serviceNames, type ServiceName } from '../../contract/service-names.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { failedDeferred } from '../../store/dispatch/deferred.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { Replacement } from '../../store/dispatch/runs.ts'
 import { checkAgain } from '../plan/check.ts'
-import type { Parts } from '../dependencies.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
 
 const closed = { additionalProperties: false }
-const readers = new Map<ServiceName, Check<Readonly<Record<string, JsonObject>>>>(serviceNames.map((name) => [name, guarded(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(Type.Object({ [name]: services[name].fields }, closed))))]))
+const readers = new Map<ServiceName, Validator<Readonly<Record<string, JsonObject>>>>(serviceNames.map((name) => [name, boundedValidator(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(Type.Object({ [name]: services[name].fields }, closed))))]))
 
 /**
  * What the body of a retry puts in place of the object of a step that failed, on the path or deferred: undefined for none. `link`: as long as that of every document.
  * Throws `conflict` when no step has failed, `document_expired` when its document is kept no more, and what a request with that object would.
  */
-export async function replacementOf (parts: Parts, record: DispatchRecord, { body, link }: { body: unknown, link: string }): Promise<Replacement | undefined> {
+export async function replacementOf (parts: PipelineDependencies, record: DispatchRecord, { body, link }: { body: unknown, link: string }): Promise<Replacement | undefined> {
   const { dispatch_id: dispatchId } = record
   const step = failedStep(record, body)
   if (step === undefined) throw notToRetry(record)
@@ -40,13 +40,13 @@ export async function replacementOf (parts: Parts, record: DispatchRecord, { bod
 }
 
 /** Whether a dispatch ended before all of its path was done. */
-export function isOpen ({ status }: Pick<DispatchRecord, 'status'>): boolean {
+export function isUnfinished ({ status }: Pick<DispatchRecord, 'status'>): boolean {
   return status === 'failed' || status === 'partial'
 }
 
 /** The step that failed, of the path or deferred: where there are several, the first whose service the body names. */
 function failedStep (record: DispatchRecord, body: unknown): StepRecord | undefined {
-  const ofPath = isOpen(record) ? record.steps.filter((step) => step.deferred_on === null && step.status !== 'accepted').slice(0, 1) : []
+  const ofPath = isUnfinished(record) ? record.steps.filter((step) => step.deferred_on === null && step.status !== 'accepted').slice(0, 1) : []
   const failed = [...ofPath, ...failedDeferred(record)]
   return failed.find(({ service }) => typeof body === 'object' && body !== null && Object.hasOwn(body, service)) ?? failed[0]
 }
@@ -79,11 +79,11 @@ function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonOb
 }
 
 /** The rules of the service, with the provider that the step has. */
-async function recheck ({ host, configurations, now }: Parts, record: DispatchRecord, { step, fields, link }: { step: StepRecord, fields: JsonObject, link?: string }): Promise<void> {
+async function recheck ({ host, configurations, now }: PipelineDependencies, record: DispatchRecord, { step, fields, link }: { step: StepRecord, fields: JsonObject, link?: string }): Promise<void> {
   const service = step.service as ServiceName
   const provider = step.provider_code === null ? undefined : host.find(step.provider_code)
   const { provider_code: providerCode, configured_by: configuredBy } = step
   const configuration = providerCode === null || configuredBy === null ? undefined : configurationUsed(await configurations.latest(record.company_id), { providerCode, configuredBy, userId: record.user_id })
   const choice = provider === undefined || configuration === undefined ? {} : { choice: { chosen: true as const, chosenBy: step.chosen_by ?? 'company', provider, configuration } }
-  checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, { data: record.data ?? {}, metadata: record.metadata, now, beside: record.services.filter((name) => name !== service), ...(link === undefined ? {} : { link }) })
+  checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, { data: record.data ?? {}, metadata: record.metadata, now, otherServices: record.services.filter((name) => name !== service), ...(link === undefined ? {} : { link }) })
 }

@@ -6,7 +6,7 @@ import type { StepError } from '../../store/db/schema.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 
 /** What a step was answered, with what has become of those whom it left. */
-export function wholeResponse ({ response, rests }: Pick<StepRecord, 'response' | 'rests'>): ProviderResponse | null {
+export function mergedResponse ({ response, rests }: Pick<StepRecord, 'response' | 'rests'>): ProviderResponse | null {
   return response === null ? null : rests.reduce(withRest, response)
 }
 

@@ -1,7 +1,7 @@
 import { DispatchError } from '../../contract/errors.ts'
 import type { ChainResponse, DispatchResponse, PartialDispatch, QueuedResponse, StepAnswer } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
-import { chargedFor, generatedDocument, stepError, type DocumentUrl, type Result, type StepResult } from './result.ts'
+import { chargedFor, generatedDocument, stepError, type DocumentUrl, type DispatchResult, type StepResult } from './result.ts'
 
 /** The addresses that an answer names. `status`: where a dispatch is read; a retry is posted below it. */
 export type Addresses = { document: DocumentUrl, status: (dispatchId: string) => string }
@@ -10,7 +10,7 @@ export type Addresses = { document: DocumentUrl, status: (dispatchId: string) =>
 export type DispatchAnswer = DispatchResponse | ChainResponse | QueuedResponse
 
 /** The body of a dispatch that succeeded or goes on; throws the error of one that did not. */
-export function answerOf (result: Result, addresses: Addresses): DispatchAnswer {
+export function responseOf (result: DispatchResult, addresses: Addresses): DispatchAnswer {
   const { dispatchId, status, metadata, steps, createdAt, finishedAt } = result
   const test = result.test ? { test: true as const } : {}
   if (status === 'queued' || status === 'running') return { success: true, dispatchId, status, ...test, statusUrl: addresses.status(dispatchId), metadata }
@@ -29,7 +29,7 @@ export function answerOf (result: Result, addresses: Addresses): DispatchAnswer 
 }
 
 /** A chain of which a provider has done a part must not be sent again; any other dispatch fails as the service that failed. */
-function errorOf ({ dispatchId, status, steps }: Result, { document, status: statusUrl }: Addresses): DispatchError {
+function errorOf ({ dispatchId, status, steps }: DispatchResult, { document, status: statusUrl }: Addresses): DispatchError {
   const failed = steps.find((step) => step.error !== null)
   if (steps.some((step) => step.status === 'accepted' && step.providerName !== null)) {
     const answers = steps.map((step) => stepAnswer(step, document))

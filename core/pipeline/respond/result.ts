@@ -5,13 +5,13 @@ import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { StepError } from '../../store/db/schema.ts'
 import { storedDocument, type StoredDocument } from '../run/stored-document.ts'
-import { wholeResponse } from './merged-response.ts'
+import { mergedResponse } from './merged-response.ts'
 
 /** Gives a document the link under which it can be fetched without credentials. */
 export type DocumentUrl = (document: StoredDocument) => string
 
 /** What a dispatch has come to: from a run that has just ended, or from its record. `finishedAt` null: it goes on. */
-export type Result = {
+export type DispatchResult = {
   dispatchId: string
   status: DispatchStatus
   /** Asked for with a test key. */
@@ -35,7 +35,7 @@ export type StepResult = {
 }
 
 /** The result of a recorded dispatch, as far as it has come. */
-export function resultOf (record: DispatchRecord): Result {
+export function resultOf (record: DispatchRecord): DispatchResult {
   return {
     dispatchId: record.dispatch_id,
     status: record.status,
@@ -54,7 +54,7 @@ export function stepResultOf (step: StepRecord): StepResult {
     providerName: step.provider_code,
     sandbox: step.sandbox,
     status: step.status,
-    response: wholeResponse(step),
+    response: mergedResponse(step),
     document: step.document === undefined ? null : storedDocument(step.document),
     error: step.error,
     charged: step.charged
@@ -82,7 +82,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
       providerVersion: step.provider_version,
       chosenBy: step.chosen_by,
       sandbox: step.sandbox,
-      providerResponse: wholeResponse(step),
+      providerResponse: mergedResponse(step),
       generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),
       creditsCharged: step.charged,
       ...optional('template', usedTemplate(step)),

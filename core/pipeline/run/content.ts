@@ -1,20 +1,20 @@
 import { hash } from 'node:crypto'
 import type { JsonObject } from '@dispatch/common'
 import { refusal } from '../../contract/errors.ts'
-import { fileFormats, type FileFormat, type Format, type Paper, type Rendered } from '@dispatch/documents'
+import { fileFormats, type FileFormat, type Format, type PaperSize, type Rendered } from '@dispatch/documents'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { attaches } from '../../services/email.ts'
 import { cleanFilename } from '../../services/filename.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { isLinked } from '../../services/link.ts'
-import type { Content, ContentKind, InlinePicture, Made } from '../../services/content.ts'
+import type { Content, ContentKind, InlinePicture, StepContent } from '../../services/content.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
-import type { Parts } from '../dependencies.ts'
-import { handleOf, plainHandle, type Run, type RunStep } from './run.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import { storedDocumentOfNew, documentHandleOf, type Run, type RunStep } from './run.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 /** What a step needs before it can be done. `fresh`: what of it has just been made, and is not recorded yet. */
-export type MadeContent = { made: Made, document?: StoredDocument, fresh: { document?: NewDocument, pictures?: readonly NewDocument[], made?: JsonObject } }
+export type PreparedContent = { made: StepContent, document?: StoredDocument, fresh: { document?: NewDocument, pictures?: readonly NewDocument[], made?: JsonObject } }
 
 /** The document that a chain hands on, and where it is to be signed. */
 export type ChainDocument = { document: StoredDocument, signatures: Content['document']['signatures'] }
@@ -22,24 +22,24 @@ export type ChainDocument = { document: StoredDocument, signatures: Content['doc
 /** Hands on what a step takes over, once it asks for it. */
 type Hand = () => Promise<ChainDocument | undefined>
 
-type Making = Pick<Parts, 'renderer' | 'files' | 'documentUrl' | 'newId' | 'now'>
+type ContentDependencies = Pick<PipelineDependencies, 'renderer' | 'files' | 'documentUrl' | 'newId' | 'now'>
 
 /**
  * Makes what a step needs of its template, or takes what was made before. Throws a RenderError when the data cannot become
  * it, and `validation_failed` when it breaks a rule of the service.
  */
-export async function makeContent (parts: Making, run: Run, step: RunStep, hand: Hand): Promise<MadeContent> {
+export async function prepareContent (parts: ContentDependencies, run: Run, step: RunStep, hand: Hand): Promise<PreparedContent> {
   const service = services[step.service]
   const content = await makers[service.content](parts, run, step, hand)
-  const made: Made = { data: step.template?.data ?? {}, metadata: run.metadata, ...await linkFor(parts, step, hand), ...content.content }
-  const problems = service.checkMade?.(step.fields, made, capabilitiesOf(step.by?.provider, step.service)) ?? []
+  const made: StepContent = { data: step.template?.data ?? {}, metadata: run.metadata, ...await linkFor(parts, step, hand), ...content.content }
+  const problems = service.checkContent?.(step.fields, made, capabilitiesOf(step.by?.provider, step.service)) ?? []
   if (problems.length > 0) throw refusal('validation_failed', problems)
   const { document, fresh = {} } = content
   return { made, fresh, ...(document === undefined ? {} : { document }) }
 }
 
 /** A link to the document of the chain, where a text of the client's asks for one. */
-async function linkFor ({ documentUrl }: Making, { fields }: RunStep, hand: Hand): Promise<{ link?: string }> {
+async function linkFor ({ documentUrl }: ContentDependencies, { fields }: RunStep, hand: Hand): Promise<{ link?: string }> {
   const chain = isLinked(fields) ? await hand() : undefined
   return chain === undefined ? {} : { link: documentUrl(chain.document) }
 }
@@ -47,20 +47,20 @@ async function linkFor ({ documentUrl }: Making, { fields }: RunStep, hand: Hand
 /** Only a PDF has pages, and places on them. */
 type MadeFile = Rendered<FileFormat> & Partial<Pick<Rendered<'pdf'>, 'pages' | 'signatures'>>
 
-type Contents<Kind extends ContentKind> = { content: Content[Kind], document?: StoredDocument, fresh?: MadeContent['fresh'] }
+type Contents<Kind extends ContentKind> = { content: Content[Kind], document?: StoredDocument, fresh?: PreparedContent['fresh'] }
 
 /** How each kind of content comes about: of the step's own template, or of the document of the chain. */
-const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: RunStep, hand: Hand) => Promise<Contents<Kind>> } = {
+const makers: { readonly [Kind in ContentKind]: (parts: ContentDependencies, run: Run, step: RunStep, hand: Hand) => Promise<Contents<Kind>> } = {
   async document (parts, run, step, hand) {
     const { document, made } = step.content
-    if (document !== undefined) return { content: { document: plainHandle(document), ...pagesOf(document), signatures: placesIn(made) }, document }
+    if (document !== undefined) return { content: { document: documentHandleOf(document), ...pagesOf(document), signatures: placesIn(made) }, document }
     if (step.template === undefined) return { content: chainContent(run, await hand()) }
     const file: MadeFile = await render(parts, run, step, formatOf(step.service, step.fields))
     const fresh = await storeDocument(parts, run, step, file)
-    const handle = handleOf(fresh)
+    const handle = storedDocumentOfNew(fresh)
     const { signatures = [] } = file
     return {
-      content: { document: plainHandle(handle), ...pagesOf(file), signatures },
+      content: { document: documentHandleOf(handle), ...pagesOf(file), signatures },
       document: handle,
       fresh: { document: fresh, ...(signatures.length === 0 ? {} : { made: { signatures } }) }
     }
@@ -68,7 +68,7 @@ const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: 
 
   async message (parts, run, step, hand) {
     const chain = attaches(step.fields) ? await hand() : undefined
-    const attachments = chain === undefined ? [] : [plainHandle(chain.document)]
+    const attachments = chain === undefined ? [] : [documentHandleOf(chain.document)]
     if (step.template === undefined) return { content: { attachments } }
     const stored = step.content.made
     const { pictures, ...body } = stored === undefined ? await renderMessage(parts, run, step) : { html: textIn(stored, 'html'), text: textIn(stored, 'text'), inline: picturesIn(stored), pictures: [] }
@@ -83,14 +83,14 @@ const makers: { readonly [Kind in ContentKind]: (parts: Making, run: Run, step: 
   },
 
   async upload (_parts, run, { content: { document } }, hand) {
-    return document === undefined ? { content: { document: chainContent(run, await hand()).document } } : { content: { document: plainHandle(document) }, document }
+    return document === undefined ? { content: { document: chainContent(run, await hand()).document } } : { content: { document: documentHandleOf(document) }, document }
   }
 }
 
 function chainContent ({ dispatchId }: Run, chain: ChainDocument | undefined): Content['document'] {
   if (chain === undefined) throw new Error(`The dispatch ${dispatchId} has no document for its step.`)
   const { document, signatures } = chain
-  return { document: plainHandle(document), ...pagesOf(document), signatures }
+  return { document: documentHandleOf(document), ...pagesOf(document), signatures }
 }
 
 function pagesOf ({ pages }: { pages?: number }): { pages?: number } {
@@ -98,7 +98,7 @@ function pagesOf ({ pages }: { pages?: number }): { pages?: number } {
 }
 
 /** Whoever signs the document, in whichever step, has a place in it; where it is posted says what it is printed on. */
-async function render<F extends Format> ({ renderer, now }: Making, run: Run, { template: content }: RunStep, format: F): Promise<Rendered<F>> {
+async function render<F extends Format> ({ renderer, now }: ContentDependencies, run: Run, { template: content }: RunStep, format: F): Promise<Rendered<F>> {
   const { companyId, steps } = run
   if (content === undefined) throw new Error('There is no template to render.')
   const { template: { id, version, digest, source, companyId: author }, data } = content
@@ -109,27 +109,27 @@ async function render<F extends Format> ({ renderer, now }: Making, run: Run, { 
 }
 
 /** What the document of a dispatch is printed on, by the step that posts it, now or later. */
-function paperFor ({ steps, deferred }: Run): Paper | undefined {
+function paperFor ({ steps, deferred }: Run): PaperSize | undefined {
   return [...steps, ...deferred].map(({ service, fields, by }) => services[service].paper?.of(fields, capabilitiesOf(by?.provider, service))).find((paper) => paper !== undefined)
 }
 
 type Body = { html: string, text: string, inline: InlinePicture[] }
 
 /** A mail whose pictures are kept as documents are: what is sent again shows the same. */
-async function renderMessage (parts: Making, run: Run, step: RunStep): Promise<Body & { pictures: NewDocument[] }> {
+async function renderMessage (parts: ContentDependencies, run: Run, step: RunStep): Promise<Body & { pictures: NewDocument[] }> {
   const { html, text, inline } = await render(parts, run, step, 'html')
   const pictures = await Promise.all(inline.map(({ filename, ...picture }) => storeFile(parts, run, filename, picture)))
-  return { html, text, pictures, inline: pictures.map((picture, index) => ({ ...plainHandle(handleOf(picture)), contentId: inline[index]?.cid ?? '' })) }
+  return { html, text, pictures, inline: pictures.map((picture, index) => ({ ...documentHandleOf(storedDocumentOfNew(picture)), contentId: inline[index]?.cid ?? '' })) }
 }
 
 /** How long a generated document is kept, in milliseconds: 30 days. */
 const keptFor = 30 * 24 * 3600 * 1000
 
-async function storeDocument (parts: Making, run: Run, step: RunStep, file: MadeFile): Promise<NewDocument> {
+async function storeDocument (parts: ContentDependencies, run: Run, step: RunStep, file: MadeFile): Promise<NewDocument> {
   return { ...await storeFile(parts, run, filenameOf(run, step), file), ...pagesOf(file) }
 }
 
-async function storeFile ({ files, newId, now }: Making, { companyId }: Run, filename: string, { bytes, contentType }: { bytes: Uint8Array, contentType: string }): Promise<NewDocument> {
+async function storeFile ({ files, newId, now }: ContentDependencies, { companyId }: Run, filename: string, { bytes, contentType }: { bytes: Uint8Array, contentType: string }): Promise<NewDocument> {
   const time = now()
   const documentId = newId()
   const storageKey = storageKeyOf(companyId, time, documentId)

@@ -3,14 +3,14 @@ import type { Readable } from 'node:stream'
 import { fileTypeFromBuffer } from 'file-type'
 import { cleanFilename } from '../../services/filename.ts'
 import { expiryOf, storageKeyOf } from './content.ts'
-import type { Parts } from '../dependencies.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
 import type { ReceivedFile } from '../pipeline.ts'
 
 /**
  * Stores a file that comes with a request, hashed on its way. Its type is what its first bytes say; only where they say
  * nothing, a text stays a text and all else is bytes. What the stream throws is thrown; nothing is left then.
  */
-export async function receiveFile ({ files, newId, now }: Pick<Parts, 'files' | 'newId' | 'now'>, companyId: number, { bytes, filename, contentType }: { bytes: Readable, filename: string, contentType: string }): Promise<ReceivedFile> {
+export async function receiveFile ({ files, newId, now }: Pick<PipelineDependencies, 'files' | 'newId' | 'now'>, companyId: number, { bytes, filename, contentType }: { bytes: Readable, filename: string, contentType: string }): Promise<ReceivedFile> {
   const time = now()
   const documentId = newId()
   const storageKey = storageKeyOf(companyId, time, documentId)

@@ -1,10 +1,10 @@
 import type { ProviderResponse } from '../../contract/response.ts'
 import { addJobs } from '../../store/db/jobs.ts'
-import type { Enqueue } from '../../store/dispatch/lease.ts'
+import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { openRest } from '../../store/dispatch/rests.ts'
-import type { Following, Settlement } from '../../store/dispatch/steps.ts'
-import type { Parts } from '../dependencies.ts'
-import { retryAfter } from './retry-policy.ts'
+import type { SettlementFollowUp, Settlement } from '../../store/dispatch/steps.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import { retryDelayOf } from './retry-policy.ts'
 import type { Run, RunStep } from './run.ts'
 import { waitingIn, withRest } from '../respond/merged-response.ts'
 
@@ -12,9 +12,9 @@ import { waitingIn, withRest } from '../respond/merged-response.ts'
  * What is done in the transaction in which a step ends: whom it left is sent to by a step of its own, as long as patience
  * lasts; once nobody is left any more, the company is told what has become of them; and it is told of a deferred step that has failed.
  */
-export function afterAnswer (parts: Pick<Parts, 'database' | 'jobs' | 'notices' | 'newId'>, run: Run, step: RunStep, settlement: Settlement): Enqueue[] {
+export function followUpsOf (parts: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'newId'>, run: Run, step: RunStep, settlement: Settlement): TransactionHook[] {
   const left = leftBy(parts, step, settlement)
-  const goesOn: Enqueue = async (queries) => {
+  const goesOn: TransactionHook = async (queries) => {
     if (left === undefined) return
     await openRest(queries, { ...run, of: step.rest?.of ?? step.stepId, ...left }, parts.database.now)
     if (left.tryAfter !== undefined) await addJobs(queries, parts.jobs.deferred(run, left, left.tryAfter))
@@ -25,26 +25,26 @@ export function afterAnswer (parts: Pick<Parts, 'database' | 'jobs' | 'notices' 
 }
 
 /** A deferred step that is not tried again by itself has failed, which nobody would see otherwise. */
-function tellDeferred ({ notices }: Pick<Parts, 'notices'>, run: Run, { deferredOn, rest }: RunStep, { outcome }: Settlement): Enqueue[] {
+function tellDeferred ({ outbox: notices }: Pick<PipelineDependencies, 'outbox'>, run: Run, { deferredOn, rest }: RunStep, { outcome }: Settlement): TransactionHook[] {
   const failed = deferredOn !== undefined && rest === undefined && (outcome === 'rejected' || outcome === 'unavailable')
-  return failed ? [(queries) => notices.note(queries, run, 'deferred.failed')] : []
+  return failed ? [(queries) => notices.enqueue(queries, run, 'deferred.failed')] : []
 }
 
 type Left = { stepId: string, tries: number, tryAfter?: number }
 
-function leftBy ({ newId }: Pick<Parts, 'newId'>, step: RunStep, settlement: Settlement): Left | undefined {
+function leftBy ({ newId }: Pick<PipelineDependencies, 'newId'>, step: RunStep, settlement: Settlement): Left | undefined {
   if (step.service !== 'email' || settlement.outcome !== 'accepted' || waitingIn(settlement.response).length === 0) return undefined
   const [stepId, tries] = [newId(), step.rest === undefined ? 0 : step.tries]
-  const tryAfter = step.by?.provider.manifest.services.email?.rest === true ? retryAfter({ stepId, tries }) : undefined
+  const tryAfter = step.by?.provider.manifest.services.email?.rest === true ? retryDelayOf({ stepId, tries }) : undefined
   return { stepId, tries: tries + 1, ...(tryAfter === undefined ? {} : { tryAfter }) }
 }
 
-function tellRest ({ notices }: Pick<Parts, 'notices'>, run: Run, answer: ProviderResponse, settlement: Settlement): Enqueue {
+function tellRest ({ outbox: notices }: Pick<PipelineDependencies, 'outbox'>, run: Run, answer: ProviderResponse, settlement: Settlement): TransactionHook {
   const { status } = withRest(answer, { status: settlement.outcome, response: null, error: null, next_try_at: null, ...settlement })
-  return (queries) => notices.note(queries, run, status === 'sent' ? 'email.sent' : 'email.partially_sent')
+  return (queries) => notices.enqueue(queries, run, status === 'sent' ? 'email.sent' : 'email.partially_sent')
 }
 
 /** Several things that are done in one transaction, one after the other. */
-export function allOf (works: readonly Enqueue[]): Pick<Following, 'also'> {
+export function inOneTransaction (works: readonly TransactionHook[]): Pick<SettlementFollowUp, 'also'> {
   return works.length === 0 ? {} : { also: async (queries) => { for (const work of works) await work(queries) } }
 }

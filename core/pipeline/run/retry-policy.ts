@@ -1,4 +1,4 @@
-import type { NextLook } from '../../store/dispatch/lease.ts'
+import type { ReconcileSchedule } from '../../store/dispatch/lease.ts'
 import type { RunStep } from './run.ts'
 
 const [second, minute, hour, day] = [1, 60, 3600, 24 * 3600]
@@ -13,10 +13,10 @@ const looks = [10 * second, minute, 5 * minute, hour] as const
 const doubtful = 7 * day
 
 /** Seconds within which a chain goes on by itself when an uncertain step of it turns out accepted. */
-export const goesOn = day
+export const chainResumeWindow = day
 
 /** Seconds until a step that was surely not sent is tried again, give or take a fifth that differs by step, but no fewer than its vendor `asked` for; undefined: not by itself. */
-export function retryAfter ({ stepId, tries, asked = 0 }: Pick<RunStep, 'stepId' | 'tries'> & { asked?: number | undefined }): number | undefined {
+export function retryDelayOf ({ stepId, tries, asked = 0 }: Pick<RunStep, 'stepId' | 'tries'> & { asked?: number | undefined }): number | undefined {
   const seconds = retries[tries]
   return seconds === undefined ? undefined : Math.max(asked, seconds * (0.8 + 0.4 * jitterOf(stepId)))
 }
@@ -27,10 +27,10 @@ function jitterOf (stepId: string): number {
 }
 
 /** Seconds until a step is looked at first whose process was lost. */
-export const firstLook = looks[0]
+export const firstReconcileDelay = looks[0]
 
 /** When an uncertain step is looked at next; once its time is over it waits for a person, and holds nothing. */
-export function nextLook ({ by, service, looks: done }: Pick<RunStep, 'by' | 'service' | 'looks'>): NextLook {
+export function reconcileScheduleOf ({ by, service, looks: done }: Pick<RunStep, 'by' | 'service' | 'looks'>): ReconcileSchedule {
   if (by === undefined || !canTell(by.provider.manifest.services[service])) return { after: doubtful, last: doubtful }
   return { after: looks[done] ?? hour + day * (done - looks.length + 1), last: doubtful }
 }

@@ -4,16 +4,16 @@ import type { JsonObject } from '@dispatch/common'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { ConfiguredBy } from '../../contract/states.ts'
-import type { Installed } from '../../host/load/load.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
 import type { DispatchRecord, StepRecord, StepRow } from '../../store/dispatch/dispatch-views.ts'
 import type { NewDispatch } from '../../store/dispatch/dispatches.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
 import { stepResultOf, type StepResult } from '../respond/result.ts'
-import type { Plan, PlannedStep, TemplateContent } from '../plan/plan.ts'
+import type { DispatchPlan, PlannedStep, TemplateContent } from '../plan/plan.ts'
 import { storedDocument, type StoredDocument } from './stored-document.ts'
-import { waitingIn, wholeResponse } from '../respond/merged-response.ts'
+import { waitingIn, mergedResponse } from '../respond/merged-response.ts'
 
 /** A recorded dispatch under way: what every stage after the check works on, whether it begins or goes on. */
 export type Run = {
@@ -47,7 +47,7 @@ export type RunStep = {
   /** What is made for this step alone. */
   template?: TemplateContent
   /** Not of a service that is done here. */
-  by?: { provider: Installed, configuredBy: ConfiguredBy, sandbox: boolean }
+  by?: { provider: InstalledProvider, configuredBy: ConfiguredBy, sandbox: boolean }
   /** In credits. */
   price: number
   /** The version that it was planned or called with. */
@@ -68,7 +68,7 @@ export type RunStep = {
 }
 
 /** Whether a step is beside the path of its dispatch, which neither waits for it nor changes with it. */
-export function isBeside ({ deferredOn, rest }: RunStep): boolean {
+export function isOffPath ({ deferredOn, rest }: RunStep): boolean {
   return deferredOn !== undefined || rest !== undefined
 }
 
@@ -79,10 +79,10 @@ export type ProviderStep = RunStep & Required<Pick<RunStep, 'by'>>
 export type StoredContent = { document?: StoredDocument, made?: JsonObject }
 
 /** Who begins a dispatch, and under which request. `file`: what came with it. */
-export type Beginner = { companyId: number, actor: Run['actor'], requestId: string, runId: string, detached: boolean, newId: () => string, now: Date, file?: NewDocument }
+export type RunOrigin = { companyId: number, actor: Run['actor'], requestId: string, runId: string, detached: boolean, newId: () => string, now: Date, file?: NewDocument }
 
 /** The run of a new dispatch, and the record that goes before it. */
-export function beginRun ({ request, facts, ...plan }: Plan, { companyId, actor, requestId, runId, detached, newId, now, file }: Beginner): { run: Run, record: NewDispatch } {
+export function beginRun ({ request, facts, ...plan }: DispatchPlan, { companyId, actor, requestId, runId, detached, newId, now, file }: RunOrigin): { run: Run, record: NewDispatch } {
   const shared = { dispatchId: newId(), companyId, actor, test: plan.test, metadata: request.metadata, ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl }) }
   const identified = (step: PlannedStep & { deferredOn?: string }) => ({ ...step, stepId: newId(), sandbox: step.by?.sandbox ?? false })
   const [steps, deferred] = [plan.steps.map(identified), plan.deferred.map(identified)]
@@ -94,7 +94,7 @@ export function beginRun ({ request, facts, ...plan }: Plan, { companyId, actor,
       detached,
       ...(facts.documentNumber === undefined ? {} : { documentNumber: facts.documentNumber }),
       createdAt: now,
-      steps: steps.map((step, index) => begun(step, file !== undefined && index === 0 ? { document: handleOf(file) } : {})),
+      steps: steps.map((step, index) => begun(step, file !== undefined && index === 0 ? { document: storedDocumentOfNew(file) } : {})),
       deferred: deferred.map((step) => begun(step, {}))
     },
     record: {
@@ -113,10 +113,10 @@ function unbegun ({ service, by }: Pick<PlannedStep, 'service' | 'by'>): StepRes
 }
 
 /** What a record names, as it is installed and stored now. */
-export type Found = { providerOf: (step: StepRecord) => Installed | undefined, templateOf: (step: StepRecord) => StoredTemplate | undefined }
+export type RunLookups = { providerOf: (step: StepRecord) => InstalledProvider | undefined, templateOf: (step: StepRecord) => StoredTemplate | undefined }
 
 /** The run of a recorded dispatch that goes on. */
-export function resumeRun (record: DispatchRecord, { runId, ...found }: Found & { runId: string }): Run {
+export function resumeRun (record: DispatchRecord, { runId, ...found }: RunLookups & { runId: string }): Run {
   const all = record.steps.map((step) => resumed(record, step, found))
   return {
     runId,
@@ -137,12 +137,12 @@ export function resumeRun (record: DispatchRecord, { runId, ...found }: Found & 
 /** What of a step is left to do: the last of its rests, unless that has come to its end. */
 function restIn ({ rests, ...step }: StepRecord, of: RunStep | undefined): RunStep[] {
   const last = rests.at(-1)
-  const answer = wholeResponse({ ...step, rests: rests.slice(0, -1) })
+  const answer = mergedResponse({ ...step, rests: rests.slice(0, -1) })
   if (of === undefined || last === undefined || answer === null || (last.next_try_at === null && !['calling', 'uncertain'].includes(last.status))) return []
   return [{ ...of, ...stateOf(last), stepId: last.step_id, price: 0, result: stepResultOf({ ...last, document: undefined, rests: [] }), rest: { of: of.stepId, answer, recipients: waitingIn(answer).map(({ address }) => address) } }]
 }
 
-function resumed (record: DispatchRecord, step: StepRecord, { providerOf, templateOf }: Found): RunStep {
+function resumed (record: DispatchRecord, step: StepRecord, { providerOf, templateOf }: RunLookups): RunStep {
   const [template, provider] = [templateOf(step), providerOf(step)]
   return {
     stepId: step.step_id,
@@ -171,16 +171,16 @@ function stateOf (step: StepRow): Pick<RunStep, 'tries' | 'generation' | 'looks'
 }
 
 /** A document that was just made or received, as the store will tell of it. */
-export function handleOf ({ documentId, filename, contentType, size, sha256, pages, expiresAt }: NewDocument): StoredDocument {
+export function storedDocumentOfNew ({ documentId, filename, contentType, size, sha256, pages, expiresAt }: NewDocument): StoredDocument {
   return { id: documentId, filename, contentType, size, sha256, expiresAt, ...(pages === undefined ? {} : { pages }) }
 }
 
 /** What a provider may know of a document. */
-export function plainHandle ({ id, filename, contentType, size, sha256 }: StoredDocument): DocumentHandle {
+export function documentHandleOf ({ id, filename, contentType, size, sha256 }: StoredDocument): DocumentHandle {
   return { id, filename, contentType, size, sha256 }
 }
 
 /** Who acts, as the records have it. */
-export function userOf ({ userId, impersonatorId, key }: Actor): Run['actor'] {
+export function userActorOf ({ userId, impersonatorId, key }: Actor): Run['actor'] {
   return { kind: 'user', userId, ...(impersonatorId === undefined ? {} : { impersonatorId }), ...(key === undefined ? {} : { keyId: key.id }) }
 }

@@ -3,42 +3,42 @@ import { toldStatuses } from '../../contract/callbacks.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
 import type { Problem } from '@dispatch/common'
 import type { DispatchStatus } from '../../contract/states.ts'
-import { RenderError, RendererBusy, WorkshopBusy } from '@dispatch/documents'
+import { RenderError, RendererBusy, TemplateWorkersBusy } from '@dispatch/documents'
 import type { Outcome } from '../../host/call/call.ts'
 import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
-import { skipUnfounded } from '../../store/dispatch/deferred.ts'
+import { skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
 import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
-import type { Enqueue } from '../../store/dispatch/lease.ts'
+import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import type { EventActor } from '../../store/db/schema.ts'
-import { settleStep, type Following, type Settlement } from '../../store/dispatch/steps.ts'
+import { settleStep, type SettlementFollowUp, type Settlement } from '../../store/dispatch/steps.ts'
 import type { StepResult } from '../respond/result.ts'
-import { nextLook, retryAfter } from './retry-policy.ts'
-import type { Parts } from '../dependencies.ts'
-import { afterAnswer, allOf } from './remaining-recipients.ts'
-import { isBeside, type Run, type RunStep } from './run.ts'
+import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
+import { isOffPath, type Run, type RunStep } from './run.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
 
 /** Milliseconds before each try to record an outcome: what a provider has accepted must not be lost to a restart of the database. */
-export const pauses = [0, 50, 250, 1000, 2000, 4000, 8000]
+export const settleRetryDelays = [0, 50, 250, 1000, 2000, 4000, 8000]
 
 /** Milliseconds after which no further try is begun: each takes long where the database says nothing. */
-export const triedFor = 15_000
+export const settleRetryLimit = 15_000
 
 /** Who tells what came of a step, and what the steps before have come to. */
-export type Telling = { actor: EventActor, results: readonly StepResult[] }
+export type SettleContext = { actor: EventActor, results: readonly StepResult[] }
 
 /**
  * Records what came of a step, its price and what follows; answers what the dispatch becomes with it. Where the database is
  * gone for too long, the log has it. Throws `outcome_unknown` then, and `conflict` when another run has the dispatch.
  */
-export async function settle (parts: Parts, run: Run, step: RunStep, settlement: Settlement, { actor, results }: Telling): Promise<DispatchStatus> {
+export async function settle (parts: PipelineDependencies, run: Run, step: RunStep, settlement: Settlement, { actor, results }: SettleContext): Promise<DispatchStatus> {
   const { database, log } = parts
   const { companyId, dispatchId, runId } = run
   const following = followingOf(parts, run, step, settlement, results)
   const begun = performance.now()
   let failure: unknown
-  for (const milliseconds of pauses) {
-    if (performance.now() - begun > triedFor) break
+  for (const milliseconds of settleRetryDelays) {
+    if (performance.now() - begun > settleRetryLimit) break
     if (milliseconds > 0) await pause(milliseconds)
     try {
       await settleStep(database, { companyId, dispatchId, stepId: step.stepId, runId, actor, facts: recipientFacts(step.service, settlement) }, settlement, following)
@@ -57,35 +57,35 @@ export async function settle (parts: Parts, run: Run, step: RunStep, settlement:
 }
 
 /** Whether a step has come to what it was settled with, by whomever. */
-async function isRecorded ({ database }: Parts, { companyId, dispatchId }: Run, { stepId }: RunStep, { outcome }: Settlement): Promise<boolean> {
+async function isRecorded ({ database }: PipelineDependencies, { companyId, dispatchId }: Run, { stepId }: RunStep, { outcome }: Settlement): Promise<boolean> {
   const record = await findDispatch(database, companyId, dispatchId)
   return record?.steps.flatMap((step) => [step, ...step.rests]).find((step) => step.step_id === stepId)?.status === outcome
 }
 
 /** What follows when a step has come to this: the next one, the end, another try, another look. */
-function followingOf (parts: Parts, run: Run, step: RunStep, settlement: Settlement, results: readonly StepResult[]): Following {
+function followingOf (parts: PipelineDependencies, run: Run, step: RunStep, settlement: Settlement, results: readonly StepResult[]): SettlementFollowUp {
   // Nobody waits for what is deferred.
-  const again = settlement.outcome === 'unavailable' && (run.detached || isBeside(step)) ? retryAfter({ ...step, asked: settlement.error.retryAfter }) : undefined
-  const look = settlement.outcome === 'uncertain' ? nextLook(step) : undefined
+  const again = settlement.outcome === 'unavailable' && (run.detached || isOffPath(step)) ? retryDelayOf({ ...step, asked: settlement.error.retryAfter }) : undefined
+  const look = settlement.outcome === 'uncertain' ? reconcileScheduleOf(step) : undefined
   const next = { detached: run.detached, ...(again === undefined ? {} : { tryAfter: again }), ...(look === undefined ? {} : { look }) }
-  if (again !== undefined) return isBeside(step) ? { ...next, jobs: [parts.jobs.deferred(run, step, again)] } : { status: 'queued', ...next, jobs: [parts.jobs.dispatch(run, again)] }
-  const after = afterAnswer(parts, run, step, settlement)
-  if (isBeside(step)) return { ...next, ...allOf(after) }
+  if (again !== undefined) return isOffPath(step) ? { ...next, jobs: [parts.jobs.deferred(run, step, again)] } : { status: 'queued', ...next, jobs: [parts.jobs.dispatch(run, again)] }
+  const after = followUpsOf(parts, run, step, settlement)
+  if (isOffPath(step)) return { ...next, ...inOneTransaction(after) }
   const status = statusAfter(run, step, settlement, results)
-  return { status, ...next, ...ended(parts, run, status, after) }
+  return { status, ...next, ...endEffectsOf(parts, run, status, after) }
 }
 
 /** What is done in the transaction in which a dispatch ends, beside what comes `after` its last step: what no event can come for is skipped, and who no longer waits for it is told. */
-export function ended (parts: Pick<Parts, 'database' | 'notices'>, run: Run, status: DispatchStatus, after: readonly Enqueue[]): Pick<Following, 'also' | 'tell'> {
+export function endEffectsOf (parts: Pick<PipelineDependencies, 'database' | 'outbox'>, run: Run, status: DispatchStatus, after: readonly TransactionHook[]): Pick<SettlementFollowUp, 'also' | 'tell'> {
   const waits = run.deferred.some(({ deferredOn }) => deferredOn !== undefined)
-  const skips: Enqueue[] = waits && (status === 'failed' || status === 'partial') ? [(queries) => skipUnfounded(queries, run, parts.database.now)] : []
-  return { ...allOf([...after, ...skips]), ...(run.callbackUrl === undefined || status === 'running' ? {} : { tell: tellEnd(parts, run, status) }) }
+  const skips: TransactionHook[] = waits && (status === 'failed' || status === 'partial') ? [(queries) => skipWithoutAcceptedSource(queries, run, parts.database.now)] : []
+  return { ...inOneTransaction([...after, ...skips]), ...(run.callbackUrl === undefined || status === 'running' ? {} : { tell: enqueueEndCallback(parts, run, status) }) }
 }
 
 /** Tells what a dispatch has come to, where that is told. */
-export function tellEnd ({ notices }: Pick<Parts, 'notices'>, run: Run, status: DispatchStatus): Enqueue {
+export function enqueueEndCallback ({ outbox: notices }: Pick<PipelineDependencies, 'outbox'>, run: Run, status: DispatchStatus): TransactionHook {
   const told = toldStatuses.find((one) => one === status)
-  return (queries) => told === undefined ? Promise.resolve() : notices.note(queries, run, `dispatch.${told}`)
+  return (queries) => told === undefined ? Promise.resolve() : notices.enqueue(queries, run, `dispatch.${told}`)
 }
 
 /** What a dispatch becomes with the outcome of a step, when it is not tried again by itself. */
@@ -93,11 +93,11 @@ export function statusAfter ({ steps }: Pick<Run, 'steps'>, step: RunStep, { out
   if (outcome === 'uncertain') return 'uncertain'
   const isLast = steps.at(-1)?.stepId === step.stepId
   if (outcome === 'accepted') return isLast ? 'succeeded' : 'running'
-  return results.some(isDone) ? 'partial' : 'failed'
+  return results.some(isAcceptedByProvider) ? 'partial' : 'failed'
 }
 
 /** Only what a provider accepted is done: a document that was made here can be made again. */
-export function isDone ({ status, providerName }: Pick<StepResult, 'status' | 'providerName'>): boolean {
+export function isAcceptedByProvider ({ status, providerName }: Pick<StepResult, 'status' | 'providerName'>): boolean {
   return status === 'accepted' && providerName !== null
 }
 
@@ -110,7 +110,7 @@ export function settlementOf (outcome: Outcome): Settlement {
 
 /** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. `place`: where the step's own things stand in the request. */
 export function settlementOfFailure (error: unknown, place = ''): Settlement {
-  if (error instanceof RendererBusy || error instanceof WorkshopBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
+  if (error instanceof RendererBusy || error instanceof TemplateWorkersBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
   if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], place)
   // No later try finds it as it was.
   if (error instanceof DispatchError && (error.word === 'document_expired' || error.word === 'document_damaged')) return { outcome: 'rejected', error: { word: error.word, message: error.message } }

@@ -4,21 +4,21 @@ import type { DispatchStatus } from '../../contract/states.ts'
 import type { Outcome } from '../../host/call/call.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import { beginAttempt, type Settlement } from '../../store/dispatch/steps.ts'
-import type { Result, StepResult } from '../respond/result.ts'
-import { recordLate } from '../recover/late-outcomes.ts'
+import type { DispatchResult, StepResult } from '../respond/result.ts'
+import { recordLateOutcome } from '../recover/late-outcomes.ts'
 import { prepareCall } from './dispatch.ts'
-import { makeContent, placesIn, type ChainDocument } from './content.ts'
+import { prepareContent, placesIn, type ChainDocument } from './content.ts'
 import { checkDocuments } from './call-resources.ts'
-import type { Parts } from '../dependencies.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
 import type { Run, RunStep, StoredContent } from './run.ts'
 import { settle, settlementOf, settlementOfFailure } from './settle.ts'
-import { isTheirs, keepTheirs, theirs } from './vendor-document.ts'
+import { hasVendorDocument, storeVendorDocument, vendorDocumentMark } from './vendor-document.ts'
 
 /** What the steps of a run have come to so far, and what is made of each. */
 type Progress = { results: StepResult[], contents: Map<string, StoredContent> }
 
 /** Runs the steps of a recorded dispatch that are left, in their order, up to the first that is not accepted; tells what it came to. */
-export async function runSteps (parts: Parts, run: Run): Promise<Result> {
+export async function runSteps (parts: PipelineDependencies, run: Run): Promise<DispatchResult> {
   const { dispatchId, companyId, test, metadata, createdAt, steps } = run
   const progress = progressOf(run)
   const hand = (): Promise<ChainDocument | undefined> => handOn(parts, run, progress)
@@ -36,24 +36,24 @@ export async function runSteps (parts: Parts, run: Run): Promise<Result> {
 }
 
 /** Runs a step whose event has come, with what came of it; the dispatch stays what it is. */
-export async function runDeferred (parts: Parts, run: Run, step: RunStep, hand: () => Promise<ChainDocument>): Promise<StepResult> {
+export async function runDeferred (parts: PipelineDependencies, run: Run, step: RunStep, hand: () => Promise<ChainDocument>): Promise<StepResult> {
   const { result } = await runStep(parts, run, step, { results: [], contents: new Map([[step.stepId, step.content]]) }, hand)
   return result
 }
 
 /** The document of the first step: ours, or the provider's own as it was fetched, or is now. Throws `provider_unavailable` when that cannot be had. */
-async function handOn (parts: Parts, run: Run, { results: [result], contents }: Progress): Promise<ChainDocument | undefined> {
+async function handOn (parts: PipelineDependencies, run: Run, { results: [result], contents }: Progress): Promise<ChainDocument | undefined> {
   const [source] = run.steps
   const { document, made } = contents.get(source?.stepId ?? '') ?? {}
   if (source === undefined || document === undefined) return undefined
-  if (!isTheirs(source) || made?.['theirs'] === true || !result?.response) return { document, signatures: placesIn(made) }
-  const fetched = await keepTheirs(parts, run, { of: source, for: source.stepId, remoteId: result.response.id })
-  contents.set(source.stepId, { document: fetched, made: theirs })
+  if (!hasVendorDocument(source) || made?.['theirs'] === true || !result?.response) return { document, signatures: placesIn(made) }
+  const fetched = await storeVendorDocument(parts, run, { of: source, for: source.stepId, remoteId: result.response.id })
+  contents.set(source.stepId, { document: fetched, made: vendorDocumentMark })
   return { document: fetched, signatures: [] }
 }
 
 /** The one way to run a step: make it ready, call the provider if it has one, settle. */
-async function runStep (parts: Parts, run: Run, step: RunStep, progress: Progress, hand: () => Promise<ChainDocument | undefined>): Promise<{ result: StepResult, status: DispatchStatus }> {
+async function runStep (parts: PipelineDependencies, run: Run, step: RunStep, progress: Progress, hand: () => Promise<ChainDocument | undefined>): Promise<{ result: StepResult, status: DispatchStatus }> {
   const ready = await makeReady(parts, run, step, progress, hand)
   const failed = 'failed' in ready
   const settlement = failed ? ready.failed : ready.call === undefined ? doneHere : settlementOf(await ready.call())
@@ -63,13 +63,13 @@ async function runStep (parts: Parts, run: Run, step: RunStep, progress: Progres
     return { result: resultOf(step, settlement), status }
   } catch (error) {
     const { companyId, dispatchId, runId } = run
-    if (ready.attempt > 0) await recordLate(parts, { companyId, dispatchId, stepId: step.stepId, runId, attempt: ready.attempt, actor, settlement }, error)
+    if (ready.attempt > 0) await recordLateOutcome(parts, { companyId, dispatchId, stepId: step.stepId, runId, attempt: ready.attempt, actor, settlement }, error)
     throw error
   }
 }
 
 /** Calls a provider again with what it was called with, under the same key or from its checkpoint: what is not sent now, or not let in, says nothing of before. */
-export async function repeatCall (parts: Parts, run: Run, step: RunStep): Promise<{ settlement: Settlement, attempt: number }> {
+export async function repeatCall (parts: PipelineDependencies, run: Run, step: RunStep): Promise<{ settlement: Settlement, attempt: number }> {
   const progress = progressOf(run)
   const ready = await makeReady(parts, run, step, progress, () => handAgain(parts, run, step, progress))
   const { attempt } = ready
@@ -80,7 +80,7 @@ export async function repeatCall (parts: Parts, run: Run, step: RunStep): Promis
 }
 
 /** Goes on with what an accepted step left: with what it was called with. */
-export async function runRest (parts: Parts, run: Run, step: RunStep): Promise<void> {
+export async function sendToRemaining (parts: PipelineDependencies, run: Run, step: RunStep): Promise<void> {
   const progress = progressOf(run)
   await runStep(parts, run, step, progress, () => handAgain(parts, run, step, progress))
 }
@@ -91,13 +91,13 @@ function progressOf ({ steps }: Run): Progress {
 }
 
 /** The document that a step was called with. */
-async function handAgain (parts: Parts, run: Run, step: RunStep, progress: Progress): Promise<ChainDocument | undefined> {
+async function handAgain (parts: PipelineDependencies, run: Run, step: RunStep, progress: Progress): Promise<ChainDocument | undefined> {
   if (step.deferredOn === undefined) return handOn(parts, run, progress)
   return handedOver(step) ?? (step.deferredOn === signedEvent ? gone(step) : ownDocument(parts, run))
 }
 
 /** The document of a dispatch, for what is done after its path was gone. Throws `document_expired` when it is kept no more. */
-export async function ownDocument (parts: Parts, run: Run): Promise<ChainDocument> {
+export async function ownDocument (parts: PipelineDependencies, run: Run): Promise<ChainDocument> {
   const own = await handOn(parts, run, progressOf(run))
   if (own === undefined || own.document.expiresAt <= await parts.database.time()) throw new DispatchError('document_expired', 'The document of the dispatch is kept no more.', { dispatchId: run.dispatchId })
   return own
@@ -123,13 +123,13 @@ const doneHere: Settlement = { outcome: 'accepted', response: null }
 type Ready = { attempt: number } & ({ call?: () => Promise<Outcome> } | { failed: Settlement })
 
 /** Makes the content unless it is there, and commits the attempt. What fails here was surely not sent. */
-async function makeReady (parts: Parts, run: Run, step: RunStep, { contents }: Progress, hand: () => Promise<ChainDocument | undefined>): Promise<Ready> {
+async function makeReady (parts: PipelineDependencies, run: Run, step: RunStep, { contents }: Progress, hand: () => Promise<ChainDocument | undefined>): Promise<Ready> {
   const { companyId, dispatchId, runId } = run
   const { stepId, by, content } = step
   let attempt = 0
   try {
     if (step.missing !== undefined) throw new DispatchError('provider_unavailable', step.missing)
-    const { made, document, fresh } = await makeContent(parts, run, step, hand)
+    const { made, document, fresh } = await prepareContent(parts, run, step, hand)
     if (by !== undefined) await checkDocuments(parts, run, made, new Set([...fresh.document === undefined ? [] : [fresh.document], ...fresh.pictures ?? []].map(({ documentId }) => documentId)))
     attempt = await beginAttempt(parts.database, { companyId, dispatchId, stepId, runId, ...fresh, ...(by === undefined ? {} : { provider: { code: by.provider.code, version: by.provider.version } }) })
     contents.set(stepId, { ...content, ...(document === undefined ? {} : { document }), ...(fresh.made === undefined ? {} : { made: fresh.made }) })

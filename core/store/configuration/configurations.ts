@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
 import type { JsonObject } from '@dispatch/common'
 import type { StoredSettings } from '../../host/settings/settings.ts'
-import { noteAudit, type Signature } from '../tenants/audit.ts'
+import { noteAudit, type AuditStamp } from '../tenants/audit.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
@@ -35,11 +35,11 @@ export type Configurations = {
   /** The same as it is at this moment. */
   latest: (companyId: number) => Promise<CompanyConfiguration>
   /** Chooses the provider of a service; null takes the choice back. */
-  choose: (owner: Owner, choice: { service: string, providerCode: string | null }, signature: Signature) => Promise<void>
+  choose: (owner: Owner, choice: { service: string, providerCode: string | null }, signature: AuditStamp) => Promise<void>
   /** Replaces a configuration by what `edit` makes of the stored one; nobody changes it in between. */
-  edit: (owner: Owner, providerCode: string, edit: (stored: StoredConfiguration | undefined) => NewConfiguration, signature: Signature) => Promise<StoredConfiguration>
+  edit: (owner: Owner, providerCode: string, edit: (stored: StoredConfiguration | undefined) => NewConfiguration, signature: AuditStamp) => Promise<StoredConfiguration>
   /** Answers whether there was one. */
-  remove: (owner: Owner, providerCode: string, signature: Signature) => Promise<boolean>
+  remove: (owner: Owner, providerCode: string, signature: AuditStamp) => Promise<boolean>
 }
 
 export function createConfigurations (database: Database, freshness: Freshness): Configurations {
@@ -93,7 +93,7 @@ export function createConfigurations (database: Database, freshness: Freshness):
 }
 
 /** The company's own and a user's are told apart by whose they are. */
-function note (queries: CompanyQueries, { companyId, userId }: Owner, action: string, object: { kind: string, id: string }, facts: JsonObject, signature: Signature): Promise<void> {
+function note (queries: CompanyQueries, { companyId, userId }: Owner, action: string, object: { kind: string, id: string }, facts: JsonObject, signature: AuditStamp): Promise<void> {
   return noteAudit(queries, { companyId, action, object, facts: { ...facts, ...(userId === null ? {} : { ofUser: userId }) }, ...signature })
 }
 

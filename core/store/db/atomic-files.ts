@@ -2,10 +2,10 @@ import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Log } from '../../host/call/log.ts'
-import { draftEnding, isMissing, makeFolder, place } from './files.ts'
+import { draftEnding, isMissing, makeFolder, writeAtomically } from './files.ts'
 
 /** Files of one ending in a folder, each of them whole or not there, whenever their process dies. Processes may share the folder. */
-export type WholeFiles = {
+export type AtomicFiles = {
   /** Resolves when the file would survive a loss of power. What could not be written leaves nothing behind. */
   write: (name: string, text: string) => Promise<void>
   /** Their names, sorted. */
@@ -14,17 +14,17 @@ export type WholeFiles = {
    * Hands over what `read` makes of each file, in the order of their names. One that `read` throws at is set aside; one that the
    * disk does not hand out stays; another process may be at the same ones. None of that keeps the others back. Rejects where `take` does.
    */
-  drain: <Content>(read: (text: string) => Content, take: (content: Content) => Promise<Taken>) => Promise<void>
+  drain: <Content>(read: (text: string) => Content, take: (content: Content) => Promise<DrainResult>) => Promise<void>
 }
 
 /** What becomes of a file: it is removed, it stays, or it is set aside, with these facts in the log. */
-export type Taken = 'done' | 'later' | { unknown: object }
+export type DrainResult = 'done' | 'later' | { unknown: object }
 
 /** Milliseconds after which nobody writes a draft any more: a file is written within seconds, and a process may have been stopped. */
-export const draftsKept = 24 * 3600 * 1000
+export const draftLifetime = 24 * 3600 * 1000
 
 /** Opens the folder, which is made where there is none. `ending`: with its dot. */
-export async function openWholeFiles ({ folder, ending, log }: { folder: string, ending: string, log: Log }): Promise<WholeFiles> {
+export async function openAtomicFiles ({ folder, ending, log }: { folder: string, ending: string, log: Log }): Promise<AtomicFiles> {
   await makeFolder(folder)
   const pathOf = (name: string): string => join(folder, name)
   /** Files of which the log has that nothing can be done with them. */
@@ -51,12 +51,12 @@ export async function openWholeFiles ({ folder, ending, log }: { folder: string,
 
   async function removeDraft (name: string): Promise<void> {
     const { mtimeMs } = await stat(pathOf(name))
-    if (Date.now() - mtimeMs < draftsKept) return
+    if (Date.now() - mtimeMs < draftLifetime) return
     await rm(pathOf(name), { force: true })
     log.warn({ file: pathOf(name) }, 'a draft that a process left when it ended is removed')
   }
 
-  async function drainOne<Content> (name: string, read: (text: string) => Content, take: (content: Content) => Promise<Taken>): Promise<void> {
+  async function drainOne<Content> (name: string, read: (text: string) => Content, take: (content: Content) => Promise<DrainResult>): Promise<void> {
     const text = await attempt(name, readFile(pathOf(name), 'utf8'))
     if (text === undefined) return
     let content: Content
@@ -72,7 +72,7 @@ export async function openWholeFiles ({ folder, ending, log }: { folder: string,
 
   const namesWith = async (end: string): Promise<string[]> => (await readdir(folder)).filter((name) => name.endsWith(end)).sort()
   return {
-    async write (name, text) { await place(pathOf(name), Readable.from([Buffer.from(text)])) },
+    async write (name, text) { await writeAtomically(pathOf(name), Readable.from([Buffer.from(text)])) },
     names: () => namesWith(ending),
     async drain (read, take) {
       for (const name of await namesWith(ending + draftEnding)) await attempt(name, removeDraft(name))

@@ -42,9 +42,9 @@ type Options = { name: string, most: number, limits: TimeLimits, onError: (error
 export function openConnections (config: pg.PoolConfig, { name, most, limits, onError }: Options): Connections {
   const pool = new pg.Pool({ application_name: `document-dispatch ${name}`, ...connectionSettings(limits), ...config, max: most })
   const health = createHealth()
-  pool.on('error', repeated).on('connect', (client) => {
+  pool.on('error', ignoreRepeatedError).on('connect', (client) => {
     // Without a listener, a connection that is lost while in use would end the process.
-    client.once('error', (error: Error) => { if (!pool.ending) onError(error) }).on('error', repeated)
+    client.once('error', (error: Error) => { if (!pool.ending) onError(error) }).on('error', ignoreRepeatedError)
     health.watch(client)
   })
   nameStatements(pool)
@@ -115,7 +115,7 @@ function createHealth (): Health {
 }
 
 /** For what has been told already: the server says why it ends a connection before it does, and the pool repeats what idle ones say. */
-export function repeated (): void {
+export function ignoreRepeatedError (): void {
   // Nothing is left to tell.
 }
 
@@ -123,7 +123,7 @@ export function repeated (): void {
 export class LastingClient extends pg.Client {
   constructor (config?: string | pg.ClientConfig) {
     super(config)
-    this.on('error', repeated)
+    this.on('error', ignoreRepeatedError)
   }
 }
 

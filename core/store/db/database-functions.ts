@@ -10,12 +10,12 @@ const texts = ['common', 'open', 'attempt', 'settle'].map((name) => readFileSync
 const schema = `calls_${hash('sha256', texts.join('\0')).slice(0, 16)}`
 
 /** A function by its name. */
-export function callOf (name: 'open' | 'attempt' | 'settle'): RawBuilder<unknown> {
+export function databaseFunction (name: 'open' | 'attempt' | 'settle'): RawBuilder<unknown> {
   return sql.id(schema, name)
 }
 
 /** Makes the functions of this version where they are missing. Those of others stay, as their processes may still run: they hold no data. */
-export async function loadCalls ({ owner }: Database): Promise<void> {
+export async function createDatabaseFunctions ({ owner }: Database): Promise<void> {
   await owner.transaction().execute(async (queries) => {
     const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(queries)
     if (rows.length > 0) return

@@ -1,10 +1,10 @@
 import { Kysely, PostgresDialect, PostgresDriver, sql, type RawBuilder, type Transaction } from 'kysely'
 import pg from 'pg'
-import { createAlone, type Alone } from './advisory-lock.ts'
+import { createAdvisoryLock, type AdvisoryLock } from './advisory-lock.ts'
 import { openConnections, requestLimits, type Connections, type TimeLimits } from './connections.ts'
-import type { Moment } from './sql-timestamp.ts'
+import type { SqlTimestamp } from './sql-timestamp.ts'
 import type { Tables } from './schema.ts'
-import { createShares } from '../tenants/company-semaphore.ts'
+import { createCompanySemaphore } from '../tenants/company-semaphore.ts'
 
 /** Queries inside one company's transaction: row-level security bounds what they see. */
 export type CompanyQueries = Transaction<Tables>
@@ -17,7 +17,7 @@ export type Database = {
    * The time, by the clock of the database (the beginning of the transaction): leases, claims and due times are set and compared
    * by it alone, as the clocks of processes differ.
    */
-  readonly now: Moment
+  readonly now: SqlTimestamp
   /** The same as a value, which the database is asked for. */
   time: () => Promise<Date>
   /** The owner's queries: migrations, logins, matching across companies. For named functions of the store only. */
@@ -29,11 +29,11 @@ export type Database = {
   /** Runs work in one transaction under the role of companies; it commits when the promise resolves. A company has half of these connections at most. */
   company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /** Runs one statement of the owner's in one message, which bounds itself to the company: a call of `calls.ts`. It counts among the company's connections. */
-  call: <T>(companyId: number, statement: RawBuilder<T>) => Promise<T | undefined>
+  callFunction: <T>(companyId: number, statement: RawBuilder<T>) => Promise<T | undefined>
   /** As `company`, for what only reads: all its queries see the same moment. */
   snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /** For what a start or an installation changes: it waits up to 2 minutes for others who are at it. */
-  alone: Alone
+  withAdvisoryLock: AdvisoryLock
   /** Rejects with `DatabaseUnavailable` when the database does not answer within 2 seconds, or takes no changes. */
   ping: () => Promise<void>
   close: () => Promise<void>
@@ -63,14 +63,14 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, limits 
   const vitals = openConnections(config, { name: 'vital', most: vitalConnections, limits: vitalLimits, onError })
   const [owner, vital] = [owners, vitals].map(({ lent: pool }) => new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })) as [Kysely<Tables>, Kysely<Tables>]
   const ofCompanies = new Kysely<Tables>({ dialect: unbegun(companies) })
-  const shares = createShares({ each: Math.max(1, Math.floor(connections / 2)), patience: limits.connect })
-  const beginningWith = (begin: string): Database['company'] => (companyId, work) => shares.within(companyId, () => ofCompanies.transaction().execute(async (transaction) => {
+  const shares = createCompanySemaphore({ each: Math.max(1, Math.floor(connections / 2)), patience: limits.connect })
+  const beginningWith = (begin: string): Database['company'] => (companyId, work) => shares.run(companyId, () => ofCompanies.transaction().execute(async (transaction) => {
     // It stands in the text of the statement: one that takes parameters cannot hold several.
     if (!Number.isSafeInteger(companyId)) throw new TypeError('A company is named by a whole number.')
     await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'; set local app.moment = '${time === undefined ? 'now' : time().toISOString()}'`).execute(transaction)
     return work(transaction)
   }))
-  const moment = (): Moment => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`
+  const moment = (): SqlTimestamp => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`
   return {
     get now () { return moment() },
     async time () {
@@ -81,10 +81,10 @@ export function openDatabase (config: pg.PoolConfig, { connections = 10, limits 
     owner,
     vital,
     pool: owners.pool,
-    call: (companyId, statement) => shares.within(companyId, async () => (await statement.execute(ofCompanies)).rows[0]),
+    callFunction: (companyId, statement) => shares.run(companyId, async () => (await statement.execute(ofCompanies)).rows[0]),
     company: beginningWith('begin'),
     snapshot: beginningWith('begin isolation level repeatable read read only'),
-    alone: createAlone(config),
+    withAdvisoryLock: createAdvisoryLock(config),
     ping: async () => { await takesChanges.execute(vital) },
     close: async () => { await Promise.all([owner, vital, ofCompanies].map((queries) => queries.destroy())) }
   }

@@ -8,10 +8,10 @@ import { DispatchError } from '../../contract/errors.ts'
  * Where the bytes of documents lie. Keys are paths of our own making. What was stored survives a loss of power; what could not be
  * stored, as on a full disk, leaves nothing.
  */
-export type Files = {
+export type FileStore = {
   put: (key: string, bytes: Uint8Array) => Promise<void>
   /** Stores what comes; tells its size in bytes, its SHA-256 in hexadecimal, and its first bytes. */
-  receive: (key: string, bytes: Readable) => Promise<Received>
+  receive: (key: string, bytes: Readable) => Promise<StoredBytes>
   /** The bytes of a file, once all of them were seen to be those that were stored; else, and when there is nothing under the key, throws `document_damaged`. */
   stream: (file: StoredFile) => Promise<Readable>
   /** Throws as `stream` does. */
@@ -25,17 +25,17 @@ export type Files = {
 /** What a file was when it was stored. `size` in bytes, `sha256` in lowercase hexadecimal. */
 export type StoredFile = { key: string, size: number, sha256: string }
 
-export type Received = { size: number, sha256: string, head: Uint8Array }
+export type StoredBytes = { size: number, sha256: string, head: Uint8Array }
 
 /** How the key of a draft ends. */
 export const draftEnding = '.part'
 
 /** Keeps files below a folder. */
-export function createLocalFiles (folder: string): Files {
+export function createLocalFiles (folder: string): FileStore {
   const pathOf = (key: string): string => join(folder, key)
   return {
-    async put (key, bytes) { await place(pathOf(key), Readable.from([bytes])) },
-    receive: (key, bytes) => place(pathOf(key), bytes),
+    async put (key, bytes) { await writeAtomically(pathOf(key), Readable.from([bytes])) },
+    receive: (key, bytes) => writeAtomically(pathOf(key), bytes),
     async stream (file) {
       const handle = await openStored(pathOf(file.key), file)
       try {
@@ -69,7 +69,7 @@ export function isMissing (error: unknown): boolean {
 }
 
 /** The whole file under another name first: under its own there is all of it or nothing, whenever the power is lost. */
-export async function place (path: string, bytes: Readable): Promise<Received> {
+export async function writeAtomically (path: string, bytes: Readable): Promise<StoredBytes> {
   const draft = path + draftEnding
   await makeFolder(dirname(path))
   try {
@@ -100,7 +100,7 @@ async function syncFolder (path: string): Promise<void> {
 /** As much of a file as tells its type. */
 const headLength = 4100
 
-async function write (file: FileHandle, bytes: Readable): Promise<Received> {
+async function write (file: FileHandle, bytes: Readable): Promise<StoredBytes> {
   const digest = createHash('sha256')
   let size = 0
   let head: Uint8Array = new Uint8Array()

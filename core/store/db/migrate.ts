@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
-import { loadCalls } from './database-functions.ts'
+import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 import * as foundation from '../migrations/001-foundation.ts'
 import * as webhooks from '../migrations/002-webhooks.ts'
@@ -42,12 +42,12 @@ const oldestServer = 150_000
 
 /** Brings the schema up to date; safe to run from several processes at once. Throws with one clear sentence. */
 export async function migrate (database: Database): Promise<void> {
-  const { owner, alone } = database
+  const { owner, withAdvisoryLock: alone } = database
   const { rows: [server] } = await sql<{ server_version_num: string, server_version: string }>`
     select current_setting('server_version_num') as server_version_num, current_setting('server_version') as server_version`.execute(owner)
   if (Number(server?.server_version_num) < oldestServer) throw new Error(`PostgreSQL 15 or newer is needed; this server is ${server?.server_version ?? 'unknown'}.`)
   const { error } = await alone(() => new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } }).migrateToLatest())
-  if (error === undefined) return alone(() => loadCalls(database))
+  if (error === undefined) return alone(() => createDatabaseFunctions(database))
   throw new Error(`The database schema could not be brought up to date: ${error instanceof Error ? error.message : 'for no known reason'}${isMissingRight(error) ? rightsNeeded : '.'}`, { cause: error })
 }
 

@@ -2,13 +2,13 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Database } from './database.ts'
 
 /** One bounded batch of what was kept for long enough: all of it that is older than `before`, at most `limit` rows. */
-export type Batch = { before: Date, limit: number }
+export type RetentionBatch = { before: Date, limit: number }
 
 /** A document whose time is over and whose bytes still lie somewhere. */
 export type ExpiredDocument = { documentId: string, storageKey: string }
 
 /** Documents that expired before then, the oldest first. */
-export async function listExpiredDocuments ({ owner }: Database, { before, limit }: Batch): Promise<ExpiredDocument[]> {
+export async function listExpiredDocuments ({ owner }: Database, { before, limit }: RetentionBatch): Promise<ExpiredDocument[]> {
   return owner.selectFrom('documents').select(['document_id as documentId', 'storage_key as storageKey'])
     .where('removed_at', 'is', null).where('expires_at', '<', before).orderBy('expires_at').limit(limit).execute()
 }
@@ -25,7 +25,7 @@ export async function recordedDocuments ({ owner }: Database, documentIds: reado
 }
 
 /** The ids of all companies. */
-export async function listCompanies ({ owner }: Database): Promise<number[]> {
+export async function listCompanyIds ({ owner }: Database): Promise<number[]> {
   const rows = await owner.selectFrom('companies').select('company_id').execute()
   return rows.map((row) => row.company_id)
 }
@@ -35,7 +35,7 @@ export async function listCompanies ({ owner }: Database): Promise<number[]> {
  * their steps. What they came to stays: timeline, ledger, metadata. A step that waits for an event needs its own until then,
  * unless the dispatch is older than `hopeless`. Answers how many dispatches there were.
  */
-export async function forgetRequests (database: Database, { before, hopeless, limit }: Batch & { hopeless: Date }): Promise<number> {
+export async function forgetRequests (database: Database, { before, hopeless, limit }: RetentionBatch & { hopeless: Date }): Promise<number> {
   return counted(database, sql`
     with old as (
       select dispatch_id from dispatches where data is not null and created_at < ${before} and status not in ('queued', 'running')
@@ -48,20 +48,20 @@ export async function forgetRequests (database: Database, { before, hopeless, li
 }
 
 /** Forgets the bodies of callbacks that are not sent any more; answers how many there were. */
-export async function forgetBodies (database: Database, { before, limit }: Batch): Promise<number> {
+export async function forgetBodies (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`
     update callbacks set body = null where callback_id in (
       select callback_id from callbacks where body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for update skip locked)`)
 }
 
 /** Forgets events of vendors that were handled; answers how many there were. */
-export async function forgetInbound (database: Database, { before, limit }: Batch): Promise<number> {
+export async function forgetInbound (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`
     delete from inbound where inbound_id in (select inbound_id from inbound where handled_at < ${before} limit ${limit} for update skip locked)`)
 }
 
 /** Forgets idempotency keys whose dispatch came to its end before then, and is not in doubt; answers how many there were. */
-export async function forgetKeys (database: Database, { before, limit }: Batch): Promise<number> {
+export async function forgetIdempotencyKeys (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`
     delete from idempotency_keys using (
       select company_id, key from idempotency_keys join dispatches using (company_id, dispatch_id)
@@ -70,7 +70,7 @@ export async function forgetKeys (database: Database, { before, limit }: Batch):
 }
 
 /** Forgets from where users logged in before then; answers how many such clients there were. */
-export async function forgetClients (database: Database, { before, limit }: Batch): Promise<number> {
+export async function forgetClients (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`
     delete from known_clients where (user_id, client) in (select user_id, client from known_clients where last_at < ${before} limit ${limit} for update skip locked)`)
 }

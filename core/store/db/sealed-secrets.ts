@@ -14,7 +14,7 @@ const columns = [
 type Column = { table: string, row: string, column: string }
 
 /** How many secrets of the whole service are sealed under each master key, by its id. */
-export async function sealedUnder ({ owner }: Database): Promise<Map<string, number>> {
+export async function countSecretsByMasterKey ({ owner }: Database): Promise<Map<string, number>> {
   const kids = columns.map(({ table, column }) => sql`select kid #>> '{}' as kid from ${sql.table(table)}, jsonb_path_query(${sql.ref(column)}, ${kidsIn}) as kid`)
   const { rows } = await sql<{ kid: string, secrets: number }>`select kid, count(*)::integer as secrets from (${sql.join(kids, sql` union all `)}) as sealed group by kid`.execute(owner)
   return new Map(rows.map(({ kid, secrets }) => [kid, secrets]))
@@ -22,7 +22,7 @@ export async function sealedUnder ({ owner }: Database): Promise<Map<string, num
 
 /** Throws a {@link SealError} with one clear sentence when something is stored that this service could not open. */
 export async function checkMasterKeys (database: Database, { kid, kids }: Pick<Keyring, 'kid' | 'kids'>): Promise<void> {
-  const strange = [...await sealedUnder(database)].find(([stored]) => !kids.includes(stored))
+  const strange = [...await countSecretsByMasterKey(database)].find(([stored]) => !kids.includes(stored))
   if (strange === undefined) return
   const [stored, secrets] = strange
   throw new SealError(`The database holds ${secrets} secrets under the master key ${stored}, but DISPATCH_MASTER_KEY is ${kid}: start with the key that sealed them or, to replace it, give that one as DISPATCH_MASTER_KEY_PREVIOUS and run \`npm run dispatch -- keys rotate\`.`)

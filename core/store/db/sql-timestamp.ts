@@ -1,14 +1,14 @@
 import { sql, type RawBuilder } from 'kysely'
 
 /** A moment as an expression of SQL. */
-export type Moment = RawBuilder<Date>
+export type SqlTimestamp = RawBuilder<Date>
 
 /** The moment so many seconds after another one; before it where they are negative. */
-export function later (moment: Moment, seconds: number): Moment {
+export function addSeconds (moment: SqlTimestamp, seconds: number): SqlTimestamp {
   return sql<Date>`(${moment} + make_interval(secs => ${seconds}))`
 }
 
 /** A moment as answers have it: RFC 3339, UTC, milliseconds. */
-export function isoText (moment: Moment): RawBuilder<string> {
+export function isoText (moment: SqlTimestamp): RawBuilder<string> {
   return sql<string>`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }

@@ -18,7 +18,7 @@ const passing = new Set([
  * Waits until the database can be worked with, and says so: at once, then every 10 seconds. Throws at the first failure that
  * waiting does not mend, and when `signal` aborts.
  */
-export async function untilReachable (database: Pick<Database, 'ping'>, { log, signal }: { log: Log, signal?: AbortSignal | undefined }): Promise<void> {
+export async function waitForDatabase (database: Pick<Database, 'ping'>, { log, signal }: { log: Log, signal?: AbortSignal | undefined }): Promise<void> {
   let told = -Infinity
   for (;;) {
     try {

@@ -30,10 +30,10 @@ export function hasDeferred (state: DeferredState): RawBuilder<boolean> {
 }
 
 /** Whether nothing was accepted of the service whose event a row of `steps` waits for. */
-export const isUnfounded = sql`not exists (select from steps as source where source.dispatch_id = steps.dispatch_id and source.company_id = steps.company_id
+export const lacksAcceptedSource = sql`not exists (select from steps as source where source.dispatch_id = steps.dispatch_id and source.company_id = steps.company_id
   and source.deferred_on is null and source.rest_of is null and source.service = split_part(steps.deferred_on, '.', 1) and source.status = 'accepted')`
 
 /** Lets the steps that were skipped because nothing was accepted that their events could be about wait again: their dispatch goes on. */
-export async function awaitAgain (queries: CompanyQueries, { companyId, dispatchId }: { companyId: number, dispatchId: string }): Promise<void> {
-  await sql`update steps set status = 'waiting', error = null where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'skipped' and ${isUnfounded}`.execute(queries)
+export async function unskipDeferred (queries: CompanyQueries, { companyId, dispatchId }: { companyId: number, dispatchId: string }): Promise<void> {
+  await sql`update steps set status = 'waiting', error = null where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'skipped' and ${lacksAcceptedSource}`.execute(queries)
 }

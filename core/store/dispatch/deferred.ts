@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { EventKind } from '../../contract/states.ts'
 import type { CompanyQueries, OwnerQueries } from '../db/database.ts'
-import { deferredStateOf, isDeferred, isUnfounded } from './deferred-states.ts'
+import { deferredStateOf, isDeferred, lacksAcceptedSource } from './deferred-states.ts'
 import type { DispatchRecord, StepRecord } from './dispatch-views.ts'
-import type { Moment } from '../db/sql-timestamp.ts'
-import type { DispatchOf, Replacement } from './runs.ts'
+import type { SqlTimestamp } from '../db/sql-timestamp.ts'
+import type { DispatchRef, Replacement } from './runs.ts'
 import type { EventActor, StepError } from '../db/schema.ts'
 
 /** The deferred steps of a dispatch that have failed. */
@@ -13,23 +13,23 @@ export function failedDeferred ({ steps }: DispatchRecord): StepRecord[] {
 }
 
 /** Readies the steps of a dispatch that wait for an event, and those that did not expect it any more. */
-export async function awakeDeferred (queries: OwnerQueries, { companyId, dispatchId, on }: DispatchOf & { on: string }, now: Moment): Promise<string[]> {
+export async function wakeDeferred (queries: OwnerQueries, { companyId, dispatchId, on }: DispatchRef & { on: string }, now: SqlTimestamp): Promise<string[]> {
   const rows = await queries.updateTable('steps').set({ status: 'planned', next_try_at: now, error: null }).where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId)
     .where('deferred_on', '=', on).where('status', 'in', ['waiting', 'skipped']).returning('step_id').execute()
   return rows.map((row) => row.step_id)
 }
 
 /** Skips the steps of a dispatch that wait for one of these events; `why`: what is to be said of such an event. */
-export async function skipUnexpected (queries: OwnerQueries, of: DispatchOf, { events, why }: { events: readonly string[], why: string }, now: Moment): Promise<void> {
+export async function skipUnexpected (queries: OwnerQueries, of: DispatchRef, { events, why }: { events: readonly string[], why: string }, now: SqlTimestamp): Promise<void> {
   if (events.length > 0) await skip(queries, of, { condition: sql`deferred_on = any (${events})`, why }, now)
 }
 
 /** Skips the steps of a dispatch that has ended for which no event can come: nothing was accepted that it could be about. */
-export async function skipUnfounded (queries: OwnerQueries, of: DispatchOf, now: Moment): Promise<void> {
-  await skip(queries, of, { condition: isUnfounded, why: 'cannot come: the dispatch has ended before anything was accepted that it could be about.' }, now)
+export async function skipWithoutAcceptedSource (queries: OwnerQueries, of: DispatchRef, now: SqlTimestamp): Promise<void> {
+  await skip(queries, of, { condition: lacksAcceptedSource, why: 'cannot come: the dispatch has ended before anything was accepted that it could be about.' }, now)
 }
 
-async function skip (queries: OwnerQueries, { companyId, dispatchId }: DispatchOf, { condition, why }: { condition: RawBuilder<unknown>, why: string }, now: Moment): Promise<void> {
+async function skip (queries: OwnerQueries, { companyId, dispatchId }: DispatchRef, { condition, why }: { condition: RawBuilder<unknown>, why: string }, now: SqlTimestamp): Promise<void> {
   const word: StepError['word'] = 'conflict'
   await sql`
     with skipped as (
@@ -41,7 +41,7 @@ async function skip (queries: OwnerQueries, { companyId, dispatchId }: DispatchO
 }
 
 /** Readies the deferred steps of a dispatch that have failed, one of them with other fields; answers which. Their prices are held when they are done. */
-export async function retryDeferred (queries: CompanyQueries, { companyId, dispatchId, actor, replacement }: DispatchOf & { actor: EventActor, replacement?: Replacement }, now: Moment): Promise<string[]> {
+export async function retryDeferred (queries: CompanyQueries, { companyId, dispatchId, actor, replacement }: DispatchRef & { actor: EventActor, replacement?: Replacement }, now: SqlTimestamp): Promise<string[]> {
   const replaced = replacement === undefined ? sql`` : sql`,
       fields = case when step_id = ${replacement.stepId} then ${JSON.stringify(replacement.fields)}::jsonb else fields end,
       request_settings = case when step_id = ${replacement.stepId} then ${JSON.stringify(replacement.requestSettings)}::jsonb else request_settings end`

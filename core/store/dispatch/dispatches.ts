@@ -2,10 +2,10 @@ import { sql, type RawBuilder } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { JsonObject } from '@dispatch/common'
 import type { ChosenBy, ConfiguredBy } from '../../contract/states.ts'
-import { callOf } from '../db/database-functions.ts'
+import { databaseFunction } from '../db/database-functions.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { documentRow, type NewDocument } from './documents.ts'
-import type { Beginning } from './lease.ts'
+import type { DispatchStart } from './lease.ts'
 import type { EventActor } from '../db/schema.ts'
 
 /** A dispatch as it is first recorded; its steps in their order. */
@@ -54,7 +54,7 @@ export class IdempotencyKeyTaken extends Error {
  * Records a dispatch, holds the price of its steps (those that are deferred cost nothing yet) and binds its idempotency key,
  * in one transaction. Throws `insufficient_credits` or {@link IdempotencyKeyTaken}, and nothing is recorded.
  */
-export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: Beginning): Promise<void> {
+export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: DispatchStart): Promise<void> {
   const { dispatchId, companyId, actor, idempotency, document, steps } = dispatch
   const { price, rows } = rowsOf(steps, document)
   const [first] = rows
@@ -87,7 +87,7 @@ export async function openDispatch (database: Database, dispatch: NewDispatch, b
     price
   }
   const jobs = 'jobs' in beginning ? beginning.jobs : []
-  const opened = await database.call(companyId, sql<{ word: string }>`select ${callOf('open')}(${JSON.stringify(given)}::jsonb, ${database.now}, ${JSON.stringify(jobs)}::jsonb) as word`).catch((error: unknown) => {
+  const opened = await database.callFunction(companyId, sql<{ word: string }>`select ${databaseFunction('open')}(${JSON.stringify(given)}::jsonb, ${database.now}, ${JSON.stringify(jobs)}::jsonb) as word`).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'DC409') throw new IdempotencyKeyTaken(idempotency?.key)
     if (isShort(error)) return { word: 'short' }
     throw error
@@ -120,12 +120,12 @@ function rowsOf (steps: readonly NewStep[], document: NewDocument | undefined) {
 }
 
 /** Whether the free credits of a company cover a price: an expression of SQL. What is held with it is counted when the transaction commits. */
-export function covers (companyId: number, price: number): RawBuilder<boolean> {
+export function hasFreeCredits (companyId: number, price: number): RawBuilder<boolean> {
   return sql<boolean>`(${price} = 0 or exists (select from credits where company_id = ${companyId} and balance - held >= ${price}))`
 }
 
 /** A company's transaction that holds a price in all, which `asked` has when it commits. Throws `insufficient_credits` where others have taken at the same moment what was free. */
-export async function covered<T> (database: Database, asked: { companyId: number, price: number }, work: (queries: CompanyQueries) => Promise<T>): Promise<T> {
+export async function withCreditCheck<T> (database: Database, asked: { companyId: number, price: number }, work: (queries: CompanyQueries) => Promise<T>): Promise<T> {
   try {
     return await database.company(asked.companyId, work)
   } catch (error) {

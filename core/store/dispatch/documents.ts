@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { EventKind } from '../../contract/states.ts'
 import type { Database } from '../db/database.ts'
-import type { Moment } from '../db/sql-timestamp.ts'
+import type { SqlTimestamp } from '../db/sql-timestamp.ts'
 
 /** `size` in bytes; `sha256` in lowercase hexadecimal. */
 export type NewDocument = {
@@ -16,7 +16,7 @@ export type NewDocument = {
 }
 
 /** Inserts documents of a dispatch: a part of a statement. */
-export function insertDocuments (companyId: number, dispatchId: string, documents: readonly NewDocument[], now: Moment): RawBuilder<unknown> {
+export function insertDocuments (companyId: number, dispatchId: string, documents: readonly NewDocument[], now: SqlTimestamp): RawBuilder<unknown> {
   return sql`
         insert into documents (document_id, company_id, dispatch_id, filename, content_type, size, sha256, pages, storage_key, created_at, expires_at)
         select document_id, ${companyId}, ${dispatchId}, filename, content_type, size, sha256, pages, storage_key, ${now}, expires_at

@@ -3,18 +3,18 @@ import { DispatchError } from '../../contract/errors.ts'
 import type { JsonObject } from '@dispatch/common'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
-import { callOf } from '../db/database-functions.ts'
+import { databaseFunction } from '../db/database-functions.ts'
 import { asOwner, type Database } from '../db/database.ts'
 import { documentRow, insertDocuments, type NewDocument } from './documents.ts'
-import type { NewJobs } from '../db/jobs.ts'
-import type { Enqueue, NextLook } from './lease.ts'
+import type { PreparedJobs } from '../db/jobs.ts'
+import type { TransactionHook, ReconcileSchedule } from './lease.ts'
 import type { EventActor, StepError } from '../db/schema.ts'
 
 /** A step of a dispatch, and the run that works on it. */
-export type StepOfRun = { companyId: number, dispatchId: string, stepId: string, runId: string }
+export type RunStepRef = { companyId: number, dispatchId: string, stepId: string, runId: string }
 
 /** A step that is about to be done: by which provider, with what was made for it since it was recorded. */
-export type NewAttempt = StepOfRun & {
+export type NewAttempt = RunStepRef & {
   provider?: { code: string, version: string }
   document?: NewDocument
   /** Pictures of its mail. */
@@ -41,7 +41,7 @@ export async function beginAttempt (database: Database, { companyId, dispatchId,
       ...(provider === undefined ? [] : [{ kind: 'calling' satisfies EventKind, facts: { providerName: provider.code, providerVersion: provider.version } }])
     ]
   }
-  const begun = await database.call(companyId, sql<{ number: number | null }>`select ${callOf('attempt')}(${JSON.stringify(given)}::jsonb, ${database.now}) as number`)
+  const begun = await database.callFunction(companyId, sql<{ number: number | null }>`select ${databaseFunction('attempt')}(${JSON.stringify(given)}::jsonb, ${database.now}) as number`)
   if (begun?.number == null) throw new DispatchError('conflict', 'The step is not waiting to be called: another run has it.', { dispatchId })
   return begun.number
 }
@@ -57,7 +57,7 @@ export type Settlement =
  * until then; `look`: when it is looked at again. `detached`: no client waits for the end any more. `jobs` are added and `also` is done in
  * the same transaction, and `tell` where no client waits.
  */
-export type Following = { status?: DispatchStatus, tryAfter?: number, look?: NextLook, detached?: boolean, jobs?: readonly NewJobs[], also?: Enqueue, tell?: Enqueue }
+export type SettlementFollowUp = { status?: DispatchStatus, tryAfter?: number, look?: ReconcileSchedule, detached?: boolean, jobs?: readonly PreparedJobs[], also?: TransactionHook, tell?: TransactionHook }
 
 /** The states of a step of which something is still to be learnt. */
 const open: readonly StepStatus[] = ['planned', 'calling', 'unavailable', 'uncertain']
@@ -70,16 +70,16 @@ const ends: ReadonlySet<DispatchStatus> = new Set(['succeeded', 'failed', 'parti
  * while nobody knows or it is tried again; what later steps hold is released where the dispatch ends. Throws `conflict`
  * unless the run has the dispatch and the step is open, or in one of the states `from`.
  */
-export async function settleStep (database: Database, step: StepToSettle, settlement: Settlement, following: Following): Promise<void> {
+export async function settleStep (database: Database, step: StepToSettle, settlement: Settlement, following: SettlementFollowUp): Promise<void> {
   const { companyId, dispatchId } = step
   const { jobs = [], also, tell } = following
-  const settling = sql<{ detached: boolean | null }>`select ${callOf('settle')}(${JSON.stringify(settledRow(step, settlement, following))}::jsonb, ${database.now}, ${JSON.stringify(jobs)}::jsonb) as detached`
+  const settling = sql<{ detached: boolean | null }>`select ${databaseFunction('settle')}(${JSON.stringify(settledRow(step, settlement, following))}::jsonb, ${database.now}, ${JSON.stringify(jobs)}::jsonb) as detached`
   const settled = (row: { detached: boolean | null } | undefined): boolean => {
     if (row?.detached == null) throw new DispatchError('conflict', 'The step was settled by another run.', { dispatchId })
     return row.detached
   }
   if (also === undefined && tell === undefined) {
-    settled(await database.call(companyId, settling))
+    settled(await database.callFunction(companyId, settling))
     return
   }
   await database.company(companyId, async (queries) => {
@@ -90,10 +90,10 @@ export async function settleStep (database: Database, step: StepToSettle, settle
 }
 
 /** A step of a run, who tells what came of it, what is noted of that, and in which states it may be. */
-type StepToSettle = StepOfRun & { actor: EventActor, kind?: EventKind, facts?: JsonObject, from?: readonly StepStatus[] }
+type StepToSettle = RunStepRef & { actor: EventActor, kind?: EventKind, facts?: JsonObject, from?: readonly StepStatus[] }
 
 /** A settlement as the call takes it. */
-function settledRow ({ companyId, dispatchId, stepId, runId, actor, from = open, ...step }: StepToSettle, settlement: Settlement, { status, tryAfter, look, detached = false }: Following): Record<string, unknown> {
+function settledRow ({ companyId, dispatchId, stepId, runId, actor, from = open, ...step }: StepToSettle, settlement: Settlement, { status, tryAfter, look, detached = false }: SettlementFollowUp): Record<string, unknown> {
   const { outcome } = settlement
   const [response, error] = settlement.outcome === 'accepted' ? [settlement.response, null] : [null, settlement.error]
   const kind: EventKind = step.kind ?? (actor.kind === 'provider' ? 'answered' : outcome === 'accepted' ? 'done' : 'failed')
@@ -119,14 +119,14 @@ function settledRow ({ companyId, dispatchId, stepId, runId, actor, from = open,
 }
 
 /** The number of the last attempt at a step; 0 where there was none. */
-export async function lastAttempt (database: Database, { companyId, stepId }: Pick<StepOfRun, 'companyId' | 'stepId'>): Promise<number> {
+export async function lastAttempt (database: Database, { companyId, stepId }: Pick<RunStepRef, 'companyId' | 'stepId'>): Promise<number> {
   const last = await database.company(companyId, (queries) => queries.selectFrom('attempts').select('number')
     .where('company_id', '=', companyId).where('step_id', '=', stepId).orderBy('number', 'desc').limit(1).executeTakeFirst())
   return last?.number ?? 0
 }
 
 /** What came of one attempt at a step. */
-type Answered = Omit<StepOfRun, 'runId'> & { attempt: number, settlement: Settlement }
+type Answered = Omit<RunStepRef, 'runId'> & { attempt: number, settlement: Settlement }
 
 /** Whether the answer to an attempt is recorded: with the attempt or, where it came late, in the timeline. `unknown`: there is no such attempt. */
 export async function whetherRecorded (database: Database, { companyId, dispatchId, stepId, attempt, settlement: { outcome } }: Answered): Promise<'recorded' | 'open' | 'unknown'> {
@@ -139,7 +139,7 @@ export async function whetherRecorded (database: Database, { companyId, dispatch
 }
 
 /** Notes in the timeline what came of an attempt when it changes nothing any more; the run that notes it must have the dispatch. */
-export async function noteLateAnswer (database: Database, { companyId, dispatchId, stepId, runId, attempt, actor, settlement }: StepOfRun & Answered & { actor: EventActor }): Promise<void> {
+export async function noteLateAnswer (database: Database, { companyId, dispatchId, stepId, runId, attempt, actor, settlement }: RunStepRef & Answered & { actor: EventActor }): Promise<void> {
   const told = settlement.outcome === 'accepted' ? { remoteId: settlement.response?.id ?? null } : { error: settlement.error.word }
   const facts = { attempt, outcome: settlement.outcome, ...told, changed: false }
   await database.company(companyId, (queries) => sql`
@@ -149,7 +149,7 @@ export async function noteLateAnswer (database: Database, { companyId, dispatchI
 }
 
 /** Gives a step a document that a provider made, in place of ours; `fresh` where it was not recorded before. `made`: what is noted of it beside what was made. */
-export async function replaceDocument (database: Database, { companyId, dispatchId, stepId }: Omit<StepOfRun, 'runId'>, { documentId, fresh, made }: { documentId: string, fresh?: NewDocument, made?: JsonObject }): Promise<void> {
+export async function replaceDocument (database: Database, { companyId, dispatchId, stepId }: Omit<RunStepRef, 'runId'>, { documentId, fresh, made }: { documentId: string, fresh?: NewDocument, made?: JsonObject }): Promise<void> {
   const { now } = database
   await database.company(companyId, async (queries) => {
     await sql`

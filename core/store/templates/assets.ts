@@ -4,7 +4,7 @@ import { DispatchError } from '../../contract/errors.ts'
 import { noteAudit } from '../tenants/audit.ts'
 import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
-import { changing, type ChangeBy } from './template-changes.ts'
+import { withTemplateLock, type ChangeContext } from './template-changes.ts'
 
 /** A picture of a company: a data URI, its size in pixels. */
 export type Asset = Selectable<Tables['assets']>
@@ -27,9 +27,9 @@ export async function readAssets (database: Database, companyId: number, names: 
 }
 
 /** Stores a picture. Throws `conflict` when the name is taken, or the company has too many. */
-export async function addAsset (database: Database, by: ChangeBy, { name, uri, bytes, ...size }: Pick<Asset, 'name' | 'uri' | 'width' | 'height'> & { bytes: number }): Promise<AssetFacts> {
+export async function addAsset (database: Database, by: ChangeContext, { name, uri, bytes, ...size }: Pick<Asset, 'name' | 'uri' | 'width' | 'height'> & { bytes: number }): Promise<AssetFacts> {
   const { companyId, author, at } = by
-  return changing(database, by, async (queries) => {
+  return withTemplateLock(database, by, async (queries) => {
     const names = await queries.selectFrom('assets').select('name').where('company_id', '=', companyId).execute()
     if (names.some((known) => known.name === name)) throw new DispatchError('conflict', `The company has an asset "${name}" already: delete it first, or choose another name. Versions of templates keep theirs.`)
     if (names.length >= mostAssets) throw new DispatchError('conflict', `The company has ${mostAssets} assets, which is the most: delete one first.`)
@@ -39,9 +39,9 @@ export async function addAsset (database: Database, by: ChangeBy, { name, uri, b
 }
 
 /** Removes a picture; versions of templates that show it keep theirs. Answers whether there was one. */
-export async function removeAsset (database: Database, by: ChangeBy, name: string): Promise<boolean> {
+export async function removeAsset (database: Database, by: ChangeContext, name: string): Promise<boolean> {
   const { companyId, author, at } = by
-  return changing(database, by, async (queries) => {
+  return withTemplateLock(database, by, async (queries) => {
     const removed = await queries.deleteFrom('assets').where('company_id', '=', companyId).where('name', '=', name).returning('name').executeTakeFirst()
     if (removed !== undefined) await noteAudit(queries, { companyId, author, action: 'asset.deleted', object: { kind: 'asset', id: name }, at })
     return removed !== undefined

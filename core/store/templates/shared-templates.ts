@@ -1,16 +1,16 @@
 import type { Database } from '../db/database.ts'
-import { present, type StoredTemplate } from './template-rows.ts'
+import { selectPublishedVersions, type StoredTemplate } from './template-rows.ts'
 
 /** A template that the service ships. `digest` changes with its contents. */
 export type SharedTemplate = Pick<StoredTemplate, 'id' | 'name' | 'digest' | 'source' | 'schema' | 'sample'> & { yaml: string }
 
 /** Brings the shared templates up to date: a changed one becomes a new version. Answers how many changed. */
-export async function publishShared ({ owner, alone }: Database, templates: readonly SharedTemplate[], now: Date): Promise<number> {
+export async function publishShared ({ owner, withAdvisoryLock: alone }: Database, templates: readonly SharedTemplate[], now: Date): Promise<number> {
   // Several processes may start together: one publishes, the others then find nothing to do.
   return alone(() => owner.transaction().execute(async (queries) => {
     let changed = 0
     for (const { id, name, digest, source, schema, sample, yaml } of templates) {
-      const known = await present(queries, null).select('yaml').where('templates.template_id', '=', id).executeTakeFirst()
+      const known = await selectPublishedVersions(queries, null).select('yaml').where('templates.template_id', '=', id).executeTakeFirst()
       // Comments and layout change nothing that is made of it.
       if (known?.digest === digest && known.yaml !== yaml) await queries.updateTable('template_versions').set({ yaml }).where('template_id', '=', id).where('version', '=', known.version).execute()
       if (known?.digest === digest) continue

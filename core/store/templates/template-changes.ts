@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
-import { noteAudit, type Author } from '../tenants/audit.ts'
+import { noteAudit, type AuditAuthor } from '../tenants/audit.ts'
 import { asOwner, type CompanyQueries, type Database } from '../db/database.ts'
 import type { StoredTemplate } from './templates.ts'
 
@@ -11,11 +11,11 @@ export const templateLimits = { templates: 200, bytes: 100 * 1024 * 1024, drafts
 export type NewVersion = Pick<StoredTemplate, 'digest' | 'source' | 'schema' | 'sample'> & { yaml: string }
 
 /** Who changes something of a company, and when. */
-export type ChangeBy = { companyId: number, author: Author, at: Date }
+export type ChangeContext = { companyId: number, author: AuditAuthor, at: Date }
 
 /** Stores a template with its first draft; answers its number. Throws `conflict` when the name is taken or there is no room. */
-export async function createTemplate (database: Database, by: ChangeBy, version: NewVersion): Promise<number> {
-  return changing(database, by, async (queries) => {
+export async function createTemplate (database: Database, by: ChangeContext, version: NewVersion): Promise<number> {
+  return withTemplateLock(database, by, async (queries) => {
     const { companyId, at } = by
     const { name } = version.source
     await requireFree(queries, companyId, name)
@@ -30,8 +30,8 @@ export async function createTemplate (database: Database, by: ChangeBy, version:
 }
 
 /** Stores a draft, made from the version `base`, as the next version. Throws `conflict` when `base` is no longer the newest. */
-export async function changeTemplate (database: Database, by: ChangeBy, templateId: number, base: number, version: NewVersion): Promise<void> {
-  return changing(database, by, async (queries) => {
+export async function changeTemplate (database: Database, by: ChangeContext, templateId: number, base: number, version: NewVersion): Promise<void> {
+  return withTemplateLock(database, by, async (queries) => {
     const template = await own(queries, by.companyId, templateId)
     if (template.latest !== base) throw new DispatchError('conflict', `The newest version is ${template.latest}, and the change was made from ${base}: read it, and make the change there.`)
     const { name } = version.source
@@ -45,9 +45,9 @@ export async function changeTemplate (database: Database, by: ChangeBy, template
 }
 
 /** Makes a version the one that dispatches use. Throws `template_not_found` when there is no such version. */
-export async function publishTemplate (database: Database, by: ChangeBy, templateId: number, version: number): Promise<void> {
+export async function publishTemplate (database: Database, by: ChangeContext, templateId: number, version: number): Promise<void> {
   const { companyId, at } = by
-  return changing(database, by, async (queries) => {
+  return withTemplateLock(database, by, async (queries) => {
     await own(queries, companyId, templateId)
     const row = await queries.updateTable('template_versions').set({ published_at: sql<Date>`coalesce(published_at, ${at})` })
       .where('company_id', '=', companyId).where('template_id', '=', templateId).where('version', '=', version).returning(sql<string>`source->>'name'`.as('name')).executeTakeFirst()
@@ -59,8 +59,8 @@ export async function publishTemplate (database: Database, by: ChangeBy, templat
 }
 
 /** Takes a template out of use; dispatches that have used it keep their version. */
-export async function removeTemplate (database: Database, by: ChangeBy, templateId: number): Promise<void> {
-  return changing(database, by, async (queries) => {
+export async function removeTemplate (database: Database, by: ChangeContext, templateId: number): Promise<void> {
+  return withTemplateLock(database, by, async (queries) => {
     const { name } = await own(queries, by.companyId, templateId)
     await queries.updateTable('templates').set({ removed_at: by.at, updated_at: by.at }).where('company_id', '=', by.companyId).where('template_id', '=', templateId).execute()
     await note(queries, by, 'template.deleted', templateId, { name })
@@ -71,7 +71,7 @@ export async function removeTemplate (database: Database, by: ChangeBy, template
 const lock = 1_414_089_808
 
 /** Runs changes of one company's templates one after the other, each in a transaction. */
-export async function changing<T> (database: Database, { companyId }: ChangeBy, change: (queries: CompanyQueries) => Promise<T>): Promise<T> {
+export async function withTemplateLock<T> (database: Database, { companyId }: ChangeContext, change: (queries: CompanyQueries) => Promise<T>): Promise<T> {
   return database.company(companyId, async (queries) => {
     await sql`select pg_advisory_xact_lock(${lock}, ${companyId})`.execute(queries)
     return change(queries)
@@ -103,7 +103,7 @@ async function requireFree (queries: CompanyQueries, companyId: number, name: st
   if (taken !== undefined) throw new DispatchError('conflict', `The company has a template of the name "${name}" already, with the id ${taken.template_id}: choose another name.`)
 }
 
-async function addVersion (queries: CompanyQueries, { companyId, author, at }: ChangeBy, { id, version }: { id: number, version: number }, { digest, yaml, ...content }: NewVersion): Promise<void> {
+async function addVersion (queries: CompanyQueries, { companyId, author, at }: ChangeContext, { id, version }: { id: number, version: number }, { digest, yaml, ...content }: NewVersion): Promise<void> {
   const [source, schema, sample] = [JSON.stringify(content.source), JSON.stringify(content.schema), JSON.stringify(content.sample)]
   const size = [source, schema, sample, yaml].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   const { used } = await queries.selectFrom('template_versions').select((select) => select.fn.coalesce(select.fn.sum<string>('size'), sql<string>`0`).as('used')).where('company_id', '=', companyId).executeTakeFirstOrThrow()
@@ -118,6 +118,6 @@ async function forgetDrafts (queries: CompanyQueries, companyId: number, templat
     .orderBy('old.version', 'desc').offset(templateLimits.drafts)).execute()
 }
 
-async function note (queries: CompanyQueries, { companyId, author, at }: ChangeBy, action: string, id: number, facts: { name: string, version?: number }): Promise<void> {
+async function note (queries: CompanyQueries, { companyId, author, at }: ChangeContext, action: string, id: number, facts: { name: string, version?: number }): Promise<void> {
   await noteAudit(queries, { companyId, author, action, object: { kind: 'template', id: String(id) }, facts, at })
 }

@@ -22,10 +22,10 @@ export type TemplateRecord = StoredTemplate & { yaml: string, present: number | 
 const withoutPictures = sql<TemplateSource>`source - 'assets'`.as('source')
 
 /** The number of the newest version. */
-export const latest = sql<number>`(select max(version) from template_versions as versions where versions.template_id = templates.template_id)`
+export const latestVersionNumber = sql<number>`(select max(version) from template_versions as versions where versions.template_id = templates.template_id)`
 
 /** The versions of the templates that a company may use or has used: the shared ones and its own. */
-export function ofCompany (queries: Kysely<Tables>, companyId: number | null) {
+export function selectUsableVersions (queries: Kysely<Tables>, companyId: number | null) {
   return queries.selectFrom('templates')
     .innerJoin('template_versions', 'template_versions.template_id', 'templates.template_id')
     .select(['templates.template_id', 'templates.company_id', 'name', 'template_versions.version', 'digest', 'schema', 'sample', 'template_versions.created_at'])
@@ -33,14 +33,14 @@ export function ofCompany (queries: Kysely<Tables>, companyId: number | null) {
 }
 
 /** The present versions of the templates that a company may use. */
-export function present (queries: Kysely<Tables>, companyId: number | null) {
-  return ofCompany(queries, companyId).select('source').whereRef('template_versions.version', '=', 'templates.version').where('removed_at', 'is', null)
+export function selectPublishedVersions (queries: Kysely<Tables>, companyId: number | null) {
+  return selectUsableVersions(queries, companyId).select('source').whereRef('template_versions.version', '=', 'templates.version').where('removed_at', 'is', null)
 }
 
 /** The versions that a company may see, with what is said of them. */
-export function managed (queries: Kysely<Tables>, companyId: number) {
-  return ofCompany(queries, companyId).where('removed_at', 'is', null)
-    .select(['yaml', 'template_versions.user_id', 'published_at', 'templates.version as present', latest.as('latest'), withoutPictures])
+export function selectManagedVersions (queries: Kysely<Tables>, companyId: number) {
+  return selectUsableVersions(queries, companyId).where('removed_at', 'is', null)
+    .select(['yaml', 'template_versions.user_id', 'published_at', 'templates.version as present', latestVersionNumber.as('latest'), withoutPictures])
 }
 
 type TemplateRow = Pick<Selectable<Tables['templates']>, 'template_id' | 'company_id' | 'name'>

@@ -52,7 +52,7 @@ export async function createCompanies ({ owner }: Database, companies: readonly 
 }
 
 /** Creates the first companies of a new database; answers whether it was new. */
-export async function createFirstCompanies ({ owner, alone }: Database, companies: readonly NewCompany[], now: Date): Promise<boolean> {
+export async function createFirstCompanies ({ owner, withAdvisoryLock: alone }: Database, companies: readonly NewCompany[], now: Date): Promise<boolean> {
   // Several processes may start together on a new database: one fills it.
   return alone(() => owner.transaction().execute(async (queries) => {
     if (await queries.selectFrom('companies').select('company_id').limit(1).executeTakeFirst() !== undefined) return false

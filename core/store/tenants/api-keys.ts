@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { KeyMode, Role } from '../../access/account.ts'
-import { noteAudit, type Author } from './audit.ts'
+import { noteAudit, type AuditAuthor } from './audit.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
@@ -64,7 +64,7 @@ export type NewApiKey = ApiKey & { name: string, digest: Buffer, beginning: stri
 export type ApiKeyRow = Omit<Selectable<Tables['api_keys']>, 'digest' | 'revoked_at'>
 
 /** Records a key. Answers false when the user has as many as `most` already. */
-export async function insertApiKey (database: Database, key: NewApiKey, { author, most, at }: { author: Author, most: number, at: Date }): Promise<boolean> {
+export async function insertApiKey (database: Database, key: NewApiKey, { author, most, at }: { author: AuditAuthor, most: number, at: Date }): Promise<boolean> {
   const { keyId, companyId, userId, name, mode, services } = key
   return database.company(companyId, async (queries) => {
     // One at a time for a user, so that none is made beyond their number.
@@ -91,10 +91,10 @@ export async function insertApiKey (database: Database, key: NewApiKey, { author
 }
 
 /** Whose keys: of all users of a company, of one, of those who have one of the roles. */
-export type KeyHolders = { companyId: number, userId?: number, roles?: readonly Role[] }
+export type ApiKeyFilter = { companyId: number, userId?: number, roles?: readonly Role[] }
 
 /** A page of the keys that are not revoked, the newest first. Ids grow with time: the last of a page is its cursor. */
-export async function listApiKeys (database: Database, holders: KeyHolders, page: { limit: number, after?: string }): Promise<ApiKeyRow[]> {
+export async function listApiKeys (database: Database, holders: ApiKeyFilter, page: { limit: number, after?: string }): Promise<ApiKeyRow[]> {
   const { companyId } = holders
   return database.company(companyId, (queries) => queries.selectFrom('api_keys')
     .select(['key_id', 'company_id', 'user_id', 'name', 'mode', 'services', 'beginning', 'ending', 'created_at', 'expires_at', 'last_used_at'])
@@ -104,7 +104,7 @@ export async function listApiKeys (database: Database, holders: KeyHolders, page
 }
 
 /** Revokes a key of one of the holders. Answers false when there is no such key. */
-export async function revokeApiKey (database: Database, holders: KeyHolders, keyId: string, { author, at }: { author: Author, at: Date }): Promise<boolean> {
+export async function revokeApiKey (database: Database, holders: ApiKeyFilter, keyId: string, { author, at }: { author: AuditAuthor, at: Date }): Promise<boolean> {
   const { companyId } = holders
   return database.company(companyId, async (queries) => {
     const revoked = await queries.updateTable('api_keys').set({ revoked_at: at })
@@ -116,7 +116,7 @@ export async function revokeApiKey (database: Database, holders: KeyHolders, key
   })
 }
 
-function idsOf (queries: CompanyQueries, { companyId, userId, roles }: KeyHolders) {
+function idsOf (queries: CompanyQueries, { companyId, userId, roles }: ApiKeyFilter) {
   return queries.selectFrom('users').select('user_id').where('company_id', '=', companyId)
     .$if(roles !== undefined, (query) => query.where('role', 'in', roles ?? []))
     .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))

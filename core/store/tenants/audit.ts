@@ -4,13 +4,13 @@ import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 
 /** Who changes something, and from where. `companyId` is that of the user; `address` the client's, as it reached us. */
-export type Author = { userId: number, companyId: number, impersonatorId?: number, keyId?: string, address: string, requestId: string }
+export type AuditAuthor = { userId: number, companyId: number, impersonatorId?: number, keyId?: string, address: string, requestId: string }
 
 /** Who makes a change, and when; null: the operator at the command line. */
-export type Signature = { author: Author | null, at: Date }
+export type AuditStamp = { author: AuditAuthor | null, at: Date }
 
 /** A change: whose company it concerns, who made it, what was done to which thing. */
-export type Change = Signature & {
+export type Change = AuditStamp & {
   companyId: number
   /** The thing and what happened to it, such as `user.changed`. */
   action: string

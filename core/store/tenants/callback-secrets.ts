@@ -1,28 +1,28 @@
 import { sql, type Selectable, type Transaction } from 'kysely'
 import type { Envelope } from '../../access/keyring.ts'
-import { noteAudit, type Signature } from './audit.ts'
+import { noteAudit, type AuditStamp } from './audit.ts'
 import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 
 /** A secret as it is stored: sealed, and who made it (null: the service itself). */
-export type NewStoredSecret = { secretId: string, userId: number | null, impersonatorId: number | null, sealed: Envelope }
+export type NewCallbackSecretRow = { secretId: string, userId: number | null, impersonatorId: number | null, sealed: Envelope }
 
-export type StoredSecret = Selectable<Tables['callback_secrets']>
+export type CallbackSecretRow = Selectable<Tables['callback_secrets']>
 
 /** The secrets of a company that sign now, the newest first. */
-export async function readSecrets (database: Database, companyId: number, now: Date): Promise<StoredSecret[]> {
+export async function readCallbackSecrets (database: Database, companyId: number, now: Date): Promise<CallbackSecretRow[]> {
   return database.company(companyId, (queries) => queries.selectFrom('callback_secrets').selectAll().where('company_id', '=', companyId)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
     .orderBy('expires_at', (order) => order.desc().nullsFirst()).execute())
 }
 
 /** Stores a secret unless the company has a current one. */
-export async function addFirstSecret (database: Database, companyId: number, secret: NewStoredSecret, now: Date): Promise<void> {
+export async function addFirstCallbackSecret (database: Database, companyId: number, secret: NewCallbackSecretRow, now: Date): Promise<void> {
   await database.company(companyId, (queries) => queries.insertInto('callback_secrets').values(rowOf(companyId, secret, now)).onConflict((conflict) => conflict.doNothing()).execute())
 }
 
 /** Makes a secret the current one: the one before signs until `previousUntil`. Answers whether there was one before. */
-export async function rotateSecret (database: Database, companyId: number, secret: NewStoredSecret, { previousUntil, ...signature }: Signature & { previousUntil: Date }): Promise<boolean> {
+export async function rotateCallbackSecret (database: Database, companyId: number, secret: NewCallbackSecretRow, { previousUntil, ...signature }: AuditStamp & { previousUntil: Date }): Promise<boolean> {
   const { at: now } = signature
   return database.company(companyId, async (queries) => {
     await lock(queries, companyId)
@@ -40,6 +40,6 @@ async function lock (queries: Transaction<Tables>, companyId: number): Promise<v
   await sql`select pg_advisory_xact_lock(hashtextextended('callback secret', ${companyId}))`.execute(queries)
 }
 
-function rowOf (companyId: number, { secretId, userId, impersonatorId, sealed }: NewStoredSecret, now: Date) {
+function rowOf (companyId: number, { secretId, userId, impersonatorId, sealed }: NewCallbackSecretRow, now: Date) {
   return { secret_id: secretId, company_id: companyId, user_id: userId, impersonator_id: impersonatorId, sealed: JSON.stringify(sealed), created_at: now, expires_at: null }
 }

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { JsonObject } from '@dispatch/common'
 import { insertCompany, type NewCompany, type NewUser } from './accounts.ts'
-import { auditRow, noteAudit, type Signature } from './audit.ts'
+import { auditRow, noteAudit, type AuditStamp } from './audit.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { insertUser, unlessTaken } from './users.ts'
@@ -19,7 +19,7 @@ export async function findCompany ({ owner }: Database, companyId: number): Prom
 }
 
 /** Adds a company with its users, each of whom has another e-mail address. */
-export async function addCompany ({ owner }: Database, company: NewCompany, signature: Signature): Promise<CompanyRow> {
+export async function addCompany ({ owner }: Database, company: NewCompany, signature: AuditStamp): Promise<CompanyRow> {
   return owner.transaction().execute(async (queries) => {
     const companyId = await insertCompany(queries, company, signature.at)
     await note(queries, companyId, 'company.created', { name: company.name, credits: company.credits, users: company.users.map(({ email }) => email) }, signature)
@@ -28,7 +28,7 @@ export async function addCompany ({ owner }: Database, company: NewCompany, sign
 }
 
 /** Adds a user of the platform, which is made before under its own id where there is none. Answers their id; undefined when somebody of the platform has the e-mail address. */
-export async function addOperator ({ owner, alone }: Database, { companyId, name, user }: { companyId: number, name: string, user: NewUser }, signature: Signature): Promise<number | undefined> {
+export async function addOperator ({ owner, withAdvisoryLock: alone }: Database, { companyId, name, user }: { companyId: number, name: string, user: NewUser }, signature: AuditStamp): Promise<number | undefined> {
   // Several may do so at once on a new database.
   return unlessTaken(alone(() => owner.transaction().execute(async (queries) => {
     if (await queries.selectFrom('companies').select('company_id').where('company_id', '=', companyId).executeTakeFirst() === undefined) {
@@ -43,7 +43,7 @@ export async function addOperator ({ owner, alone }: Database, { companyId, name
 }
 
 /** Changes what the platform decides of a company; undefined when there is none. What is absent stays. */
-export async function updateCompany ({ owner }: Database, companyId: number, change: { name?: string, disabled?: boolean, addresses?: readonly string[] }, signature: Signature): Promise<CompanyRow | undefined> {
+export async function updateCompany ({ owner }: Database, companyId: number, change: { name?: string, disabled?: boolean, addresses?: readonly string[] }, signature: AuditStamp): Promise<CompanyRow | undefined> {
   const { name, disabled, addresses } = change
   return owner.transaction().execute(async (queries) => {
     const changed = await queries.updateTable('companies').set((company) => ({
@@ -67,7 +67,7 @@ export type Credited = { balance: number, held: number, replayed: boolean }
  * Gives a company credits, or takes some back; `short`: fewer are free than are to be taken, `reused`: the key is that of another
  * change. Undefined when there is no such company.
  */
-export async function addCredits (database: Database, companyId: number, change: CreditChange, signature: Signature): Promise<Credited | 'short' | 'reused' | undefined> {
+export async function addCredits (database: Database, companyId: number, change: CreditChange, signature: AuditStamp): Promise<Credited | 'short' | 'reused' | undefined> {
   const { amount, reason, idempotencyKey } = change
   const made = await move(database, companyId, change, signature)
   if (made !== undefined) return { ...made, replayed: false }
@@ -80,7 +80,7 @@ export async function addCredits (database: Database, companyId: number, change:
 }
 
 /** Changes credits in one statement, so that nobody waits for more than it. Undefined where the key was used, fewer are free than are to be taken, or there is no such company. */
-async function move ({ owner }: Database, companyId: number, { amount, reason, idempotencyKey }: CreditChange, signature: Signature): Promise<Omit<Credited, 'replayed'> | undefined> {
+async function move ({ owner }: Database, companyId: number, { amount, reason, idempotencyKey }: CreditChange, signature: AuditStamp): Promise<Omit<Credited, 'replayed'> | undefined> {
   const [kind, action] = amount < 0 ? ['correction', 'credits.corrected'] : ['grant', 'credits.granted']
   const audit = auditRow({ companyId, action, object: { kind: 'credits', id: String(companyId) }, facts: { amount, reason }, ...signature })
   const made = sql<{ balance: string, held: string }>`
@@ -109,7 +109,7 @@ function unlessKeyed (error: unknown): { rows: [] } {
 export type SettingsChange = { addresses?: readonly string[], notifyUrl?: string | null, lowCredit?: number | null }
 
 /** In one statement, so that no dispatch waits for more than it. */
-export async function updateSettings ({ owner }: Database, companyId: number, change: SettingsChange, signature: Signature): Promise<void> {
+export async function updateSettings ({ owner }: Database, companyId: number, change: SettingsChange, signature: AuditStamp): Promise<void> {
   const { addresses, notifyUrl, lowCredit } = change
   const audit = auditRow({ companyId, action: 'settings.changed', object: { kind: 'company', id: String(companyId) }, facts: { fields: Object.keys(change), ...(addresses === undefined ? {} : { addresses }) }, ...signature })
   await sql`
@@ -127,6 +127,6 @@ function withCredits (queries: Database['owner'] | OwnerQueries) {
     .selectAll('companies').select(['balance', 'held', 'low_credit'])
 }
 
-function note (queries: OwnerQueries, companyId: number, action: string, facts: JsonObject, signature: Signature): Promise<void> {
+function note (queries: OwnerQueries, companyId: number, action: string, facts: JsonObject, signature: AuditStamp): Promise<void> {
   return noteAudit(queries, { companyId, action, object: { kind: 'company', id: String(companyId) }, facts, ...signature })
 }

@@ -1,15 +1,15 @@
 import { DatabaseUnavailable } from '../db/unavailable.ts'
 
 /** Keeps each company to its share of what all have together. */
-export type Shares = {
+export type CompanySemaphore = {
   /** Does the work when the company has a place for it. Throws {@link DatabaseUnavailable} (`busy`) when none comes free in time. */
-  within: <T>(companyId: number, work: () => Promise<T>) => Promise<T>
+  run: <T>(companyId: number, work: () => Promise<T>) => Promise<T>
 }
 
 type Line = { taken: number, waiting: Set<() => void> }
 
 /** `each`: places of a company; `patience`: milliseconds that work waits for one. */
-export function createShares ({ each, patience }: { each: number, patience: number }): Shares {
+export function createCompanySemaphore ({ each, patience }: { each: number, patience: number }): CompanySemaphore {
   const lines = new Map<number, Line>()
 
   async function enter (line: Line): Promise<void> {
@@ -37,7 +37,7 @@ export function createShares ({ each, patience }: { each: number, patience: numb
   }
 
   return {
-    async within (companyId, work) {
+    async run (companyId, work) {
       const line = lines.get(companyId) ?? { taken: 0, waiting: new Set() }
       lines.set(companyId, line)
       await enter(line)

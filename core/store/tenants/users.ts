@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import type { Role } from '../../access/account.ts'
 import type { JsonObject } from '@dispatch/common'
 import type { NewUser } from './accounts.ts'
-import { noteAudit, type Signature } from './audit.ts'
+import { noteAudit, type AuditStamp } from './audit.ts'
 import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 
@@ -14,7 +14,7 @@ export type UserRow = Pick<Selectable<Tables['users']>, typeof readable[number]>
 export type UserChange = { email?: string, passwordHash?: string, role?: Role, services?: readonly string[], disabled?: boolean }
 
 /** A user by whose they are. */
-export type UserOf = { companyId: number, userId: number }
+export type UserRef = { companyId: number, userId: number }
 
 /** A page of a company's users who have one of the roles; the id of the last of a page is its cursor. */
 export async function listUsers (database: Database, companyId: number, { roles, limit, after = '0' }: { roles: readonly Role[], limit: number, after?: string }): Promise<UserRow[]> {
@@ -22,17 +22,17 @@ export async function listUsers (database: Database, companyId: number, { roles,
     .where('role', 'in', roles).where('user_id', '>', Number(after)).orderBy('user_id').limit(limit).execute())
 }
 
-export async function findUser (database: Database, { companyId, userId }: UserOf): Promise<UserRow | undefined> {
+export async function findUser (database: Database, { companyId, userId }: UserRef): Promise<UserRow | undefined> {
   return database.company(companyId, (queries) => queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirst())
 }
 
 /** Adds a user; undefined when somebody of the company has the e-mail address. */
-export async function addUser (database: Database, companyId: number, user: NewUser, signature: Signature): Promise<UserRow | undefined> {
+export async function addUser (database: Database, companyId: number, user: NewUser, signature: AuditStamp): Promise<UserRow | undefined> {
   return unlessTaken(database.company(companyId, (queries) => insertUser(queries, companyId, user, signature)))
 }
 
 /** Adds a user inside a transaction, and notes it. */
-export async function insertUser (queries: CompanyQueries | OwnerQueries, companyId: number, { passwordHash, ...user }: NewUser, signature: Signature): Promise<UserRow> {
+export async function insertUser (queries: CompanyQueries | OwnerQueries, companyId: number, { passwordHash, ...user }: NewUser, signature: AuditStamp): Promise<UserRow> {
   const row = await queries.insertInto('users').values({ ...user, company_id: companyId, services: [...user.services], password_hash: passwordHash, password_set_at: signature.at, created_at: signature.at })
     .returning(readable).executeTakeFirstOrThrow()
   await note(queries, row, 'user.created', user, signature)
@@ -43,7 +43,7 @@ export async function insertUser (queries: CompanyQueries | OwnerQueries, compan
 export type Decide = (user: UserRow, others: readonly Role[]) => UserChange
 
 /** Changes a user by what `decide` makes of them, while nobody else of the company is changed. Undefined when there is none, `taken` when somebody else of the company has the e-mail address. */
-export async function updateUser (database: Database, { companyId, userId }: UserOf, decide: Decide, signature: Signature): Promise<UserRow | 'taken' | undefined> {
+export async function updateUser (database: Database, { companyId, userId }: UserRef, decide: Decide, signature: AuditStamp): Promise<UserRow | 'taken' | undefined> {
   const changed = await unlessTaken(database.company(companyId, async (queries) => {
     await queries.selectFrom('companies').select('company_id').where('company_id', '=', companyId).forNoKeyUpdate().execute()
     const users = await queries.selectFrom('users').select(readable).where('company_id', '=', companyId)
@@ -59,7 +59,7 @@ export async function updateUser (database: Database, { companyId, userId }: Use
 }
 
 /** Gives a user another password: whatever was issued under the one before is void. */
-export async function updatePassword (database: Database, { companyId, userId }: UserOf, passwordHash: string, signature: Signature): Promise<void> {
+export async function updatePassword (database: Database, { companyId, userId }: UserRef, passwordHash: string, signature: AuditStamp): Promise<void> {
   await database.company(companyId, async (queries) => {
     const user = await queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirstOrThrow()
     await note(queries, await update(queries, user, { passwordHash }, signature.at), 'password.changed', {}, signature)
@@ -82,7 +82,7 @@ function factsOf ({ passwordHash, ...change }: UserChange): JsonObject {
   return { fields: [...Object.keys(change), ...(passwordHash === undefined ? [] : ['password'])], ...change }
 }
 
-function note (queries: CompanyQueries, { company_id: companyId, user_id: userId }: UserRow, action: string, facts: JsonObject, signature: Signature): Promise<void> {
+function note (queries: CompanyQueries, { company_id: companyId, user_id: userId }: UserRow, action: string, facts: JsonObject, signature: AuditStamp): Promise<void> {
   return noteAudit(queries, { companyId, action, object: { kind: 'user', id: String(userId) }, facts, ...signature })
 }
 

@@ -4,7 +4,7 @@ import { callbackRow } from './callbacks.ts'
 import type { Database } from '../db/database.ts'
 
 /** Companies whose free credits have fallen below their threshold, and who were not told yet. */
-export async function listWarnings ({ owner }: Database, limit: number): Promise<number[]> {
+export async function listDueCreditWarnings ({ owner }: Database, limit: number): Promise<number[]> {
   const rows = await owner.selectFrom('credits').select('company_id').where('warning', '=', 'due').orderBy('company_id').limit(limit).execute()
   return rows.map((row) => row.company_id)
 }
@@ -13,7 +13,7 @@ export async function listWarnings ({ owner }: Database, limit: number): Promise
  * Records the callback by which a company is told that its credits are low, where it is still to be told and wants to be: in the statement that
  * notes that it was, so that no dispatch waits for more than it. Answers its id. `now` and `newId` are those of the callback.
  */
-export async function tellWarning ({ owner, now: due }: Database, companyId: number, { now, newId }: { now: Date, newId: () => string }): Promise<string | undefined> {
+export async function recordCreditWarning ({ owner, now: due }: Database, companyId: number, { now, newId }: { now: Date, newId: () => string }): Promise<string | undefined> {
   const company = await owner.selectFrom('companies').innerJoin('credits', 'credits.company_id', 'companies.company_id')
     .select(['notify_url', 'balance', 'held', 'low_credit', 'warnings']).where('companies.company_id', '=', companyId).where('warning', '=', 'due').executeTakeFirst()
   if (company === undefined) return undefined

@@ -8,7 +8,7 @@ import type { Database, OwnerQueries } from '../db/database.ts'
 import type { InboundState, Tables } from '../db/schema.ts'
 
 /** An event of a vendor as it came in. */
-export type Arrival = {
+export type InboundEvent = {
   inboundId: string
   service: EventService
   providerCode: string
@@ -27,7 +27,7 @@ export type Arrival = {
 export type InboundRow = Selectable<Tables['inbound']>
 
 /** Adds jobs for events to the queue, inside the transaction that records them. */
-export type Enqueue = (queries: OwnerQueries, inboundIds: readonly string[]) => Promise<void>
+export type EnqueueInbound = (queries: OwnerQueries, inboundIds: readonly string[]) => Promise<void>
 
 /** The most unverified events that are kept. */
 const mostParked = 1_000
@@ -37,7 +37,7 @@ const mostParked = 1_000
  * own id, or a verified one with the same body) is left out, and so are parked ones beyond the limit. Resolves to the ids
  * of the recorded ones.
  */
-export async function recordArrivals ({ owner }: Database, arrivals: readonly Arrival[], enqueue: Enqueue): Promise<string[]> {
+export async function recordInbound ({ owner }: Database, arrivals: readonly InboundEvent[], enqueue: EnqueueInbound): Promise<string[]> {
   const rows = JSON.stringify(arrivals.map(rowOf))
   return owner.transaction().execute(async (queries) => {
     const { rows: recorded } = await sql<{ inbound_id: string }>`
@@ -53,7 +53,7 @@ export async function recordArrivals ({ owner }: Database, arrivals: readonly Ar
   })
 }
 
-function rowOf ({ inboundId, service, providerCode, account, scope, sandbox, parked, body, receivedAt }: Arrival, rank: number): Record<string, unknown> {
+function rowOf ({ inboundId, service, providerCode, account, scope, sandbox, parked, body, receivedAt }: InboundEvent, rank: number): Record<string, unknown> {
   return {
     inbound_id: inboundId,
     service,
@@ -80,7 +80,7 @@ export async function findOpenInbound ({ owner }: Database, inboundId: string): 
 }
 
 /** Takes a parked event for verified. Answers false, and forgets it, when a verified one with the same body is there. */
-export async function admitParked ({ owner }: Database, { inbound_id: inboundId, body, service, provider_code: providerCode, account }: InboundRow, { scope, sandbox }: Pick<Arrival, 'scope' | 'sandbox'>): Promise<boolean> {
+export async function admitParked ({ owner }: Database, { inbound_id: inboundId, body, service, provider_code: providerCode, account }: InboundRow, { scope, sandbox }: Pick<InboundEvent, 'scope' | 'sandbox'>): Promise<boolean> {
   const digest = digestOf(body)
   return owner.transaction().execute(async (queries) => {
     // Two of them may be admitted at once: the lock makes the second one see the first.
@@ -104,7 +104,7 @@ export async function closeInbound ({ owner, now }: Database, inboundId: string,
 }
 
 /** Records that an event is to be tried again, and why, together with the job that does. */
-export async function holdInbound ({ owner }: Database, inboundId: string, note: string, enqueue: Enqueue): Promise<void> {
+export async function holdInbound ({ owner }: Database, inboundId: string, note: string, enqueue: EnqueueInbound): Promise<void> {
   await owner.transaction().execute(async (queries) => {
     await queries.updateTable('inbound').set({ state: 'held', note }).where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held']).execute()
     await enqueue(queries, [inboundId])
@@ -118,10 +118,10 @@ export async function listStranded ({ owner }: Database, before: Date): Promise<
 }
 
 /** The configuration that an address names, whose secrets are sealed for its owner. */
-export type Account = Owner & { account: string, providerCode: string, settings: StoredSettings, sandbox: boolean }
+export type WebhookAccount = Owner & { account: string, providerCode: string, settings: StoredSettings, sandbox: boolean }
 
 /** The configuration of a provider under its opaque name, or undefined. */
-export async function findAccount ({ owner }: Database, account: string): Promise<Account | undefined> {
+export async function findWebhookAccount ({ owner }: Database, account: string): Promise<WebhookAccount | undefined> {
   const row = await owner.selectFrom('configurations').selectAll().where('account', '=', account).executeTakeFirst()
   return row && { account, companyId: row.company_id, userId: row.user_id, providerCode: row.provider_code, settings: { plain: row.settings, secrets: row.secrets }, sandbox: row.sandbox }
 }

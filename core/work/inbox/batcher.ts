@@ -1,5 +1,5 @@
 /** Writes many things at once, as those who have them come together. */
-export type Gathering<Item> = {
+export type Batcher<Item> = {
   /** Resolves when the item has been written with others; rejects when they could not be. */
   put: (item: Item) => Promise<void>
   /** How many items wait, those being written included. */
@@ -9,12 +9,12 @@ export type Gathering<Item> = {
 }
 
 /** The bounds of one group: how many items, and how many bytes they may have together before no more are added. */
-export type GroupLimits = { items: number, bytes: number }
+export type BatchLimits = { items: number, bytes: number }
 
-type Options<Item> = { write: (items: readonly Item[]) => Promise<unknown>, bytesOf: (item: Item) => number, limits: GroupLimits }
+type Options<Item> = { write: (items: readonly Item[]) => Promise<unknown>, bytesOf: (item: Item) => number, limits: BatchLimits }
 
 /** While one group is written the next one gathers: many items cost few commits. */
-export function createGathering<Item> ({ write, bytesOf, limits }: Options<Item>): Gathering<Item> {
+export function createBatcher<Item> ({ write, bytesOf, limits }: Options<Item>): Batcher<Item> {
   let pending: { item: Item, done: PromiseWithResolvers<undefined> }[] = []
   let writing: Promise<void> | undefined
   let underWay = 0

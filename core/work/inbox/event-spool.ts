@@ -1,25 +1,25 @@
 import type { Log } from '../../host/call/log.ts'
-import type { Arrival } from '../../store/vendor/inbound.ts'
+import type { InboundEvent } from '../../store/vendor/inbound.ts'
 import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
-import { openWholeFiles } from '../../store/db/atomic-files.ts'
-import { createGathering, type GroupLimits } from './batcher.ts'
+import { openAtomicFiles } from '../../store/db/atomic-files.ts'
+import { createBatcher, type BatchLimits } from './batcher.ts'
 
 /** Events on the local disk, for as long as the database cannot take them. */
 export type EventSpool = {
   /** Resolves when the event is on the disk to stay. */
-  put: (arrival: Arrival) => Promise<void>
+  put: (arrival: InboundEvent) => Promise<void>
   /** Hands over everything in the order in which it came, group by group, and deletes what was taken. Rejects where `take` finds no database. */
-  drain: (take: (arrivals: readonly Arrival[]) => Promise<unknown>) => Promise<void>
+  drain: (take: (arrivals: readonly InboundEvent[]) => Promise<unknown>) => Promise<void>
 }
 
 const mebibyte = 1024 * 1024
 
 /** The events of one file, and of one transaction. */
-export const groupLimits: GroupLimits = { items: 500, bytes: 8 * mebibyte }
+export const eventBatchLimits: BatchLimits = { items: 500, bytes: 8 * mebibyte }
 
 /** A spool in a folder, which may be shared by processes: an event that two of them drain is the same event. */
 export async function openEventSpool ({ folder, now, newId, log }: { folder: string, now: () => Date, newId: () => string, log: Log }): Promise<EventSpool> {
-  const files = await openWholeFiles({ folder, ending: '.jsonl', log })
+  const files = await openAtomicFiles({ folder, ending: '.jsonl', log })
   let last = 0
 
   /** Names sort as they were given, in one process exactly and between processes by the clock. */
@@ -28,8 +28,8 @@ export async function openEventSpool ({ folder, now, newId, log }: { folder: str
     return `${String(last).padStart(17, '0')}-${newId()}.jsonl`
   }
 
-  const gathering = createGathering<Arrival>({
-    limits: groupLimits,
+  const gathering = createBatcher<InboundEvent>({
+    limits: eventBatchLimits,
     bytesOf: ({ body }) => body.byteLength,
     write: (arrivals) => files.write(nextName(), arrivals.map((arrival) => `${toLine(arrival)}\n`).join(''))
   })
@@ -49,16 +49,16 @@ export async function openEventSpool ({ folder, now, newId, log }: { folder: str
   }
 }
 
-function readLines (text: string): Arrival[] {
+function readLines (text: string): InboundEvent[] {
   return text.split('\n').filter((line) => line !== '').map(fromLine)
 }
 
-function toLine ({ body, receivedAt, ...rest }: Arrival): string {
+function toLine ({ body, receivedAt, ...rest }: InboundEvent): string {
   return JSON.stringify({ ...rest, receivedAt: receivedAt.toISOString(), body: Buffer.from(body).toString('base64') })
 }
 
-function fromLine (line: string): Arrival {
+function fromLine (line: string): InboundEvent {
   // Only this file writes these lines, each of them whole.
-  const { body, receivedAt, ...rest } = JSON.parse(line) as Omit<Arrival, 'body' | 'receivedAt'> & { body: string, receivedAt: string }
+  const { body, receivedAt, ...rest } = JSON.parse(line) as Omit<InboundEvent, 'body' | 'receivedAt'> & { body: string, receivedAt: string }
   return { ...rest, receivedAt: new Date(receivedAt), body: Buffer.from(body, 'base64') }
 }

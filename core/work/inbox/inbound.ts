@@ -2,23 +2,23 @@ import type { Keyring } from '../../access/keyring.ts'
 import type { JsonObject } from '@dispatch/common'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
 import type { Host } from '../../host/host.ts'
-import type { Installed } from '../../host/load/load.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
 import type { Log } from '../../host/call/log.ts'
 import { readEvent, statusOf } from '../../host/webhook/read.ts'
 import type { EventReading, WebhookManifest } from '../../host/webhook/webhook.ts'
 import type { Database } from '../../store/db/database.ts'
-import { applyInbound, matchSteps, type FollowedStep, type Moved } from '../../store/vendor/deliveries.ts'
+import { applyInbound, matchSteps, type TrackedStep, type OnStatusChange } from '../../store/vendor/deliveries.ts'
 import { admitParked, closeInbound, findOpenInbound, forgetParked, holdInbound, type InboundRow } from '../../store/vendor/inbound.ts'
-import type { Ask } from '../status/status-query.ts'
+import type { StatusQuery } from '../status/status-query.ts'
 import { unpark } from './webhook-receiver.ts'
 import type { Queue } from '../queue/queue.ts'
 import { enqueueInbound } from './inbox.ts'
-import type { Verifying } from './webhook-verifier.ts'
+import type { WebhookVerifier } from './webhook-verifier.ts'
 
 /** What comes of a try to handle an event: nothing more to do, or why it must be tried again, and not before when. */
 type Progress = { done: true } | { done: false, why: string, until?: Date }
 
-type Options = { database: Database, host: Host, queue: Queue, verifying: Verifying, keyring: Keyring, ask: Ask, moved: Moved, log: Log, now: () => Date }
+type Options = { database: Database, host: Host, queue: Queue, verifying: WebhookVerifier, keyring: Keyring, ask: StatusQuery, moved: OnStatusChange, log: Log, now: () => Date }
 
 /** Milliseconds that an event is held for what it needs: the dispatch that it is about, the vendor's keys or word. */
 const heldFor = 24 * 3600 * 1000
@@ -63,9 +63,9 @@ async function handle (options: Options, event: InboundRow): Promise<Progress> {
 }
 
 /** Verifies an event that could not be verified when it came. */
-async function admit ({ database, verifying, keyring, log }: Options, event: InboundRow, provider: Installed, parked: NonNullable<InboundRow['parked']>) {
+async function admit ({ database, verifying, keyring, log }: Options, event: InboundRow, provider: InstalledProvider, parked: NonNullable<InboundRow['parked']>) {
   const { inbound_id: inboundId, service, account, body, received_at: receivedAt } = event
-  const verification = await verifying.later(unpark(keyring, { provider, service, account, parked, body, receivedAt }))
+  const verification = await verifying.verifyWithFreshKeys(unpark(keyring, { provider, service, account, parked, body, receivedAt }))
   if (verification.outcome === 'waits') return { done: false as const, why: 'The keys of the vendor could not be read yet.', until: verification.until }
   if (verification.outcome === 'verified') return await admitParked(database, event, verification) ? verification : done
   log.warn({ service, provider: provider.code, reason: verification.reason }, 'webhook refused')
@@ -73,7 +73,7 @@ async function admit ({ database, verifying, keyring, log }: Options, event: Inb
   return done
 }
 
-async function apply (options: Options, event: InboundRow, provider: Installed, webhook: WebhookManifest): Promise<Progress> {
+async function apply (options: Options, event: InboundRow, provider: InstalledProvider, webhook: WebhookManifest): Promise<Progress> {
   const { database, log } = options
   const { inbound_id: inboundId, service, provider_code: providerCode } = event
   const read = await readEvent(provider, service, event.body)
@@ -101,7 +101,7 @@ async function apply (options: Options, event: InboundRow, provider: Installed, 
 type Told = { ok: true, status: DeliveryStatus | null, facts: JsonObject } | { ok: false, why: string }
 
 /** The status that an event means: by its own word, or where the provider says so by the vendor's answer to a question. */
-async function tell ({ ask }: Options, { provider, webhook, step, type }: { provider: Installed, webhook: WebhookManifest, step: FollowedStep<EventService>, type: EventReading['type'] }): Promise<Told> {
+async function tell ({ ask }: Options, { provider, webhook, step, type }: { provider: InstalledProvider, webhook: WebhookManifest, step: TrackedStep<EventService>, type: EventReading['type'] }): Promise<Told> {
   if (webhook.confirm !== true) return { ok: true, status: statusOf(webhook.events, type), facts: {} }
   const answer = await ask(provider, step)
   return answer.ok ? { ok: true, status: answer.status, facts: { confirmed: answer.reported.status } } : { ok: false, why: `The vendor did not confirm it: ${answer.why}` }

@@ -1,15 +1,15 @@
 import type { Log } from '../../host/call/log.ts'
 import { withTimeLimit } from '../../host/call/time-limit.ts'
 import type { Database } from '../../store/db/database.ts'
-import { recordArrivals, type Arrival, type Enqueue } from '../../store/vendor/inbound.ts'
-import { createGathering } from './batcher.ts'
+import { recordInbound, type InboundEvent, type EnqueueInbound } from '../../store/vendor/inbound.ts'
+import { createBatcher } from './batcher.ts'
 import type { Queue } from '../queue/queue.ts'
-import { groupLimits, type EventSpool } from './event-spool.ts'
+import { eventBatchLimits, type EventSpool } from './event-spool.ts'
 
 /** Keeps events: in the database, or on the disk for as long as the database does not take them. */
-export type Storing = {
+export type Inbox = {
   /** Resolves when the event is kept; answers false when it is an unverified one too many. */
-  put: (arrival: Arrival) => Promise<boolean>
+  put: (arrival: InboundEvent) => Promise<boolean>
   /** Brings what lies on the disk into the database; rejects while that is away. */
   drain: () => Promise<void>
   /** Resolves when nothing is being written. */
@@ -24,19 +24,19 @@ const mostParked = 1_000
 const storingLimit = 400
 
 /** Adds the job that handles each recorded event. */
-export function enqueueInbound (queue: Queue, after?: number): Enqueue {
+export function enqueueInbound (queue: Queue, after?: number): EnqueueInbound {
   return (queries, inboundIds) => queue.send('webhook', inboundIds.map((inboundId) => ({ data: { inboundId }, key: inboundId, ...(after === undefined ? {} : { after }) })), queries)
 }
 
-export function createStoring ({ database, queue, spool, log }: { database: Database, queue: Queue, spool: EventSpool, log: Log }): Storing {
-  const gathering = createGathering<Arrival>({ write: record, bytesOf: ({ body }) => body.byteLength, limits: groupLimits })
+export function createInbox ({ database, queue, spool, log }: { database: Database, queue: Queue, spool: EventSpool, log: Log }): Inbox {
+  const gathering = createBatcher<InboundEvent>({ write: record, bytesOf: ({ body }) => body.byteLength, limits: eventBatchLimits })
   /** Whether the database has just failed: it is asked again by the next drain, not by every event. */
   let away = false
   let parked = 0
   let draining: Promise<void> | undefined
 
-  async function record (arrivals: readonly Arrival[]): Promise<void> {
-    const recorded = new Set(await recordArrivals(database, arrivals, enqueueInbound(queue)))
+  async function record (arrivals: readonly InboundEvent[]): Promise<void> {
+    const recorded = new Set(await recordInbound(database, arrivals, enqueueInbound(queue)))
     const dropped = arrivals.filter(({ inboundId, parked: waits }) => waits !== null && !recorded.has(inboundId)).length
     if (dropped > 0) log.warn({ dropped }, 'unverified events were dropped: too many are waiting')
   }
@@ -46,7 +46,7 @@ export function createStoring ({ database, queue, spool, log }: { database: Data
     away = true
   }
 
-  async function toDatabase (arrival: Arrival): Promise<boolean> {
+  async function toDatabase (arrival: InboundEvent): Promise<boolean> {
     if (away || gathering.waiting() >= mostWaiting) return false
     try {
       await withTimeLimit(storingLimit, gathering.put(arrival))

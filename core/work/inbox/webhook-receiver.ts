@@ -2,33 +2,33 @@ import type { Envelope, Keyring } from '../../access/keyring.ts'
 import { isEventService, type EventService } from '../../contract/delivery.ts'
 import type { JsonObject } from '@dispatch/common'
 import type { Host } from '../../host/host.ts'
-import type { Installed } from '../../host/load/load.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
 import type { Log } from '../../host/call/log.ts'
-import { signatureHeaders, type Delivery } from '../../host/webhook/signature.ts'
+import { signatureHeaders, type WebhookRequest } from '../../host/webhook/signature.ts'
 import { verifiersOf, type WebhookManifest } from '../../host/webhook/webhook.ts'
-import type { Arrival } from '../../store/vendor/inbound.ts'
-import type { Storing } from './inbox.ts'
-import type { Incoming, Verification, Verifying } from './webhook-verifier.ts'
+import type { InboundEvent } from '../../store/vendor/inbound.ts'
+import type { Inbox } from './inbox.ts'
+import type { IncomingWebhook, Verification, WebhookVerifier } from './webhook-verifier.ts'
 
 /** What came to the address of a webhook, nothing of it checked. `delivery` undefined: it could not be read. */
-export type Posted = { service: string, provider: string, account: string | null, delivery: Delivery | undefined }
+export type PostedWebhook = { service: string, provider: string, account: string | null, delivery: WebhookRequest | undefined }
 
-export type Intake = {
+export type WebhookReceiver = {
   /** Verifies an event and keeps it; resolves within a second, whatever it is, to what the vendor wants to be answered. */
-  take: (posted: Posted) => Promise<string | JsonObject>
+  receive: (posted: PostedWebhook) => Promise<string | JsonObject>
   /** How many events were refused since the process began, by `service provider reason`. */
   refusals: () => Readonly<Record<string, number>>
 }
 
 const nothing: JsonObject = {}
 
-type Options = { host: Host, verifying: Verifying, storing: Storing, keyring: Keyring, log: Log, now: () => Date, newId: () => string }
+type Options = { host: Host, verifying: WebhookVerifier, storing: Inbox, keyring: Keyring, log: Log, now: () => Date, newId: () => string }
 
 /** The one door for events of vendors. */
-export function createIntake ({ host, verifying, storing, keyring, log, now, newId }: Options): Intake {
+export function createWebhookReceiver ({ host, verifying, storing, keyring, log, now, newId }: Options): WebhookReceiver {
   const refused = new Map<string, number>()
 
-  function refuse ({ service, provider }: Posted, reason: string): void {
+  function refuse ({ service, provider }: PostedWebhook, reason: string): void {
     // Strangers choose these words: only those that mean something here are counted apart.
     const names = { service: isEventService(service) ? service : 'unknown', provider: host.find(provider)?.code ?? 'unknown', reason }
     const key = Object.values(names).join(' ')
@@ -37,16 +37,16 @@ export function createIntake ({ host, verifying, storing, keyring, log, now, new
     log.warn({ ...names, times }, 'webhook refused')
   }
 
-  async function verify (incoming: Incoming): Promise<Verification> {
+  async function verify (incoming: IncomingWebhook): Promise<Verification> {
     try {
-      return await verifying.now(incoming)
+      return await verifying.verify(incoming)
     } catch (error) {
       log.warn({ err: error, provider: incoming.provider.code }, 'an event could not be verified yet')
       return { outcome: 'waits', until: incoming.receivedAt }
     }
   }
 
-  async function keep (posted: Posted, incoming: Incoming, webhook: WebhookManifest): Promise<void> {
+  async function keep (posted: PostedWebhook, incoming: IncomingWebhook, webhook: WebhookManifest): Promise<void> {
     const verification = await verify(incoming)
     if (verification.outcome === 'refused') {
       refuse(posted, verification.reason)
@@ -58,7 +58,7 @@ export function createIntake ({ host, verifying, storing, keyring, log, now, new
   }
 
   return {
-    async take (posted) {
+    async receive (posted) {
       const { service, delivery } = posted
       const provider = host.find(posted.provider)
       const webhook = isEventService(service) ? provider?.manifest.webhooks?.[service] : undefined
@@ -74,7 +74,7 @@ export function createIntake ({ host, verifying, storing, keyring, log, now, new
   }
 }
 
-function arrivalOf ({ service, provider, account, delivery, receivedAt }: Incoming, inboundId: string, parked: Envelope | null, verification: Verification): Arrival {
+function arrivalOf ({ service, provider, account, delivery, receivedAt }: IncomingWebhook, inboundId: string, parked: Envelope | null, verification: Verification): InboundEvent {
   const { scope, sandbox } = verification.outcome === 'verified' ? verification : { scope: null, sandbox: null }
   return { inboundId, service, providerCode: provider.code, account: isUuid(account) ? account : null, scope, sandbox, parked, body: delivery.body, receivedAt }
 }
@@ -86,12 +86,12 @@ function isUuid (text: string | null): boolean {
 const context = 'webhook headers'
 
 /** What an event is verified by later; a Basic header among it is a secret. */
-function seal (keyring: Keyring, webhook: WebhookManifest, delivery: Delivery): Envelope {
+function seal (keyring: Keyring, webhook: WebhookManifest, delivery: WebhookRequest): Envelope {
   return keyring.seal(JSON.stringify(signatureHeaders(verifiersOf(webhook), delivery)), context)
 }
 
 /** The event that was parked, as it came in. */
-export function unpark (keyring: Keyring, { provider, service, account, parked, body, receivedAt }: { provider: Installed, service: EventService, account: string | null, parked: Envelope, body: Uint8Array, receivedAt: Date }): Incoming {
+export function unpark (keyring: Keyring, { provider, service, account, parked, body, receivedAt }: { provider: InstalledProvider, service: EventService, account: string | null, parked: Envelope, body: Uint8Array, receivedAt: Date }): IncomingWebhook {
   const headers = JSON.parse(keyring.open(parked, context).toString()) as Record<string, string>
   return { provider, service, account, delivery: { headers, body }, receivedAt }
 }

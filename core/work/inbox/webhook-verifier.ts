@@ -2,10 +2,10 @@ import type { Keyring } from '../../access/keyring.ts'
 import { vaultOf } from '../../configuration/vault.ts'
 import type { EventService } from '../../contract/delivery.ts'
 import type { JsonObject } from '@dispatch/common'
-import type { Installed } from '../../host/load/load.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
 import { openSettings } from '../../host/settings/settings.ts'
-import type { Delivery, SignatureFault } from '../../host/webhook/signature.ts'
-import { judgeDelivery, type Judged } from '../../host/webhook/verify.ts'
+import type { WebhookRequest, SignatureFault } from '../../host/webhook/signature.ts'
+import { verifyWebhook, type WebhookVerification } from '../../host/webhook/verify.ts'
 import { withTimeLimit } from '../../host/call/time-limit.ts'
 import type { KeySource, KeySources } from '../../host/webhook/keys.ts'
 import { verifiersOf, type KeySet, type Verifier } from '../../host/webhook/webhook.ts'
@@ -13,10 +13,10 @@ import type { Owner } from '../../store/configuration/configurations.ts'
 import type { Database } from '../../store/db/database.ts'
 import { createFreshCache } from '../../store/db/fresh-cache.ts'
 import type { Freshness } from '../../store/db/freshness.ts'
-import { findAccount, type Account } from '../../store/vendor/inbound.ts'
+import { findWebhookAccount, type WebhookAccount } from '../../store/vendor/inbound.ts'
 
 /** An event as it came to the address of a provider; `account` is what the address named, if anything. */
-export type Incoming = { provider: Installed, service: EventService, account: string | null, delivery: Delivery, receivedAt: Date }
+export type IncomingWebhook = { provider: InstalledProvider, service: EventService, account: string | null, delivery: WebhookRequest, receivedAt: Date }
 
 /**
  * Whether an event is the vendor's. `scope`: whose dispatches it may concern; null: every company's. `sandbox`: those of the
@@ -27,11 +27,11 @@ export type Verification =
   | { outcome: 'refused', reason: SignatureFault | 'unknown_account' | 'unknown_key' }
   | { outcome: 'waits', until: Date }
 
-export type Verifying = {
+export type WebhookVerifier = {
   /** Asks nobody but the database. Rejects when that is away. */
-  now: (incoming: Incoming) => Promise<Verification>
+  verify: (incoming: IncomingWebhook) => Promise<Verification>
   /** Reads the vendor's keys first, where they are needed and it is time. */
-  later: (incoming: Incoming) => Promise<Verification>
+  verifyWithFreshKeys: (incoming: IncomingWebhook) => Promise<Verification>
 }
 
 /** Credentials of the server's configuration, `user:password`, by the provider's code in capitals, `_` for `-`. */
@@ -46,32 +46,32 @@ type Options = { database: Database, freshness: Freshness, keyring: Keyring, key
 const readingLimit = 250
 
 /** Verifies events by the kinds that providers declare, before anything of a provider runs. */
-export function createVerifying ({ database, freshness, keyring, keys, endpointAuth, endpointKeys }: Options): Verifying {
-  const accounts = createFreshCache<string, Account | undefined>(freshness, (_, account) => account?.companyId ?? 0)
+export function createWebhookVerifier ({ database, freshness, keyring, keys, endpointAuth, endpointKeys }: Options): WebhookVerifier {
+  const accounts = createFreshCache<string, WebhookAccount | undefined>(freshness, (_, account) => account?.companyId ?? 0)
 
-  function verifiersFor ({ provider, service }: Incoming): readonly Verifier[] {
+  function verifiersFor ({ provider, service }: IncomingWebhook): readonly Verifier[] {
     const webhook = provider.manifest.webhooks?.[service]
     if (webhook === undefined) throw new TypeError(`The provider "${provider.code}" has no webhook for "${service}".`)
     return verifiersOf(webhook).map((verify) => verify.kind === 'jws' ? { ...verify, jwks: endpointKeys?.(provider.code) ?? verify.jwks } : verify)
   }
 
   /** The configuration that an address names; undefined when there is none, or it is another provider's. */
-  async function accountOf ({ provider, account }: Incoming): Promise<Account | undefined> {
+  async function accountOf ({ provider, account }: IncomingWebhook): Promise<WebhookAccount | undefined> {
     if (account === null || !uuid.test(account)) return undefined
-    const found = await withTimeLimit(readingLimit, freshness.check().then(() => accounts.get(account, () => findAccount(database, account))))
+    const found = await withTimeLimit(readingLimit, freshness.check().then(() => accounts.get(account, () => findWebhookAccount(database, account))))
     return found?.providerCode === provider.code ? found : undefined
   }
 
-  function settingsOf (account: Account): JsonObject {
+  function settingsOf (account: WebhookAccount): JsonObject {
     return openSettings(account.settings, vaultOf(keyring, account, account.providerCode))
   }
 
-  async function judge ({ provider, delivery, receivedAt }: Incoming, verifiers: readonly Verifier[], account: Account | undefined): Promise<Judged> {
+  async function judge ({ provider, delivery, receivedAt }: IncomingWebhook, verifiers: readonly Verifier[], account: WebhookAccount | undefined): Promise<WebhookVerification> {
     const own = account === undefined ? {} : { settings: () => settingsOf(account) }
-    return judgeDelivery(verifiers, delivery, { ...own, endpoint: endpointAuth[variableOf(provider.code)], keys }, receivedAt)
+    return verifyWebhook(verifiers, delivery, { ...own, endpoint: endpointAuth[variableOf(provider.code)], keys }, receivedAt)
   }
 
-  async function now (incoming: Incoming): Promise<Verification> {
+  async function now (incoming: IncomingWebhook): Promise<Verification> {
     const account = await accountOf(incoming)
     if (incoming.account !== null && account === undefined) return { outcome: 'refused', reason: 'unknown_account' }
     const verifiers = verifiersFor(incoming).filter((verify) => isOf(incoming.provider, verify, account))
@@ -97,8 +97,8 @@ export function createVerifying ({ database, freshness, keyring, keys, endpointA
   }
 
   return {
-    now,
-    async later (incoming) {
+    verify: now,
+    async verifyWithFreshKeys (incoming) {
       const first = await now(incoming)
       if (first.outcome !== 'waits') return first
       await Promise.all(sourcesOf(verifiersFor(incoming)).map((source) => source.refresh()))
@@ -108,7 +108,7 @@ export function createVerifying ({ database, freshness, keyring, keys, endpointA
 }
 
 /** Where each environment of the vendor has a configuration of its own, the keys of the other one do not count for it. */
-function isOf ({ manifest }: Installed, verify: Verifier, account: Account | undefined): boolean {
+function isOf ({ manifest }: InstalledProvider, verify: Verifier, account: WebhookAccount | undefined): boolean {
   if (verify.kind !== 'jws' || verify.sandbox === undefined || account === undefined || manifest.sandbox?.kind !== 'configuration') return true
   return verify.sandbox === account.sandbox
 }

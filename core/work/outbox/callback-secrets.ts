@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Keyring } from '../../access/keyring.ts'
 import type { CallbackSecrets, NewCallbackSecret } from '../../contract/callbacks.ts'
-import type { Author } from '../../store/tenants/audit.ts'
-import { addFirstSecret, readSecrets, rotateSecret, type NewStoredSecret, type StoredSecret } from '../../store/tenants/callback-secrets.ts'
+import type { AuditAuthor } from '../../store/tenants/audit.ts'
+import { addFirstCallbackSecret, readCallbackSecrets, rotateCallbackSecret, type NewCallbackSecretRow, type CallbackSecretRow } from '../../store/tenants/callback-secrets.ts'
 import type { Database } from '../../store/db/database.ts'
 
 /** The secrets that a company's callbacks are signed with. */
@@ -12,7 +12,7 @@ export type CallbackSigning = {
   /** When they were made and how long they are valid. */
   list: (companyId: number) => Promise<CallbackSecrets>
   /** Makes a new one, shown here and never again; the one before stays valid for a day. */
-  rotate: (author: Author) => Promise<NewCallbackSecret>
+  rotate: (author: AuditAuthor) => Promise<NewCallbackSecret>
 }
 
 /** Milliseconds that a replaced secret still signs. */
@@ -25,16 +25,16 @@ const mostSignatures = 5
 type Options = { database: Database, keyring: Keyring, now: () => Date, newId: () => string }
 
 export function createCallbackSigning ({ database, keyring, now, newId }: Options): CallbackSigning {
-  function make (companyId: number, { userId = null, impersonatorId = null }: { userId?: number | null, impersonatorId?: number | null } = {}): { key: Buffer, stored: NewStoredSecret } {
+  function make (companyId: number, { userId = null, impersonatorId = null }: { userId?: number | null, impersonatorId?: number | null } = {}): { key: Buffer, stored: NewCallbackSecretRow } {
     const [key, secretId] = [randomBytes(secretLength), newId()]
     return { key, stored: { secretId, userId, impersonatorId, sealed: keyring.seal(key, contextOf(companyId, secretId)) } }
   }
 
-  async function valid (companyId: number): Promise<StoredSecret[]> {
-    const present = await readSecrets(database, companyId, now())
+  async function valid (companyId: number): Promise<CallbackSecretRow[]> {
+    const present = await readCallbackSecrets(database, companyId, now())
     if (present.length > 0) return present
-    await addFirstSecret(database, companyId, make(companyId).stored, now())
-    return readSecrets(database, companyId, now())
+    await addFirstCallbackSecret(database, companyId, make(companyId).stored, now())
+    return readCallbackSecrets(database, companyId, now())
   }
 
   return {
@@ -46,7 +46,7 @@ export function createCallbackSigning ({ database, keyring, now, newId }: Option
     },
 
     async list (companyId) {
-      const secrets = await readSecrets(database, companyId, now())
+      const secrets = await readCallbackSecrets(database, companyId, now())
       return { secrets: secrets.map((secret) => ({ createdAt: secret.created_at.toISOString(), expiresAt: secret.expires_at?.toISOString() ?? null })) }
     },
 
@@ -55,7 +55,7 @@ export function createCallbackSigning ({ database, keyring, now, newId }: Option
       const time = now()
       const previousUntil = new Date(time.getTime() + overlap)
       const { key, stored } = make(companyId, { userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) })
-      const replaced = await rotateSecret(database, companyId, stored, { author, at: time, previousUntil })
+      const replaced = await rotateCallbackSecret(database, companyId, stored, { author, at: time, previousUntil })
       return { secret: `whsec_${key.toString('base64')}`, createdAt: time.toISOString(), previousUntil: replaced ? previousUntil.toISOString() : null }
     }
   }

@@ -2,14 +2,14 @@ import type { AttemptOutcome } from '../../contract/callbacks.ts'
 import { postToTenant, receiverLimit, type ReceiverAnswer } from '../../host/http/callback.ts'
 import type { Log } from '../../host/call/log.ts'
 import type { Network } from '../../host/http/network.ts'
-import type { Author } from '../../store/tenants/audit.ts'
-import { claimCallback, hasDue, listCompaniesDue, replayCallback, settleCallback, type AttemptEnd, type CallbackRecord, type ClaimedCallback, type EnqueueCallback } from '../../store/vendor/callbacks.ts'
+import type { AuditAuthor } from '../../store/tenants/audit.ts'
+import { claimCallback, hasDueCallbacks, listCompaniesDue, replayCallback, settleCallback, type AttemptEnd, type CallbackRecord, type ClaimedCallback, type EnqueueCallback } from '../../store/vendor/callbacks.ts'
 import type { Database } from '../../store/db/database.ts'
 import type { CallbackSigning } from './callback-secrets.ts'
-import type { Job, Queue, Work } from '../queue/queue.ts'
+import type { Job, Queue, JobPayloads } from '../queue/queue.ts'
 
 /** Seconds before each try, after the one before it; each is lengthened by up to a tenth. */
-export const callbackPauses = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600]
+export const callbackRetryDelays = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600]
 const jitter = 0.1
 
 /**
@@ -30,26 +30,26 @@ export function enqueueCallback (queue: Pick<Queue, 'send'>): EnqueueCallback {
 
 export type Callbacks = {
   /** Sends the company's longest due callback, and has the next one sent. */
-  deliver: (job: Work['callback']) => Promise<void>
+  deliver: (job: JobPayloads['callback']) => Promise<void>
   /** Finds companies whose due callbacks have lost their jobs. */
   sweep: () => Promise<void>
   /** Makes a callback due at once; answers why not as `replayCallback` does. */
-  replay: (author: Author, callbackId: string) => ReturnType<typeof replayCallback>
+  replay: (author: AuditAuthor, callbackId: string) => ReturnType<typeof replayCallback>
 }
 
-type Options = { database: Database, queue: Pick<Queue, 'send'>, network: Pick<Network, 'wire'>, signing: CallbackSigning, log: Log, now: () => Date, random?: () => number }
+type Options = { database: Database, queue: Pick<Queue, 'send'>, network: Pick<Network, 'transport'>, signing: CallbackSigning, log: Log, now: () => Date, random?: () => number }
 
 /** The delivery of callbacks: at least once each, in turns. A job says whose turn it is; the table says what is due. */
 export function createCallbacks ({ database, queue, network, signing, log, now, random = Math.random }: Options): Callbacks {
   async function send ({ callbackId: id, companyId, url, body }: ClaimedCallback): Promise<ReceiverAnswer> {
-    return postToTenant(network.wire, { url, body, headers: await signing.sign(companyId, { id, body }) })
+    return postToTenant(network.transport, { url, body, headers: await signing.sign(companyId, { id, body }) })
   }
 
   function endOf (posted: ReceiverAnswer, tries: number, milliseconds: number): AttemptEnd {
     const told = { outcome: outcomeOf(posted), ...(posted.answered ? { status: posted.status } : {}), ...(reasonOf(posted)), milliseconds }
     const { outcome } = told
     if (outcome !== 'failed') return { ...told, state: outcome }
-    const pause = callbackPauses[tries]
+    const pause = callbackRetryDelays[tries]
     return pause === undefined ? { ...told, state: 'failed' } : { ...told, state: 'pending', after: pause * (1 + jitter * random()) }
   }
 
@@ -64,7 +64,7 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
   }
 
   async function next (companyId: number): Promise<void> {
-    if (await hasDue(database, companyId, 0)) await queue.send('callback', [callbackJob(companyId, 'next')])
+    if (await hasDueCallbacks(database, companyId, 0)) await queue.send('callback', [callbackJob(companyId, 'next')])
   }
 
   return {
@@ -75,7 +75,7 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
         await next(companyId)
         await attempt(claimed)
         await next(companyId)
-      } else if (await hasDue(database, companyId, claimFor)) {
+      } else if (await hasDueCallbacks(database, companyId, claimFor)) {
         // Others are at it; should they have been killed, somebody looks after them.
         await queue.send('callback', [callbackJob(companyId, 'watch', claimFor)])
       }

@@ -1,5 +1,5 @@
 import type { Database } from '../../store/db/database.ts'
-import { listWarnings, tellWarning } from '../../store/vendor/credit-warnings.ts'
+import { listDueCreditWarnings, recordCreditWarning } from '../../store/vendor/credit-warnings.ts'
 import { callbackJob } from './callbacks.ts'
 import type { Queue } from '../queue/queue.ts'
 
@@ -9,9 +9,9 @@ const most = 100
 type Options = { database: Database, queue: Pick<Queue, 'send'>, now: () => Date, newId: () => string }
 
 /** Tells companies whose credits have become low: once for each time, whichever process gets to it. */
-export async function tellWarnings ({ database, queue, now, newId }: Options): Promise<void> {
-  for (const companyId of await listWarnings(database, most)) {
-    const callbackId = await tellWarning(database, companyId, { now: now(), newId })
+export async function sendCreditWarnings ({ database, queue, now, newId }: Options): Promise<void> {
+  for (const companyId of await listDueCreditWarnings(database, most)) {
+    const callbackId = await recordCreditWarning(database, companyId, { now: now(), newId })
     // A job that is lost here is missed by the sweep of callbacks.
     if (callbackId !== undefined) await queue.send('callback', [callbackJob(companyId, callbackId)])
   }

@@ -1,5 +1,5 @@
 import { viewOf, type DocumentUrl } from '../../pipeline/respond/result.ts'
-import type { Notices } from '../../pipeline/dependencies.ts'
+import type { Outbox } from '../../pipeline/dependencies.ts'
 import { noteCallback } from '../../store/vendor/callbacks.ts'
 import type { Database } from '../../store/db/database.ts'
 import { readDispatch } from '../../store/dispatch/dispatch-views.ts'
@@ -7,10 +7,10 @@ import { enqueueCallback } from './callbacks.ts'
 import type { Queue } from '../queue/queue.ts'
 
 /** Records callbacks with the dispatch as it reads at the event. */
-export function createNotices ({ database, queue, documentUrl, newId, now }: { database: Database, queue: Queue, documentUrl: DocumentUrl, newId: () => string, now: () => Date }): Notices {
+export function createOutbox ({ database, queue, documentUrl, newId, now }: { database: Database, queue: Queue, documentUrl: DocumentUrl, newId: () => string, now: () => Date }): Outbox {
   const enqueue = enqueueCallback(queue)
   return {
-    async note (queries, { companyId, dispatchId }, type) {
+    async enqueue (queries, { companyId, dispatchId }, type) {
       const record = await readDispatch(queries, companyId, dispatchId)
       if (record?.callback_url == null) return
       await noteCallback(queries, { companyId, dispatchId, type, url: record.callback_url, data: viewOf(record, documentUrl), now: now(), due: database.now, newId }, enqueue)

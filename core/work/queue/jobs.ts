@@ -1,8 +1,8 @@
-import type { Jobs } from '../../pipeline/dependencies.ts'
+import type { PipelineJobs } from '../../pipeline/dependencies.ts'
 import type { Queue } from './queue.ts'
 
 /** Milliseconds that each dispatch of a company stands behind the one before: what a company may expect to take of the service. */
-const pace = 10
+const turnInterval = 10
 
 /** Milliseconds of a step of the queue's priorities, which are whole numbers of 32 bits: enough for more than six years. */
 const grain = 100
@@ -15,7 +15,7 @@ const mostCompanies = 100_000
  * Makes the jobs of dispatches. Each company has turns of its own, one every few milliseconds from now on: ten thousand
  * dispatches of one company stand behind the first of another that came later, and none waits for ever.
  */
-export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: () => Date }): Jobs {
+export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: () => Date }): PipelineJobs {
   const turns = new Map<number, number>()
 
   /** What is put off comes when it is due: it moves nobody's turn. */
@@ -25,7 +25,7 @@ export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: (
   }
 
   function nextTurn (companyId: number, time: number): number {
-    const turn = Math.max(time, (turns.get(companyId) ?? 0) + pace)
+    const turn = Math.max(time, (turns.get(companyId) ?? 0) + turnInterval)
     turns.delete(companyId)
     turns.set(companyId, turn)
     for (const oldest of turns.size > mostCompanies ? turns.keys().take(1) : []) turns.delete(oldest)

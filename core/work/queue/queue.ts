@@ -1,13 +1,13 @@
 import { fromKysely, PgBoss, type QueuePolicy } from 'pg-boss'
-import { reasonOf } from '../../host/call/load-error.ts'
+import { errorMessageOf } from '../../host/call/load-error.ts'
 import type { Log } from '../../host/call/log.ts'
 import { connectionSettings, LastingClient } from '../../store/db/connections.ts'
 import type { Database, OwnerQueries } from '../../store/db/database.ts'
-import type { NewJobs } from '../../store/db/jobs.ts'
+import type { PreparedJobs } from '../../store/db/jobs.ts'
 import { statementError } from '../../store/db/unavailable.ts'
 
 /** The work that is done beside the requests, and what each job of it is told. */
-export type Work = {
+export type JobPayloads = {
   /** Handles an event of a vendor. */
   webhook: { inboundId: string }
   /** Asks a vendor what became of a step that was last asked after then. */
@@ -30,18 +30,18 @@ export type Work = {
  * `key`: one job with it waits at a time. `after`: not before that many seconds have passed. `group`: those whose jobs share
  * their turns. `priority`: the highest comes first; 0 unless told.
  */
-export type Job<Name extends keyof Work> = { data: Work[Name], key?: string, after?: number, group?: string, priority?: number }
+export type Job<Name extends keyof JobPayloads> = { data: JobPayloads[Name], key?: string, after?: number, group?: string, priority?: number }
 
 export type Queue = {
   /** Jobs as data, for whoever adds them in a transaction or a call. */
-  jobs: <Name extends keyof Work>(name: Name, jobs: readonly Job<Name>[]) => NewJobs
+  jobs: <Name extends keyof JobPayloads>(name: Name, jobs: readonly Job<Name>[]) => PreparedJobs
   /** Adds jobs; with `queries` they are there when that transaction commits. */
-  send: <Name extends keyof Work>(name: Name, jobs: readonly Job<Name>[], queries?: OwnerQueries) => Promise<void>
+  send: <Name extends keyof JobPayloads>(name: Name, jobs: readonly Job<Name>[], queries?: OwnerQueries) => Promise<void>
   /**
    * Works on jobs from now on, `atOnce` at a time in this process, `ofGroup` of a group in all; `together` are fetched, and
    * waited for, as one: 2 unless told. A job whose handler throws comes again.
    */
-  work: <Name extends keyof Work>(name: Name, handle: (data: Work[Name]) => Promise<void>, options: { atOnce: number, together?: number, ofGroup?: number }) => Promise<void>
+  work: <Name extends keyof JobPayloads>(name: Name, handle: (data: JobPayloads[Name]) => Promise<void>, options: { atOnce: number, together?: number, ofGroup?: number }) => Promise<void>
   /** Adds a job by itself, once for all processes, as a cron expression (UTC) says. */
   schedule: (name: 'sweep' | 'retention', cron: string) => Promise<void>
   /** Takes no more jobs; resolves when those under way have ended. */
@@ -51,45 +51,45 @@ export type Queue = {
 /** Seconds; a process that died gives up its jobs after the heartbeat. The last two bound what stays in the table. */
 const life = { expireInSeconds: 120, heartbeatSeconds: 10, deleteAfterSeconds: 600, retentionSeconds: 7 * 24 * 3600 }
 /** About a day of tries, when nothing but the database can be the reason. */
-const patience = { retryLimit: 40, retryDelay: 1, retryBackoff: true, retryDelayMax: 3600 }
+const retryPolicy = { retryLimit: 40, retryDelay: 1, retryBackoff: true, retryDelayMax: 3600 }
 
 /** `short`: of jobs with the same key one waits; `exclusive`: one waits or is worked on. */
-const policies: Record<keyof Work, QueuePolicy> = {
+const policies: Record<keyof JobPayloads, QueuePolicy> = {
   webhook: 'short', dispatch: 'short', look: 'exclusive', deferred: 'exclusive', poll: 'exclusive', sweep: 'exclusive', callback: 'short', retention: 'short'
 }
 
 /** A slow job holds up no more than its pair, and a full pair is followed at once. */
-const pair = 2
+const defaultFetchSize = 2
 
 /** Seconds that a closing queue waits for the jobs under way. */
-const farewell = 30
+const shutdownTimeout = 30
 
 /**
  * What the queue notes about its jobs by itself does not wait for the disk: after a crash of the database that forgot it, jobs
  * come again. Those that are added in a transaction are kept as it is.
  */
-const hasty = '-c synchronous_commit=off'
+const asynchronousCommit = '-c synchronous_commit=off'
 
 /** Milliseconds: its care of its own tables takes longer than a request. */
 const queueLimits = { connect: 5_000, lock: 10_000, statement: 60_000, idle: 10_000, answer: 65_000 }
 
 /** Opens the queue in the database, beside the service's own tables; its tables are made or brought up to date first. */
-export async function openQueue ({ databaseUrl, database: { alone }, log }: { databaseUrl: string, database: Pick<Database, 'alone'>, log: Log }): Promise<Queue> {
+export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: alone }, log }: { databaseUrl: string, database: Pick<Database, 'withAdvisoryLock'>, log: Log }): Promise<Queue> {
   // What pg-boss does not know goes to its pool.
-  const connections = { ...connectionSettings(queueLimits, hasty), connectionString: databaseUrl, Client: LastingClient, max: 4, application_name: 'document-dispatch queue' }
+  const connections = { ...connectionSettings(queueLimits, asynchronousCommit), connectionString: databaseUrl, Client: LastingClient, max: 4, application_name: 'document-dispatch queue' }
   const boss = new PgBoss({ ...connections, schema: 'queue', useListenNotify: true, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 })
-  boss.on('error', (error) => log.warn({ reason: reasonOf(error) }, 'the queue cannot reach its database'))
+  boss.on('error', (error) => log.warn({ reason: errorMessageOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
   const statements = new Map<string, string>()
   try {
     await alone(async () => {
       await boss.start()
-      for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, { policy, notify: true, ...life, ...patience })
+      for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, { policy, notify: true, ...life, ...retryPolicy })
     })
     for (const name of Object.keys(policies)) statements.set(name, await statementOf(boss, name))
   } catch (error) {
     // Why it did not start is what counts.
-    await boss.stop({ graceful: false }).catch((after: unknown) => { log.warn({ reason: reasonOf(after) }, 'the queue could not be stopped') })
+    await boss.stop({ graceful: false }).catch((after: unknown) => { log.warn({ reason: errorMessageOf(after) }, 'the queue could not be stopped') })
     throw error
   }
   return {
@@ -99,7 +99,7 @@ export async function openQueue ({ databaseUrl, database: { alone }, log }: { da
       const rows = jobs.map(({ group, ...job }) => ({ ...rowOf(job), ...(group === undefined ? {} : { group: { id: group } }) }))
       await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) }).catch((error: unknown) => { throw statementError(error) })
     },
-    async work (name, handle, { atOnce, together = pair, ofGroup }) {
+    async work (name, handle, { atOnce, together = defaultFetchSize, ofGroup }) {
       // New jobs announce themselves; those that were put off are found by polling.
       const options = {
         batchSize: Math.min(atOnce, together), localConcurrency: Math.ceil(atOnce / together), burstWhenBatchFull: atOnce > 1, perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2,
@@ -111,17 +111,17 @@ export async function openQueue ({ databaseUrl, database: { alone }, log }: { da
           return { id, status: 'completed' as const }
         } catch (error) {
           log.warn({ err: error, queue: name }, 'a job failed and comes again')
-          return { id, status: 'failed' as const, output: { reason: reasonOf(error) } }
+          return { id, status: 'failed' as const, output: { reason: errorMessageOf(error) } }
         }
       })))
     },
     schedule: (name, cron) => boss.schedule(name, cron, {}),
-    close: () => boss.stop({ graceful: true, timeout: farewell * 1000 })
+    close: () => boss.stop({ graceful: true, timeout: shutdownTimeout * 1000 })
   }
 }
 
 /** A job under the names that pg-boss gives to the columns of its statement. */
-function rowOf ({ data, key, after, group, priority }: Job<keyof Work>) {
+function rowOf ({ data, key, after, group, priority }: Job<keyof JobPayloads>) {
   return {
     data,
     ...(key === undefined ? {} : { singletonKey: key }),

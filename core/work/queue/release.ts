@@ -1,10 +1,10 @@
 import type { Actor } from '../../access/account.ts'
 import { requireRole } from '../../access/permissions.ts'
 import type { Breakers } from '../../host/call/breaker.ts'
-import { userOf } from '../../pipeline/run/run.ts'
-import type { Author } from '../../store/tenants/audit.ts'
+import { userActorOf } from '../../pipeline/run/run.ts'
+import type { AuditAuthor } from '../../store/tenants/audit.ts'
 import type { Database } from '../../store/db/database.ts'
-import { releaseBeside, releaseWaiting, type Release } from '../../store/dispatch/releases.ts'
+import { releaseSteps, releaseDispatches, type ReleaseFilter } from '../../store/dispatch/releases.ts'
 import type { Queue } from './queue.ts'
 
 /** How many things of a kind one transaction takes, and how many one request. */
@@ -14,7 +14,7 @@ const [together, most] = [500, 50_000]
  * Lets what waits for another try of a provider go on at once, after its outage: an admin that of the company, an operator that
  * of all. Answers how many dispatches, deferred steps and rests of e-mails these are.
  */
-export type ReleaseQueue = (what: Omit<Release, 'companyId'>, by: { actor: Actor, author: Author }) => Promise<number>
+export type ReleaseQueue = (what: Omit<ReleaseFilter, 'companyId'>, by: { actor: Actor, author: AuditAuthor }) => Promise<number>
 
 type Options = { database: Database, queue: Pick<Queue, 'send'>, breakers: Pick<Breakers, 'close'>, now: () => Date }
 
@@ -24,12 +24,12 @@ export function createReleaseQueue ({ database, queue, breakers, now }: Options)
     const release = { ...what, companyId: actor.role === 'operator' ? null : actor.companyId }
     // Who says that the provider is back is believed, or the first of what goes on would be held back.
     breakers.close(release)
-    const by = { author, actor: userOf(actor), limit: together, at: now() }
+    const by = { author, actor: userActorOf(actor), limit: together, at: now() }
     // The jobs of the planned time still wait under the usual keys: they will find nothing left to do.
-    const dispatches = await all(() => releaseWaiting(database, release, {
+    const dispatches = await all(() => releaseDispatches(database, release, {
       ...by, enqueue: (queries, released) => queue.send('dispatch', released.map((data) => ({ data, key: `${data.dispatchId} released` })), queries)
     }))
-    const beside = await all(() => releaseBeside(database, release, {
+    const beside = await all(() => releaseSteps(database, release, {
       ...by, enqueue: (queries, released) => queue.send('deferred', released.map((data) => ({ data, key: `${data.stepId} released` })), queries)
     }))
     return dispatches + beside

@@ -1,11 +1,11 @@
 /** Work that is done again and again, never twice at once. */
-export type Repeating = {
+export type RepeatingTask = {
   /** Begins it no more, and waits for what is under way. */
   close: () => Promise<void>
 }
 
 /** Does the work now, and again after every so many `milliseconds` unless the last time still goes on. `failed` hears of each time that it rejects. */
-export function repeat (milliseconds: number, work: () => Promise<void>, failed: (error: unknown) => void): Repeating {
+export function runEvery (milliseconds: number, work: () => Promise<void>, failed: (error: unknown) => void): RepeatingTask {
   let working: Promise<void> | undefined
   const begin = (): void => {
     working ??= work().catch(failed).finally(() => { working = undefined })

@@ -2,25 +2,25 @@ import { deliveryServices } from '../../contract/delivery.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../host/call/log.ts'
 import type { Database } from '../../store/db/database.ts'
-import { applyPoll, findFollowed, listDue, type Due, type Moved } from '../../store/vendor/deliveries.ts'
+import { applyPoll, findTrackedStep, listDuePolls, type PollWindow, type OnStatusChange } from '../../store/vendor/deliveries.ts'
 import { listStranded } from '../../store/vendor/inbound.ts'
-import type { Ask } from './status-query.ts'
-import type { Queue, Work } from '../queue/queue.ts'
+import type { StatusQuery } from './status-query.ts'
+import type { Queue, JobPayloads } from '../queue/queue.ts'
 
 /** Seconds since the acceptance: the first question, the pause until the next one, the last one. A manifest may say otherwise. */
-export const usualPoll = { after: 3600, every: 6 * 3600, until: 60 * 24 * 3600 }
+export const defaultPollSchedule = { after: 3600, every: 6 * 3600, until: 60 * 24 * 3600 }
 
 /** Milliseconds: after which an open event is sure to have lost its job. */
 const strandedAfter = 2 * 3600 * 1000
 
-type Options = { database: Database, host: Host, queue: Queue, ask: Ask, log: Log }
+type Options = { database: Database, host: Host, queue: Queue, ask: StatusQuery, log: Log }
 
 /** Finds the steps to ask after and the events whose jobs were lost. */
-export function createSweep ({ database, host, queue }: Options): () => Promise<void> {
+export function createPollSweep ({ database, host, queue }: Options): () => Promise<void> {
   return async () => {
     const time = await database.time()
     for (const due of followedBy(host, time)) {
-      const steps = await listDue(database, due)
+      const steps = await listDuePolls(database, due)
       if (steps.length > 0) await queue.send('poll', steps.map(({ stepId, polledAt }) => ({ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId })))
     }
     const stranded = await listStranded(database, before(time, strandedAfter))
@@ -29,19 +29,19 @@ export function createSweep ({ database, host, queue }: Options): () => Promise<
 }
 
 /** Whom to ask about what: every installed provider that can tell. */
-function followedBy (host: Host, time: Date): Due[] {
+function followedBy (host: Host, time: Date): PollWindow[] {
   return host.entries().flatMap((entry) => entry.state !== 'installed' ? [] : deliveryServices.flatMap((service) => {
     const offered = entry.manifest.services[service]
     if (offered?.statuses === undefined) return []
-    const { after, every, until } = { ...usualPoll, ...offered.poll }
+    const { after, every, until } = { ...defaultPollSchedule, ...offered.poll }
     return [{ service, providerCode: entry.code, since: before(time, after * 1000), again: before(time, every * 1000), until: before(time, until * 1000) }]
   }))
 }
 
 /** Asks the vendor about one step and notes its answer, unless it was asked since the job was made. */
-export function createPolling ({ database, host, ask, moved, log }: Options & { moved: Moved }): (job: Work['poll']) => Promise<void> {
+export function createPollHandler ({ database, host, ask, moved, log }: Options & { moved: OnStatusChange }): (job: JobPayloads['poll']) => Promise<void> {
   return async ({ stepId, polledAt }) => {
-    const step = await findFollowed(database, { stepId, polledAt: polledAt === null ? null : new Date(polledAt) })
+    const step = await findTrackedStep(database, { stepId, polledAt: polledAt === null ? null : new Date(polledAt) })
     const provider = step && host.find(step.providerCode)
     if (step === undefined || provider === undefined) return
     const answer = await ask(provider, step)

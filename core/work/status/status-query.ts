@@ -3,27 +3,27 @@ import { configurationUsed } from '../../configuration/sandbox.ts'
 import { openConfiguration } from '../../configuration/vault.ts'
 import type { DeliveryStatus } from '../../contract/delivery.ts'
 import type { Reported } from '../../host/manifest/definition.ts'
-import type { Installed } from '../../host/load/load.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
 import { logWith, type Log } from '../../host/call/log.ts'
 import type { Network } from '../../host/http/network.ts'
-import type { Spool } from '../../host/files/document-spool.ts'
+import type { DocumentSpool } from '../../host/files/document-spool.ts'
 import { callStatus } from '../../host/call/status.ts'
 import { statusOf } from '../../host/webhook/read.ts'
 import type { Configurations } from '../../store/configuration/configurations.ts'
 import type { Database } from '../../store/db/database.ts'
-import type { FollowedStep } from '../../store/vendor/deliveries.ts'
+import type { TrackedStep } from '../../store/vendor/deliveries.ts'
 import type { Freshness } from '../../store/db/freshness.ts'
 import { createProviderState } from '../../store/vendor/provider-state.ts'
 
 /** What the vendor said, and the delivery status that its word means (null: unknown); or why it said nothing. */
-export type Answer = { ok: true, reported: Reported, status: DeliveryStatus | null } | { ok: false, why: string }
+export type StatusQueryResult = { ok: true, reported: Reported, status: DeliveryStatus | null } | { ok: false, why: string }
 
 /** Asks a vendor what became of a step, with the credentials that the step was dispatched with. */
-export type Ask = (provider: Installed, step: FollowedStep) => Promise<Answer>
+export type StatusQuery = (provider: InstalledProvider, step: TrackedStep) => Promise<StatusQueryResult>
 
-type Options = { database: Database, freshness: Freshness, configurations: Configurations, keyring: Keyring, network: Network, spool: Spool, log: Log, now: () => Date }
+type Options = { database: Database, freshness: Freshness, configurations: Configurations, keyring: Keyring, network: Network, spool: DocumentSpool, log: Log, now: () => Date }
 
-export function createAsk ({ database, freshness, configurations, keyring, network, spool, log, now }: Options): Ask {
+export function createStatusQuery ({ database, freshness, configurations, keyring, network, spool, log, now }: Options): StatusQuery {
   return async (provider, { companyId, userId, dispatchId, stepId, service, configuredBy, sandbox, remoteId }) => {
     const statuses = provider.manifest.services[service]?.statuses
     if (statuses === undefined) return { ok: false, why: `The provider "${provider.code}" cannot tell the status of "${service}".` }
@@ -39,7 +39,7 @@ export function createAsk ({ database, freshness, configurations, keyring, netwo
       log: logWith(log, { companyId, dispatchId, provider: provider.code }),
       state: createProviderState(database, companyId, provider.code, now),
       now,
-      outside: {
+      resources: {
         network,
         account: `${companyId}|${provider.code}|${configuration.userId === null ? 'company' : `user ${configuration.userId}`}`,
         documents: { read: () => Promise.reject(new TypeError('There is no document in a question about a status.')), keep: spool.keep },

@@ -5,21 +5,21 @@ import { createCompanies, hashPassword } from '@dispatch/core'
 import type { Rendered } from '@dispatch/documents'
 import type { Logger } from 'pino'
 import { readConfig, type Config } from '../../../plugins/config/config.ts'
-import { compose, type House, type Parts } from '../../../plugins/container.ts'
-import { prepare } from '../../../plugins/config/prepare-database.ts'
+import { createApp, type App, type AppDependencies } from '../../../plugins/container.ts'
+import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
 
-export type Bench = { house: House, config: Config, users: readonly [User, ...User[]] }
+export type Bench = { app: App, config: Config, users: readonly [User, ...User[]] }
 type User = { email: string, password: string }
 
 /** `vendor`: where the company's SMS go; to the simulator, as its invoices do, without one. `users`: how many it has; one unless given. */
-export type HouseOptions = { databaseUrl: string, folder: string, documents: 'rendered' | 'unrendered', vendor?: string | undefined, users?: number, log: Logger }
+export type BenchAppOptions = { databaseUrl: string, folder: string, documents: 'rendered' | 'unrendered', vendor?: string | undefined, users?: number, log: Logger }
 
 /** A PDF at once, of no bytes. */
 const empty: Rendered<'pdf'> = { bytes: new Uint8Array(), contentType: 'application/pdf', pages: 1, signatures: [] }
 
-const unrendered: Parts['renderer'] = {
+const unrendered: AppDependencies['renderer'] = {
   // An invoice asks for no other format.
-  render: (() => Promise.resolve(empty)) as Parts['renderer']['render'],
+  render: (() => Promise.resolve(empty)) as AppDependencies['renderer']['render'],
   close: () => Promise.resolve()
 }
 
@@ -27,10 +27,10 @@ const unrendered: Parts['renderer'] = {
 export const providerDirectories = ['../../../providers', 'providers'].map((folder) => fileURLToPath(new URL(folder, import.meta.url))).join(delimiter)
 
 /** The service composed as `npm start` does it, with a user of a company that has credits enough. */
-export async function openHouse ({ databaseUrl, folder, documents, vendor, users: amount = 1, log }: HouseOptions): Promise<Bench> {
+export async function openBenchApp ({ databaseUrl, folder, documents, vendor, users: amount = 1, log }: BenchAppOptions): Promise<Bench> {
   const config = readConfig({ DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '0', ...process.env, PORT: '0', DISPATCH_DATA_DIR: folder, DATABASE_URL: databaseUrl, DISPATCH_PROVIDERS_DIR: providerDirectories })
-  const house = await compose(config, { databaseUrl, log, ...(documents === 'unrendered' ? { renderer: unrendered } : {}) })
-  await prepare(house)
+  const house = await createApp(config, { databaseUrl, log, ...(documents === 'unrendered' ? { renderer: unrendered } : {}) })
+  await prepareDatabase(house)
   const password = 'bench-password'
   const passwordHash = await hashPassword(password)
   const newUser = (): User => ({ email: `${randomUUID()}@bench.example.com`, password })
@@ -41,5 +41,5 @@ export async function openHouse ({ databaseUrl, folder, documents, vendor, users
     users: users.map(({ email }) => ({ email, role: 'member', services: ['*'], passwordHash })),
     defaultProvider: vendor === undefined ? { code: 'simulator', services: ['invoicing', 'sms'] } : { code: 'bench', services: ['sms'], settings: { vendor } }
   }], new Date())
-  return { house, config, users }
+  return { app: house, config, users }
 }

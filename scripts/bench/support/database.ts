@@ -5,7 +5,7 @@ import { startEmbedded, type Embedded } from '@dispatch/embedded-postgres'
 import { whenCut } from './cut.ts'
 
 /** Works with an embedded database server of its own, in a folder that is gone afterwards. */
-export async function withDatabase<Result> (work: (server: Embedded, folder: string) => Promise<Result>): Promise<Result> {
+export async function withBenchDatabase<Result> (work: (server: Embedded, folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-bench-'))
   const server = await startEmbedded({ dir: join(folder, 'postgres') })
   const whole = whenCut(() => {

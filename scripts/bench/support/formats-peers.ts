@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { formatMoney } from '../../../core/packages/documents/compile/format.ts'
-import type { Invoice } from './pdf-by-hand.ts'
+import type { SampleInvoice } from './pdf-by-hand.ts'
 
 /** Makes an invoice; the bytes of its file. */
-export type Make = (invoice: Invoice) => Promise<Uint8Array>
+export type Make = (invoice: SampleInvoice) => Promise<Uint8Array>
 
 const load = createRequire(import.meta.url)
 

@@ -48,10 +48,10 @@ export function share (subject: readonly number[], baseline: readonly number[]):
   return median(subject.map((rate, round) => rate / (baseline[round] ?? NaN))) * 100
 }
 
-export type Row = { 'per second': number, reached?: string, wanted?: string }
+export type BenchRow = { 'per second': number, reached?: string, wanted?: string }
 
 /** A line of a table: the median rate, and the share of the baseline beside the one that is wanted. */
-export function row (rates: readonly number[], against?: { baseline: readonly number[], wanted: number }): Row {
+export function benchRow (rates: readonly number[], against?: { baseline: readonly number[], wanted: number }): BenchRow {
   const rate = { 'per second': Math.round(median(rates)) }
   return against === undefined ? rate : { ...rate, reached: `${Math.round(share(rates, against.baseline))} %`, wanted: `≥ ${against.wanted} %` }
 }

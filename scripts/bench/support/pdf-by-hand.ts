@@ -23,15 +23,15 @@ export function ourFonts (): Fonts {
 
 type Line = { description: string, quantity: string | number, unitPrice: string, taxRate: number, total: string }
 type Party = Record<'name' | 'address' | 'postalCode' | 'city' | 'country' | 'vatId' | 'email' | 'phone', string>
-export type Invoice = {
+export type SampleInvoice = {
   number: string, date: string, dueDate: string, reference: string, seller: Party, customer: Party, lines: Line[]
   subtotal: string, taxRate: number, taxAmount: string, total: string
   paymentTerms: string, notes: string, conditions: string, bankDetails: Record<'accountHolder' | 'iban' | 'bic' | 'bank', string>
 }
 
 /** The sample with so many lines, and with other words and amounts for every seed. */
-export function invoiceOf (sample: Record<string, unknown>, lines: number, seed: number): Invoice {
-  const invoice = structuredClone(sample) as Invoice
+export function sampleInvoiceOf (sample: Record<string, unknown>, lines: number, seed: number): SampleInvoice {
+  const invoice = structuredClone(sample) as SampleInvoice
   const first = invoice.lines
   return {
     ...invoice,
@@ -49,7 +49,7 @@ const [left, right, top, bottom] = [51, 544, 51, 780]
 const columns = [{ x: 51, width: 237 }, { x: 298, width: 46 }, { x: 354, width: 73 }, { x: 437, width: 30 }, { x: 464, width: 80 }] as const
 
 /** The pages of `templates/invoice`, as one would write them against pdfkit: text where it belongs, a loop for the rows. */
-export async function invoiceByHand (invoice: Invoice, fonts: Fonts, now: Date): Promise<{ bytes: Uint8Array, pages: number }> {
+export async function invoiceByHand (invoice: SampleInvoice, fonts: Fonts, now: Date): Promise<{ bytes: Uint8Array, pages: number }> {
   const pdf = new PDFDocument({ size: 'A4', margin: 0, bufferPages: true, font: '', info: { Title: `Invoice ${invoice.number}`, CreationDate: now } })
   const bytes = buffer(pdf)
   for (const [name, font] of Object.entries(fonts)) pdf.registerFont(name, font as Buffer, name)
@@ -77,7 +77,7 @@ function rule (pdf: Pdf, x: number, y: number, width: number, thickness: number,
   pdf.moveTo(x, y).lineTo(x + width, y).lineWidth(thickness).strokeColor(color).stroke()
 }
 
-function drawHead (pdf: Pdf, { number, date, dueDate, reference, seller, customer }: Invoice): void {
+function drawHead (pdf: Pdf, { number, date, dueDate, reference, seller, customer }: SampleInvoice): void {
   write(pdf, 'Invoice', left, top, 290, { bold: true, size: 17, color: '#1d4e89' })
   write(pdf, number, left, 80, 290, { size: 11, color: '#66727f' })
   write(pdf, seller.name, 350, top, 194, { bold: true, align: 'right' })
@@ -101,7 +101,7 @@ function drawTableHead (pdf: Pdf, y: number): number {
   return y + 17.5
 }
 
-function drawRows (pdf: Pdf, { lines }: Invoice, start: number): number {
+function drawRows (pdf: Pdf, { lines }: SampleInvoice, start: number): number {
   let y = start
   for (const { description, quantity, unitPrice, taxRate, total } of lines) {
     pdf.font('regular', 8.5)
@@ -121,7 +121,7 @@ function drawRows (pdf: Pdf, { lines }: Invoice, start: number): number {
   return y
 }
 
-function drawTotals (pdf: Pdf, { subtotal, taxRate, taxAmount, total }: Invoice, start: number): number {
+function drawTotals (pdf: Pdf, { subtotal, taxRate, taxAmount, total }: SampleInvoice, start: number): number {
   let y = start
   if (y > bottom - 90) {
     pdf.addPage()
@@ -138,7 +138,7 @@ function drawTotals (pdf: Pdf, { subtotal, taxRate, taxAmount, total }: Invoice,
   return y
 }
 
-function drawTail (pdf: Pdf, { number, bankDetails, paymentTerms, notes, conditions }: Invoice, start: number): void {
+function drawTail (pdf: Pdf, { number, bankDetails, paymentTerms, notes, conditions }: SampleInvoice, start: number): void {
   let y = start + 18
   if (y > bottom - 150) {
     pdf.addPage()
@@ -157,7 +157,7 @@ function drawTail (pdf: Pdf, { number, bankDetails, paymentTerms, notes, conditi
   write(pdf, conditions, left, y + 125, 493, { size: 7, color: '#66727f' })
 }
 
-function drawFooter (pdf: Pdf, { number, seller }: Invoice, page: number, pages: number): void {
+function drawFooter (pdf: Pdf, { number, seller }: SampleInvoice, page: number, pages: number): void {
   rule(pdf, left, 787, right - left, 0.4, '#66727f')
   write(pdf, `${seller.name} · VAT ${seller.vatId}`, left, 792, 320, { size: 7, color: '#66727f' })
   write(pdf, `Invoice ${number} · Page ${String(page)} of ${String(pages)}`, 384, 792, 160, { size: 7, color: '#66727f', align: 'right' })

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { formatDate, formatMoney, formatNumber, formatPercent } from '../../../core/packages/documents/compile/format.ts'
-import type { Invoice } from './pdf-by-hand.ts'
+import type { SampleInvoice } from './pdf-by-hand.ts'
 
 /** Makes an invoice; the bytes of its PDF. */
-type Make = (invoice: Invoice) => Promise<Uint8Array>
+type Make = (invoice: SampleInvoice) => Promise<Uint8Array>
 
 /** Whether the peers are there: they are packages of this folder alone, and no dependency of the service. */
 export function hasPeers (): boolean {
@@ -24,12 +24,12 @@ const fonts = { normal: font('DejaVuSans'), bold: font('DejaVuSans-Bold') }
 const headers = ['Description', 'Quantity', 'Unit price', 'Tax', 'Amount']
 const widths = [237, 46, 73, 30, 80]
 const money = (amount: string, digits?: number): string => formatMoney(amount, 'EUR', 'en-GB', digits)
-const rowsOf = ({ lines }: Invoice): string[][] => lines.map(({ description, quantity, unitPrice, taxRate, total }) => [description, formatNumber(quantity, 'en-GB'), money(unitPrice, 4), formatPercent(taxRate, 'en-GB'), money(total)])
-const sellerOf = ({ seller }: Invoice): string => [seller.address, `${seller.postalCode} ${seller.city}`, seller.country, seller.email, seller.phone].join('\n')
-const customerOf = ({ customer }: Invoice): string => [customer.address, `${customer.postalCode} ${customer.city}`, customer.country, `VAT ${customer.vatId}`, customer.email].join('\n')
-const factsOf = ({ number, date, dueDate, reference }: Invoice): string[][] => [['Invoice number', number], ['Invoice date', formatDate(date, 'en-GB')], ['Due date', formatDate(dueDate, 'en-GB')], ['Reference', reference]]
-const totalsOf = ({ subtotal, taxRate, taxAmount, total }: Invoice): string[][] => [['Subtotal', money(subtotal)], [`Tax ${formatPercent(taxRate, 'en-GB')}`, money(taxAmount)], ['Total', money(total)]]
-const bankOf = ({ bankDetails, number }: Invoice): string[][] => [['Account holder', bankDetails.accountHolder], ['IBAN', bankDetails.iban], ['BIC', bankDetails.bic], ['Bank', bankDetails.bank], ['Reference', number]]
+const rowsOf = ({ lines }: SampleInvoice): string[][] => lines.map(({ description, quantity, unitPrice, taxRate, total }) => [description, formatNumber(quantity, 'en-GB'), money(unitPrice, 4), formatPercent(taxRate, 'en-GB'), money(total)])
+const sellerOf = ({ seller }: SampleInvoice): string => [seller.address, `${seller.postalCode} ${seller.city}`, seller.country, seller.email, seller.phone].join('\n')
+const customerOf = ({ customer }: SampleInvoice): string => [customer.address, `${customer.postalCode} ${customer.city}`, customer.country, `VAT ${customer.vatId}`, customer.email].join('\n')
+const factsOf = ({ number, date, dueDate, reference }: SampleInvoice): string[][] => [['Invoice number', number], ['Invoice date', formatDate(date, 'en-GB')], ['Due date', formatDate(dueDate, 'en-GB')], ['Reference', reference]]
+const totalsOf = ({ subtotal, taxRate, taxAmount, total }: SampleInvoice): string[][] => [['Subtotal', money(subtotal)], [`Tax ${formatPercent(taxRate, 'en-GB')}`, money(taxAmount)], ['Total', money(total)]]
+const bankOf = ({ bankDetails, number }: SampleInvoice): string[][] => [['Account holder', bankDetails.accountHolder], ['IBAN', bankDetails.iban], ['BIC', bankDetails.bic], ['Bank', bankDetails.bank], ['Reference', number]]
 
 /** What of pdfmake is used; it is installed for the benchmark only, and so are its types. */
 type Printer = { createPdfKitDocument: (definition: object) => NodeJS.ReadableStream & { end: () => void } }

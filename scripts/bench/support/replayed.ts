@@ -2,7 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import type { Mode, ServicePath } from '@dispatch/core'
 import pg from 'pg'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
-import { openHouse } from './bench-app.ts'
+import { openBenchApp } from './bench-app.ts'
 import { rateOf, type Rate } from './measure.ts'
 import { recordScript, replay, type Script } from './statements.ts'
 
@@ -10,11 +10,11 @@ import { recordScript, replay, type Script } from './statements.ts'
 const connections = 10
 
 /** What is dispatched; `bodyOf` makes a body that holds a word of its own. */
-export type Dispatching = { databaseUrl: string, folder: string, services: ServicePath, bodyOf: (word: string) => JsonObject, mode?: Mode, seconds: number }
+export type ReplayOptions = { databaseUrl: string, folder: string, services: ServicePath, bodyOf: (word: string) => JsonObject, mode?: Mode, seconds: number }
 
 /** The statements of a real dispatch without its document, replayed. */
-export async function replayed ({ databaseUrl, folder, services, bodyOf, mode = 'synchronous', seconds }: Dispatching): Promise<{ rate: Rate, close: () => Promise<void> }> {
-  const { house, config, users: [user] } = await openHouse({ databaseUrl, folder, documents: 'unrendered', log: createLogger('warn') })
+export async function prepareReplay ({ databaseUrl, folder, services, bodyOf, mode = 'synchronous', seconds }: ReplayOptions): Promise<{ rate: Rate, close: () => Promise<void> }> {
+  const { app: house, config, users: [user] } = await openBenchApp({ databaseUrl, folder, documents: 'unrendered', log: createLogger('warn') })
   const actor = await house.get('authentication').authenticate(`Basic ${btoa(`${user.email}:${user.password}`)}`, config.host)
   const dispatch = (word: string): Promise<unknown> => house.get('pipeline').dispatch({ actor, services, body: bodyOf(word), requestId: word, mode })
   // The first one also fills the caches.

@@ -4,15 +4,15 @@
  */
 import { createServer } from '../../../plugins/app.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
-import { openHouse } from './bench-app.ts'
+import { openBenchApp } from './bench-app.ts'
 import { whenStopped } from './stop.ts'
 
 /** The address, and the Authorization headers of a user; `bearers`: of all its users. */
-export type Service = { url: string, basic: string, bearer: string, bearers: readonly string[] }
+export type RunningService = { url: string, basic: string, bearer: string, bearers: readonly string[] }
 
 const [databaseUrl = '', folder = '', documents, vendor] = process.argv.slice(2)
 const log = createLogger('info')
-const { house, config, users } = await openHouse({
+const { app: house, config, users } = await openBenchApp({
   databaseUrl, folder, documents: documents === 'unrendered' ? documents : 'rendered', vendor, users: Number(process.env['BENCH_USERS'] ?? 1), log
 })
 const server = await createServer(house, log)
@@ -21,4 +21,4 @@ whenStopped(() => server.close().then(house.close))
 const [{ email, password }] = users
 const sessions = await Promise.all(users.map((user) => house.get('authentication').login(user.email, user.password, config.host)))
 const bearers = sessions.map(({ token }) => `Bearer ${token}`)
-process.send?.({ url, basic: `Basic ${btoa(`${email}:${password}`)}`, bearer: bearers[0] ?? '', bearers } satisfies Service)
+process.send?.({ url, basic: `Basic ${btoa(`${email}:${password}`)}`, bearer: bearers[0] ?? '', bearers } satisfies RunningService)

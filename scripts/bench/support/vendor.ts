@@ -12,7 +12,7 @@ export type Receipt = { order: string, came: number, answered: number }
 export type ToVendor = { atOnce: number } | 'tell'
 
 /** Milliseconds. */
-export const takes = 5
+export const vendorLatency = 5
 
 const clock = (): number => performance.timeOrigin + performance.now()
 
@@ -33,7 +33,7 @@ export async function serve (key: string, cert: string): Promise<void> {
     receipts.push(receipt)
     if (free > 0) free--
     else await new Promise<void>((resolve) => waiting.push(resolve))
-    await pause(takes)
+    await pause(vendorLatency)
     receipt.answered = clock()
     const next = waiting.shift()
     if (next === undefined) free++

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { createCredentials, createGuesses, DispatchError, type Budget, type Guesses, type KnownClients } from '@dispatch/core'
+import { createCredentials, createBruteForceGuard, DispatchError, type RateLimitStatus, type BruteForceGuard, type KnownClients } from '@dispatch/core'
 import { accountWith, createAccounts, createClock } from './fixtures/access.ts'
 import { has } from '../../support/matching.ts'
 
 /** A limiter in memory that never forgets. */
 function counter (quota: number) {
   const taken = new Map<string, number>()
-  const budget = (count: number): Budget => ({ policy: 'test', quota, window: 60, remaining: Math.max(0, quota - count), reset: 60 })
+  const budget = (count: number): RateLimitStatus => ({ policy: 'test', quota, window: 60, remaining: Math.max(0, quota - count), reset: 60 })
   return {
     taken,
     take (client: string) {
@@ -30,7 +30,7 @@ function setUp () {
     remember: (userId, client) => { remembered.add(`${userId} ${client}`); return Promise.resolve() }
   }
   const checks = { count: 0 }
-  const guesses: Guesses = createGuesses({ addresses, accounts, known })
+  const guesses: BruteForceGuard = createBruteForceGuard({ addresses, accounts, known })
   const users = createAccounts(accountWith(), accountWith({ userId: 8, email: 'bob@example.com' }))
   const { verify } = createCredentials({
     accounts: users,
@@ -126,7 +126,7 @@ await t.test('who has an account has no more guesses at another of the same addr
   const tried = new Map<string, number>()
   const { verify } = createCredentials({
     accounts: createAccounts(accountWith({ passwordHash: 'hers' }), accountWith({ userId: 9, companyId: 4, passwordHash: 'theirs' })),
-    guesses: createGuesses({ addresses, accounts, known: {
+    guesses: createBruteForceGuard({ addresses, accounts, known: {
       amongKnown: (users, client) => Promise.resolve(users.filter((userId) => remembered.has(`${userId} ${client}`))),
       remember: (userId, client) => { remembered.add(`${userId} ${client}`); return Promise.resolve() }
     } }),
@@ -161,7 +161,7 @@ await t.test('what is refused says when to come again', async (t) => {
   for (let index = 0; index < 5; index++) await guess('192.0.2.1')
   const refused = { word: 'rate_limited', retryAfter: 60, budget: { quota: 5, remaining: 0 } }
   has(t, await guesses.begin({ users: [7], email: 'ada@example.com', address: '192.0.2.1' }).catch((error: unknown) => error), refused)
-  has(t, await guesses.wrongKey('192.0.2.1').catch((error: unknown) => error), refused)
+  has(t, await guesses.countUnknownKey('192.0.2.1').catch((error: unknown) => error), refused)
 })
 
 await t.test('more logins than can wait are refused at once, and the next one is welcome when there is room', async (t) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { clientOf, isListed, readNetwork } from '@dispatch/core'
+import { clientKeyOf, isAddressAllowed, readNetwork } from '@dispatch/core'
 
 /** A list, who it lets in, and who stays out. */
 const lists: [string[], string[], string[]][] = [
@@ -18,14 +18,14 @@ const lists: [string[], string[], string[]][] = [
 
 for (const [list, listed, others] of lists) {
   void t.test(`a list of ${list.join(', ') || 'nothing'}`, (t) => {
-    for (const address of listed) t.ok(isListed(list, address), address)
-    for (const address of others) t.notOk(isListed(list, address), address)
+    for (const address of listed) t.ok(isAddressAllowed(list, address), address)
+    for (const address of others) t.notOk(isAddressAllowed(list, address), address)
     t.end()
   })
 }
 
 void t.test('a list that nobody can read lets nobody in', (t) => {
-  t.notOk(isListed(['everywhere'], '192.0.2.1'))
+  t.notOk(isAddressAllowed(['everywhere'], '192.0.2.1'))
   t.end()
 })
 
@@ -39,7 +39,7 @@ void t.test('what is no network is not read as one', (t) => {
 void t.test('an address lies in each network that it begins, and in none of the other half', (t) => {
   fc.assert(fc.property(fc.ipV4(), fc.integer({ min: 1, max: 32 }), (address, bits) => {
     const other = flipped(address, bits - 1)
-    return isListed([`${address}/${bits}`], address) && isListed([`${address}/${bits}`], `::ffff:${address}`) && !isListed([`${address}/${bits}`], other)
+    return isAddressAllowed([`${address}/${bits}`], address) && isAddressAllowed([`${address}/${bits}`], `::ffff:${address}`) && !isAddressAllowed([`${address}/${bits}`], other)
   }))
   t.end()
 })
@@ -49,10 +49,10 @@ function flipped (address: string, bit: number): string {
 }
 
 void t.test('clients are told apart by their IPv4 address, or by the /64 that they have of IPv6', (t) => {
-  t.equal(clientOf('192.0.2.1'), '192.0.2.1')
-  t.equal(clientOf('::ffff:192.0.2.1'), '192.0.2.1')
-  t.equal(clientOf('2001:db8:1:2:3:4:5:6'), clientOf('2001:db8:1:2:ffff::'))
-  t.not(clientOf('2001:db8:1:2::1'), clientOf('2001:db8:1:3::1'))
-  t.equal(clientOf('a text'), clientOf('another'))
+  t.equal(clientKeyOf('192.0.2.1'), '192.0.2.1')
+  t.equal(clientKeyOf('::ffff:192.0.2.1'), '192.0.2.1')
+  t.equal(clientKeyOf('2001:db8:1:2:3:4:5:6'), clientKeyOf('2001:db8:1:2:ffff::'))
+  t.not(clientKeyOf('2001:db8:1:2::1'), clientKeyOf('2001:db8:1:3::1'))
+  t.equal(clientKeyOf('a text'), clientKeyOf('another'))
   t.end()
 })

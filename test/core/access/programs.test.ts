@@ -1,11 +1,11 @@
 import t from 'tap'
-import { digestOf, makeKey, type Account, type KeyHolder } from '@dispatch/core'
+import { digestOf, makeKey, type Account, type KeyCredential } from '@dispatch/core'
 import { accountWith, basic, createAccess, createGuardedAccess, somewhere } from './fixtures/access.ts'
 import { has } from '../../support/matching.ts'
 
 const refused = { word: 'unauthorized', message: 'The API key is unknown, expired or revoked.' }
 
-async function setUp (account: Partial<Account> = {}, holder: Partial<KeyHolder> = {}) {
+async function setUp (account: Partial<Account> = {}, holder: Partial<KeyCredential> = {}) {
   const access = await createAccess(accountWith(account))
   const { secret } = makeKey(holder.mode ?? 'live')
   access.apiKeys.set(digestOf(secret).toString('base64'), { keyId: 'key', userId: 7, mode: 'live', ...holder })
@@ -82,7 +82,7 @@ await t.test('a key is no login, no refresh and no way to be somebody else', asy
 await t.test('keys that do not exist count as wrong passwords do', async (t) => {
   const asked: string[] = []
   const noPassword = new Error('There is no password here.')
-  const guesses = { isSpent: () => { throw noPassword }, begin: () => Promise.reject(noPassword), wrongKey: (address: string) => { asked.push(address); return Promise.resolve() } }
+  const guesses = { isExhausted: () => { throw noPassword }, begin: () => Promise.reject(noPassword), countUnknownKey: (address: string) => { asked.push(address); return Promise.resolve() } }
   const { authentication } = await createGuardedAccess({ guesses }, accountWith())
   await t.rejects(authentication.authenticate(`Bearer ${makeKey('test').secret}`), refused)
   await t.rejects(authentication.authenticate('Bearer dk_test_x'), { name: 'DispatchError', word: 'unauthorized' })

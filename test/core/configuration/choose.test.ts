@@ -1,5 +1,5 @@
 import t from 'tap'
-import { chooseProvider, configurationOf, type Chooser } from '../../../core/configuration/choose.ts'
+import { chooseProvider, configurationOf, type ChoiceContext } from '../../../core/configuration/choose.ts'
 import { createHost } from '../../../core/host/host.ts'
 import type { StoredConfiguration } from '../../../core/store/configuration/configurations.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
@@ -14,10 +14,10 @@ await t.test('who chooses, and whose configuration holds', async (t) => {
   for (const code of ['one', 'two', 'three']) await provide(folder, code)
   const host = await createHost({ directories: [folder], log: memoryLog() })
   const all = ['one', 'two', 'three'].flatMap((code) => [stored(code, null), stored(code, 7), stored(code, 8)])
-  const choice = (service: string, userId: number | null, providerCode: string): Chooser['company']['choices'][number] => ({ service, userId, providerCode })
+  const choice = (service: string, userId: number | null, providerCode: string): ChoiceContext['company']['choices'][number] => ({ service, userId, providerCode })
 
   /** `provider by whom with whose configuration`, or why not. */
-  const told = (choices: Chooser['company']['choices'], requested?: string, configurations = all, problemsOf: Chooser['problemsOf'] = () => []): string => {
+  const told = (choices: ChoiceContext['company']['choices'], requested?: string, configurations = all, problemsOf: ChoiceContext['problemsOf'] = () => []): string => {
     const chosen = chooseProvider({ host, company: { choices, configurations }, problemsOf }, actor, 'invoicing', requested)
     return chosen.chosen ? `${chosen.provider.code} ${chosen.chosenBy} ${String(chosen.configuration.userId)}` : chosen.problem.message
   }
@@ -32,7 +32,7 @@ await t.test('who chooses, and whose configuration holds', async (t) => {
   contains(t, told(both, undefined, [stored('two', 8)]), 'has no configuration', 'another user\'s serves nobody else')
   contains(t, told(both, 'none'), 'no provider "none" installed (did you mean "one"?)')
 
-  const invalid: Chooser['problemsOf'] = (_provider, { userId }) => userId === 7 ? [{ path: '/settings/token', code: 'required', message: 'Missing.' }] : []
+  const invalid: ChoiceContext['problemsOf'] = (_provider, { userId }) => userId === 7 ? [{ path: '/settings/token', code: 'required', message: 'Missing.' }] : []
   contains(t, told(both, undefined, all, invalid), 'is not valid (/settings/token Missing.): correct it with PUT /api/v1/my/providers/two', 'an own one that is invalid is not passed over')
 })
 

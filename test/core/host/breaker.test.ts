@@ -12,9 +12,9 @@ const ours: Outcome = { outcome: 'unavailable', error: { word: 'provider_unavail
 function begin () {
   let now = new Date('2026-03-14T09:30:00.000Z')
   const breakers = createBreakers({ now: () => now, failures: 3, pause: 30 })
-  const tell = (...outcomes: Outcome[]): void => { for (const outcome of outcomes) breakers.after(1, 'acme', outcome) }
+  const tell = (...outcomes: Outcome[]): void => { for (const outcome of outcomes) breakers.record(1, 'acme', outcome) }
   const pass = (seconds: number): void => { now = new Date(now.getTime() + seconds * 1000) }
-  return { ...breakers, tell, pass, enter: () => breakers.before(1, 'acme'), is: () => breakers.state(1, 'acme') }
+  return { ...breakers, tell, pass, enter: () => breakers.admit(1, 'acme'), is: () => breakers.state(1, 'acme') }
 }
 
 void t.test('opens after several failures of the vendor in a row', (t) => {
@@ -87,7 +87,7 @@ void t.test('a try whose end is never told, or was our own fault, keeps nobody o
 })
 
 void t.test('every company and provider has its own', (t) => {
-  const { tell, before, state } = begin()
+  const { tell, admit: before, state } = begin()
   tell(unavailable, unavailable, unavailable)
   t.strictSame([before(2, 'acme'), before(1, 'other')], [{ pass: true }, { pass: true }])
   t.strictSame([state(1, 'acme'), state(2, 'acme'), state(1, 'other')], ['open', 'closed', 'closed'])

@@ -4,7 +4,7 @@ import { callDispatch, type CallContext, type CallLimits, type Outcome } from '.
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import type { ServiceDefinition } from '../../../core/host/manifest/definition.ts'
 import type { Context } from '../../../core/host/call/context.ts'
-import type { Installed } from '../../../core/host/load/load.ts'
+import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { outcomeUnknown, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
@@ -15,7 +15,7 @@ type Call = Context<JsonObject, JsonObject>
 type Dispatch = (request: Parameters<ServiceDefinition<'invoicing', Call>['dispatch']>[0], context: Call) => unknown
 
 /** A provider as the host holds it, without a folder. */
-function installed (dispatch: Dispatch, more: { timeLimit?: number } = {}): Installed {
+function installed (dispatch: Dispatch, more: { timeLimit?: number } = {}): InstalledProvider {
   const definition = {
     code: 'acme',
     name: 'Acme',
@@ -25,7 +25,7 @@ function installed (dispatch: Dispatch, more: { timeLimit?: number } = {}): Inst
   }
   const fit = deriveManifest(definition, '1.0.0')
   if (!fit.ok || !isVerb(dispatch)) throw new Error(JSON.stringify(fit))
-  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch } }, checks: {}, readers: {} }
+  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch } }, checks: {}, eventReaders: {} }
 }
 
 const run = (dispatch: Dispatch, context: Partial<CallContext> = {}, limits: CallLimits = {}): Promise<Outcome> =>

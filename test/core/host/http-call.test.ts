@@ -4,8 +4,8 @@ import { callDispatch, type CallContext, type Outcome } from '../../../core/host
 import type { Context } from '../../../core/host/call/context.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { invoke } from '../../../core/host/call/invoke.ts'
-import type { Installed } from '../../../core/host/load/load.ts'
-import type { Outside } from '../../../core/host/call/call-resources.ts'
+import type { InstalledProvider } from '../../../core/host/load/load.ts'
+import type { CallResources } from '../../../core/host/call/call-resources.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { failureOf, Host, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
@@ -21,7 +21,7 @@ const Sent = Type.Object({ id: Type.String() })
 type Call = Context<JsonObject, JsonObject>
 type Dispatch = (request: unknown, call: Call) => unknown
 
-function installed (dispatch: Dispatch, more: object = {}): Installed {
+function installed (dispatch: Dispatch, more: object = {}): InstalledProvider {
   const fit = deriveManifest({
     code: 'acme',
     name: 'Acme',
@@ -31,10 +31,10 @@ function installed (dispatch: Dispatch, more: object = {}): Installed {
     services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 0 }, dispatch, lookup: dispatch, ...more } }
   }, '1.0.0')
   if (!fit.ok || !isVerb(dispatch)) throw new Error(JSON.stringify(fit))
-  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch, lookup: dispatch, cancel: dispatch } }, checks: {}, readers: {} }
+  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch, lookup: dispatch, cancel: dispatch } }, checks: {}, eventReaders: {} }
 }
 
-const contextOf = (context: Partial<CallContext> = {}, ways: Partial<Outside> = {}): CallContext => callContext({ outside: outside({ network, ...ways }), ...context })
+const contextOf = (context: Partial<CallContext> = {}, ways: Partial<CallResources> = {}): CallContext => callContext({ resources: outside({ network, ...ways }), ...context })
 const run = (dispatch: Dispatch, more: object = {}, context = contextOf(), limit = 10_000): Promise<Outcome> => callDispatch(installed(dispatch, more), 'invoicing', invoice(), context, { limit })
 
 const send: Dispatch = async (_request, { http }) => ({ ...await http.post(url, { json: {} }, Sent), status: 'sent' })

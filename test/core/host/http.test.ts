@@ -11,7 +11,7 @@ import { chosenHosts } from '../../../core/host/http/target.ts'
 import { createNetwork } from '../../../core/host/http/network.ts'
 import { createProgress } from '../../../core/host/call/request-outcome.ts'
 import { Type } from '../../../core/provider.ts'
-import type { Answer } from '../../../core/packages/conformance/vendor/vendor.ts'
+import type { VendorBehaviour } from '../../../core/packages/conformance/vendor/vendor.ts'
 import { createAuthority } from '../../../core/packages/conformance/vendor/certificates.ts'
 import { memoryLog, outside } from '../../fixtures/providers/call.ts'
 import { has, lacks } from '../../support/matching.ts'
@@ -112,7 +112,7 @@ await t.test('two bodies, two ways to sign in, a header that is none: the provid
 
 await t.test('replies', async (t) => {
   const Anything = Type.Unknown()
-  const read = async (answer: Answer): Promise<unknown> => { vendor.answer(answer); return await httpOf(network).get(url, {}, Anything) }
+  const read = async (answer: VendorBehaviour): Promise<unknown> => { vendor.answer(answer); return await httpOf(network).get(url, {}, Anything) }
 
   await t.test('an empty one is null, one that is not JSON is a text', async (t) => {
     t.equal(await read({ status: 204 }), null)
@@ -126,7 +126,7 @@ await t.test('replies', async (t) => {
     t.equal(last().headers['accept-encoding'], 'gzip')
   })
 
-  const unreadable: [string, Answer, RegExp][] = [
+  const unreadable: [string, VendorBehaviour, RegExp][] = [
     ['too large', { body: Buffer.alloc(5 * 1024 * 1024 + 1, ' ') }, /larger than 5242880 bytes/],
     ['too large once unzipped', { body: gzipSync(Buffer.alloc(6 * 1024 * 1024, ' ')), headers: { 'content-encoding': 'gzip' } }, /larger than 5242880 bytes/],
     ['not gzip although it says so', { text: 'plain', headers: { 'content-encoding': 'gzip' } }, /answered what is not HTTP/],
@@ -152,7 +152,7 @@ await t.test('replies', async (t) => {
 })
 
 const errors = { at: ['/code', '/error/code'], message: ['/message', '/error/message'], map: { 20003: 'authentication_error', busy: 'provider_unavailable' } } as const
-const statuses: [what: string, answer: Answer, failure: Failure][] = [
+const statuses: [what: string, answer: VendorBehaviour, failure: Failure][] = [
   ['400 with a code and words', { status: 400, json: { code: 21211, message: 'No such number.' } }, { word: 'provider_error', code: '21211', status: 400, message: 'No such number.' }],
   ['400 with its code elsewhere', { status: 400, json: { error: { code: 'E1', message: 'Bad.' } } }, { word: 'provider_error', code: 'E1', status: 400, message: 'Bad.' }],
   ['400 with a code of the map', { status: 400, json: { code: 20003, message: 'Authenticate' } }, { word: 'authentication_error', code: '20003', status: 400, message: 'Authenticate' }],
@@ -326,7 +326,7 @@ await t.test('settings name hosts as URLs, with a port or alone', (t) => {
 })
 
 await t.test('how far a call has come decides', async (t) => {
-  const outcome = async (passed: boolean, ...answers: Answer[]): Promise<(string | undefined)[]> => {
+  const outcome = async (passed: boolean, ...answers: VendorBehaviour[]): Promise<(string | undefined)[]> => {
     const progress = createProgress({ passed })
     const http = httpOf(network, { progress })
     const words: (string | undefined)[] = []
@@ -336,7 +336,7 @@ await t.test('how far a call has come decides', async (t) => {
     }
     return [...words, progress.doubt?.word]
   }
-  const good: Answer = { json: { id: '1' } }
+  const good: VendorBehaviour = { json: { id: '1' } }
 
   await t.test('before the point of no return everything may be repeated', async (t) => {
     t.strictSame(await outcome(false, good, { status: 500 }, { cut: 'after-body' }, { status: 400 }), [undefined, 'provider_unavailable', 'provider_unavailable', 'provider_error', undefined])

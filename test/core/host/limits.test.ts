@@ -1,11 +1,11 @@
 import t from 'tap'
 import { Type } from '../../../core/provider.ts'
-import { breaches, limitInWords, limitFaults, type Limits } from '../../../core/host/manifest/limits.ts'
+import { breaches, limitInWords, limitFaults, type ManifestLimits } from '../../../core/host/manifest/limits.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { has } from '../../support/matching.ts'
 
 const short = Type.Unsafe({ maxLength: 3 })
-const found = (limit: object, asked: JsonObject): string[] => breaches([limit] as Limits, asked).map(({ path, message }) => `${path} ${message}`)
+const found = (limit: object, asked: JsonObject): string[] => breaches([limit] as ManifestLimits, asked).map(({ path, message }) => `${path} ${message}`)
 
 await t.test('what stands at the place must fit, and what is not there breaks nothing', (t) => {
   t.same(found({ at: '/data/number', fits: short }, { data: { number: 'F-1' } }), [])
@@ -38,7 +38,7 @@ await t.test('limits are told in words', (t) => {
     [{ at: '/a/b', fits: Type.Enum(['x', 'y']) }, '/a/b: x or y'],
     [{ at: '/a/b', fits: Type.String({ pattern: '^x$', description: 'an x' }) }, '/a/b: an x']
   ]
-  for (const [limit, text] of words) t.equal(limitInWords(JSON.parse(JSON.stringify(limit)) as Limits[number]), text)
+  for (const [limit, text] of words) t.equal(limitInWords(JSON.parse(JSON.stringify(limit)) as ManifestLimits[number]), text)
   t.end()
 })
 

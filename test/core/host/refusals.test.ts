@@ -19,8 +19,8 @@ async function dispatched (t: Test, dispatch: (call: Call) => Promise<unknown>):
   const log = memoryLog()
   const fit = deriveManifest({ code: 'acme', name: 'Acme', hosts: ['api.acme.example'], settings: Type.Object({}), services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch } } }, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit))
-  const installed = { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', checks: {}, readers: {}, manifest: fit.value, verbs: { invoicing: { dispatch: (_request: unknown, call: Call) => dispatch(call) } } } as const
-  const outcome = await callDispatch(installed, 'invoicing', invoice(), callContext({ log, outside: outside({ network }) }))
+  const installed = { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', checks: {}, eventReaders: {}, manifest: fit.value, verbs: { invoicing: { dispatch: (_request: unknown, call: Call) => dispatch(call) } } } as const
+  const outcome = await callDispatch(installed, 'invoicing', invoice(), callContext({ log, resources: outside({ network }) }))
   return { outcome, asked: vendor.requests.map(({ method, path }) => `${method} ${path}`), logged: log.lines.flatMap(({ message }) => message.includes('left at the vendor') ? [message] : []) }
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { createKeyring } from '../../../core/access/keyring.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
-import type { SettingsForm } from '../../../core/host/settings/settings-schema.ts'
+import type { SettingsSchema } from '../../../core/host/settings/settings-schema.ts'
 import {
   changeSettings, checkSettings, maskSettings, mergeSettings, openSecrets, openSettings, sealSecrets, splitSecrets, type StoredSettings, type Vault
 } from '../../../core/host/settings/settings.ts'
@@ -11,7 +11,7 @@ import { contains, has, lacks } from '../../support/matching.ts'
 
 const text = { type: 'string', minLength: 1 }
 const numbers = { type: 'array', items: { type: 'integer' } }
-const form: SettingsForm = {
+const form: SettingsSchema = {
   type: 'object',
   required: ['user', 'password', 'server'],
   properties: {

@@ -4,11 +4,11 @@ import t from 'tap'
 import { failureOf, type Failure } from '../../../core/host/call/failure.ts'
 import type { HttpOptions } from '../../../core/host/http/client.ts'
 import type { HttpCall } from '../../../core/host/http/call.ts'
-import { createTokens, type Assertion, type OAuth2 } from '../../../core/host/http/oauth.ts'
+import { createAccessTokenCache, type Assertion, type OAuth2 } from '../../../core/host/http/oauth.ts'
 import { createProgress } from '../../../core/host/call/request-outcome.ts'
 import { signRequest } from '../../../core/host/http/sigv4.ts'
 import { Type } from '../../../core/provider.ts'
-import type { Answer, Script } from '../../../core/packages/conformance/vendor/vendor.ts'
+import type { VendorBehaviour, VendorReply } from '../../../core/packages/conformance/vendor/vendor.ts'
 import { has } from '../../support/matching.ts'
 import { httpOf, vendorOf } from '../../support/vendor.ts'
 
@@ -28,15 +28,15 @@ function begin (more: Partial<HttpOptions> = {}) {
   vendor.requests.length = 0
   vendor.on('GET /v1/me', { json: {} })
   vendor.on('POST /v1/me', { json: {} })
-  const tokens = createTokens({ wire: network.wire, now })
-  const http = (account = 'company 1') => httpOf({ wire: network.wire, tokens }, { account, now, ...more })
+  const tokens = createAccessTokenCache({ wire: network.transport, now })
+  const http = (account = 'company 1') => httpOf({ transport: network.transport, accessTokens: tokens }, { account, now, ...more })
   return { clock, http }
 }
 
 /** A new token each time. */
-function issue (expiresIn?: number | string): Answer {
+function issue (expiresIn?: number | string): VendorBehaviour {
   let count = 0
-  return (): Script => ({ json: { access_token: `token-${++count}`, token_type: 'Bearer', ...(expiresIn !== undefined && { expires_in: expiresIn }) } })
+  return (): VendorReply => ({ json: { access_token: `token-${++count}`, token_type: 'Bearer', ...(expiresIn !== undefined && { expires_in: expiresIn }) } })
 }
 
 const simple: [string, HttpCall, Record<string, string>][] = [
@@ -171,7 +171,7 @@ await t.test('only a 401 makes a request be sent again', async (t) => {
   }
 })
 
-const refusals: [string, Answer, Partial<Failure>][] = [
+const refusals: [string, VendorBehaviour, Partial<Failure>][] = [
   ['is refused', { status: 400, json: { error: 'invalid_grant', error_description: 'Wrong password.' } }, { word: 'authentication_error', code: 'invalid_grant', message: '"api.acme.test" refused to sign in: Wrong password.' }],
   ['is refused without a word', { status: 401 }, { word: 'authentication_error', code: '401', message: '"api.acme.test" refused to sign in: 401' }],
   ['is asked to wait', { status: 429 }, { word: 'provider_unavailable' }],

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { judgeDelivery } from '../../../core/host/webhook/verify.ts'
+import { verifyWebhook } from '../../../core/host/webhook/verify.ts'
 import { createKeySources } from '../../../core/host/webhook/keys.ts'
 import type { Verifier } from '../../../core/host/webhook/webhook.ts'
 import { basic, hmac, vendorKey } from '../work/support.ts'
@@ -15,7 +15,7 @@ const [password, mac] = [basic('vendor:a password'), { 'x-mac': hmac('a secret',
 const [forgedPassword, forgedMac] = [basic('vendor:another'), { 'x-mac': hmac('another', '{}') }]
 
 const verdict = async (headers: Record<string, string>, settings?: Record<string, string>, endpoint?: string) =>
-  (await judgeDelivery([byPassword, byMac], { headers, body }, { ...settings === undefined ? {} : { settings: () => settings }, endpoint, keys }, at)).verdict
+  (await verifyWebhook([byPassword, byMac], { headers, body }, { ...settings === undefined ? {} : { settings: () => settings }, endpoint, keys }, at)).verdict
 
 await t.test('a configuration with the secret of one verifier is satisfied by that one, and by no other', async (t) => {
   t.equal(await verdict(mac, { secret: 'a secret' }), 'verified')
@@ -46,17 +46,17 @@ await t.test('without a secret of its own one of the others is enough: the crede
 const [real, trial] = [vendorKey('k1'), vendorKey('k2')]
 const jws = (key: typeof real, sandbox: boolean): Verifier => ({ kind: 'jws', header: 'X-JWS', algorithm: 'PS256', jwks: { keys: [key.jwk] }, sandbox })
 const environments = [jws(real, false), jws(trial, true)]
-const signed = (by: typeof real, text = '{}') => judgeDelivery(environments, { headers: { 'x-jws': by.sign(text) }, body }, { keys }, at)
+const signed = (by: typeof real, text = '{}') => verifyWebhook(environments, { headers: { 'x-jws': by.sign(text) }, body }, { keys }, at)
 
 await t.test('the keys of an environment vouch for that environment', async (t) => {
   t.same(await signed(real), { verdict: 'verified', sandbox: false })
   t.same(await signed(trial), { verdict: 'verified', sandbox: true })
-  t.same(await judgeDelivery([{ kind: 'jws', header: 'X-JWS', algorithm: 'PS256', jwks: { keys: [real.jwk] } }], { headers: { 'x-jws': real.sign('{}') }, body }, { keys }, at), { verdict: 'verified', sandbox: null })
+  t.same(await verifyWebhook([{ kind: 'jws', header: 'X-JWS', algorithm: 'PS256', jwks: { keys: [real.jwk] } }], { headers: { 'x-jws': real.sign('{}') }, body }, { keys }, at), { verdict: 'verified', sandbox: null })
 })
 
 await t.test('what neither environment has signed is worth another look at the keys, or nothing', async (t) => {
   t.same(await signed(vendorKey('k3')), { verdict: 'unknown_key' })
   t.same(await signed(vendorKey('k1')), { verdict: 'unknown_key' }, 'the other environment may have a key of that name by now')
-  t.same(await judgeDelivery(environments, { headers: {}, body }, { keys }, at), { verdict: 'no_signature' })
-  t.same(await judgeDelivery([], { headers: { 'x-jws': real.sign('{}') }, body }, { keys }, at), { verdict: 'no_secret' })
+  t.same(await verifyWebhook(environments, { headers: {}, body }, { keys }, at), { verdict: 'no_signature' })
+  t.same(await verifyWebhook([], { headers: { 'x-jws': real.sign('{}') }, body }, { keys }, at), { verdict: 'no_secret' })
 })

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
-import { recordLate } from '../../../core/pipeline/recover/late-outcomes.ts'
+import { recordLateOutcome } from '../../../core/pipeline/recover/late-outcomes.ts'
 import { createLeases } from '../../../core/pipeline/run/leases.ts'
 import type { LateOutcome } from '../../../core/pipeline/recover/outcome-spool.ts'
-import type { Parts } from '../../../core/pipeline/dependencies.ts'
+import type { PipelineDependencies } from '../../../core/pipeline/dependencies.ts'
 import type { Database } from '../../../core/store/db/database.ts'
 
-const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Parts['log']
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as PipelineDependencies['log']
 
 /** A database of which nothing can be asked. */
 const broken = (error: Error): Database => new Proxy({}, { get: () => () => { throw error } }) as Database
@@ -26,15 +26,15 @@ await t.test('an outcome that cannot be recorded is kept, whatever the reason', 
       leases: { under: async (work: (lease: { runId: string, seconds: number }) => Promise<unknown>) => await work({ runId: 'other', seconds: 15 }) },
       outcomes: { keep: (outcome: LateOutcome) => { kept.push(outcome); return Promise.resolve() } }
     }
-    await recordLate(parts as unknown as Parts, late, why)
+    await recordLateOutcome(parts as unknown as PipelineDependencies, late, why)
     t.strictSame(kept, [late], why.message)
   }
 })
 
 await t.test('a lease that cannot be renewed is none, and no error', async (t) => {
-  const leases = createLeases({ database: broken(new Error('away')), newId: () => 'run', now: () => new Date(), log, times: { good: 0.3, renewed: 60, margin: 0.1 } })
+  const leases = createLeases({ database: broken(new Error('away')), newId: () => 'run', now: () => new Date(), log, times: { duration: 0.3, renewInterval: 60, margin: 0.1 } })
   t.teardown(() => leases.close())
-  await leases.under(async ({ runId }) => {
+  await leases.withLease(async ({ runId }) => {
     t.equal(await leases.refresh(runId), true, 'most of it is left')
     await pause(250)
     t.equal(await leases.refresh(runId), false)

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Actor } from '../../../core/access/account.ts'
 import type { ServiceName } from '../../../core/contract/service-names.ts'
 import { createHost } from '../../../core/host/host.ts'
-import { resolve, type Catalogs } from '../../../core/pipeline/plan/resolve.ts'
+import { resolveRequest, type ResolveDependencies } from '../../../core/pipeline/plan/resolve.ts'
 import { createRequestReader } from '../../../core/services/request.ts'
 import { createConfigurations } from '../../../core/store/configuration/configurations.ts'
 import { openDatabase } from '../../../core/store/db/database.ts'
@@ -17,11 +17,11 @@ t.teardown(() => database.close())
 const freshness = createFreshness(database)
 await freshness.check()
 const templates = createTemplates(database, freshness)
-const catalogs: Catalogs = { templates, configurations: createConfigurations(database, freshness), host: await createHost({ directories: [], log: memoryLog() }), problemsOf: () => [] }
+const catalogs: ResolveDependencies = { templates, configurations: createConfigurations(database, freshness), host: await createHost({ directories: [], log: memoryLog() }), problemsOf: () => [] }
 
 const [platform, demo] = [1, 2]
 const actorOf = (companyId: number): Actor => ({ companyId, userId: companyId, email: 'a@example.com', role: 'admin', services: ['*'] })
-const resolved = (name: ServiceName, body: object, companyId = demo) => resolve(catalogs, actorOf(companyId), createRequestReader([name])(body))
+const resolved = (name: ServiceName, body: object, companyId = demo) => resolveRequest(catalogs, actorOf(companyId), createRequestReader([name])(body))
 
 /** Gives a company a template of a name. */
 async function own (companyId: number, id: number, name: string): Promise<void> {

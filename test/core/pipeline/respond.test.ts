@@ -1,8 +1,8 @@
 import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import type { DispatchStatus } from '../../../core/contract/states.ts'
-import type { Result, StepResult } from '../../../core/pipeline/respond/result.ts'
-import { answerOf } from '../../../core/pipeline/respond/respond.ts'
+import type { DispatchResult, StepResult } from '../../../core/pipeline/respond/result.ts'
+import { responseOf } from '../../../core/pipeline/respond/respond.ts'
 import { has } from '../../support/matching.ts'
 
 const addresses = { document: ({ id }: { id: string }) => `https://dispatch.example.com/d/${id}`, status: (id: string) => `https://dispatch.example.com/api/v1/dispatches/${id}` }
@@ -15,12 +15,12 @@ const planned: StepResult = { service: 'upload', providerName: 'acme', sandbox: 
 const error = { word: 'provider_error', message: 'The number is not in service.', details: [{ path: '', code: 'E-1', message: 'No.' }] } as const
 const sms: StepResult = { service: 'sms', providerName: 'acme', sandbox: false, status: 'rejected', response: null, document: null, error, charged: 0 }
 
-const result = (status: DispatchStatus, ...steps: StepResult[]): Result => ({ dispatchId: 'dispatch', status, test: false, metadata: { orderId: 'A-1' }, steps, createdAt: new Date(0), finishedAt: new Date(1500) })
+const result = (status: DispatchStatus, ...steps: StepResult[]): DispatchResult => ({ dispatchId: 'dispatch', status, test: false, metadata: { orderId: 'A-1' }, steps, createdAt: new Date(0), finishedAt: new Date(1500) })
 
 /** The error that a result is answered with, as its body has it. */
-function refused (given: Result): Record<string, unknown> {
+function refused (given: DispatchResult): Record<string, unknown> {
   try {
-    answerOf(given, addresses)
+    responseOf(given, addresses)
   } catch (thrown) {
     if (!(thrown instanceof DispatchError)) throw thrown
     const { word, status, message, details, dispatchId, more } = thrown
@@ -30,15 +30,15 @@ function refused (given: Result): Record<string, unknown> {
 }
 
 await t.test('one service is answered with exactly the fields of the contract', (t) => {
-  t.strictSame(answerOf(result('succeeded', invoicing), addresses), {
+  t.strictSame(responseOf(result('succeeded', invoicing), addresses), {
     success: true, dispatchId: 'dispatch', status: 'succeeded', service: 'invoicing', providerName: 'acme', providerResponse: { id: 'I-1', status: 'sent' }, generatedDocument: shownDocument, metadata: { orderId: 'A-1' }, executionTime: 1.5
   })
-  has(t, answerOf(result('succeeded', file), addresses), { service: 'file', providerName: null, providerResponse: null })
+  has(t, responseOf(result('succeeded', file), addresses), { service: 'file', providerName: null, providerResponse: null })
   t.end()
 })
 
 await t.test('a chain is answered with its steps in their order, and the document that was made first', (t) => {
-  t.strictSame(answerOf(result('succeeded', invoicing, { ...sms, status: 'accepted', response: { id: 'S-1', status: 'queued' }, error: null }), addresses), {
+  t.strictSame(responseOf(result('succeeded', invoicing, { ...sms, status: 'accepted', response: { id: 'S-1', status: 'queued' }, error: null }), addresses), {
     success: true,
     dispatchId: 'dispatch',
     status: 'succeeded',
@@ -55,7 +55,7 @@ await t.test('a chain is answered with its steps in their order, and the documen
 
 await t.test('what goes on is answered with where it can be read', (t) => {
   for (const status of ['queued', 'running'] as const) {
-    t.strictSame(answerOf({ ...result(status, planned), finishedAt: null }, addresses), { success: true, dispatchId: 'dispatch', status, statusUrl: 'https://dispatch.example.com/api/v1/dispatches/dispatch', metadata: { orderId: 'A-1' } })
+    t.strictSame(responseOf({ ...result(status, planned), finishedAt: null }, addresses), { success: true, dispatchId: 'dispatch', status, statusUrl: 'https://dispatch.example.com/api/v1/dispatches/dispatch', metadata: { orderId: 'A-1' } })
   }
   t.end()
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import { RenderError } from '../../../core/packages/documents/model/errors.ts'
 import { RendererBusy } from '../../../core/packages/documents/threads/renderer.ts'
-import { WorkshopBusy } from '../../../core/packages/documents/threads/template-workers.ts'
+import { TemplateWorkersBusy } from '../../../core/packages/documents/threads/template-workers.ts'
 import { createPipeline } from '../../../core/pipeline/pipeline.ts'
 import { settlementOf, settlementOfFailure } from '../../../core/pipeline/run/settle.ts'
 import type { Database } from '../../../core/store/db/database.ts'
@@ -22,7 +22,7 @@ await t.test('a vendor\'s own code stands in the details', (t) => {
 await t.test('what fails before the call was not sent: the data\'s fault is final, ours may pass', (t) => {
   const faulty = new RenderError([{ path: '/lines/0', code: 'missing', message: 'Nothing there.' }])
   has(t, settlementOfFailure(faulty), { outcome: 'rejected', error: { word: 'validation_failed', details: [{ path: '/template/data/lines/0', code: 'missing' }] } })
-  for (const busy of [new RendererBusy(), new WorkshopBusy()]) {
+  for (const busy of [new RendererBusy(), new TemplateWorkersBusy()]) {
     t.same(settlementOfFailure(busy), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${busy.message} Nothing was sent.` } })
   }
   has(t, settlementOfFailure(new DispatchError('provider_unavailable', 'Gone.')), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Gone.' } })
@@ -38,8 +38,8 @@ function forgetful (database: Database, forgotten: number): Database {
   let count = 0
   return {
     ...database,
-    async call (companyId, statement) {
-      const answer = await database.call(companyId, statement)
+    async callFunction (companyId, statement) {
+      const answer = await database.callFunction(companyId, statement)
       if (++count === forgotten) throw new Error('Connection terminated unexpectedly')
       return answer
     }

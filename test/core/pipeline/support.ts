@@ -6,10 +6,10 @@ import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
 import type { ServiceName } from '../../../core/contract/service-names.ts'
 import type { Mode } from '../../../core/contract/states.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
-import type { AnyCheck } from '../../../core/host/manifest/provider-check.ts'
-import type { Installed } from '../../../core/host/load/load.ts'
-import { check } from '../../../core/pipeline/plan/check.ts'
-import type { DraftStep, Plan } from '../../../core/pipeline/plan/plan.ts'
+import type { AnyProviderCheck } from '../../../core/host/manifest/provider-check.ts'
+import type { InstalledProvider } from '../../../core/host/load/load.ts'
+import { checkAndPlan } from '../../../core/pipeline/plan/check.ts'
+import type { ResolvedStep, DispatchPlan } from '../../../core/pipeline/plan/plan.ts'
 import { createSharedChecks } from '../../../core/pipeline/plan/template-checks.ts'
 import { needsProvider } from '../../../core/services/index.ts'
 import { createRequestReader, type DispatchRequest, type RequestReader, type RequestStep } from '../../../core/services/request.ts'
@@ -32,7 +32,7 @@ export type World = {
   /** The same, for each service of a chain. */
   byService?: Partial<Record<ServiceName, JsonObject>>
   /** Its check. */
-  foreseeing?: AnyCheck
+  foreseeing?: AnyProviderCheck
   /** Its configuration; `null`: it has none. */
   settings?: JsonObject | null
   /** Of the template's source. */
@@ -46,7 +46,7 @@ export type World = {
 export const publicUrl = 'https://dispatch.example.com'
 
 /** What became of a request: the error word and its problems (`path code`), or the plan. */
-export type Judgement = { word?: string, problems: string[], details: readonly Problem[], warnings: string[], plan?: Plan }
+export type Judgement = { word?: string, problems: string[], details: readonly Problem[], warnings: string[], plan?: DispatchPlan }
 
 /** Reads and checks a body as the pipeline does, with a provider "acme" that everybody has chosen. */
 export function judge (name: ServiceName, body: unknown, world: World = {}): Judgement {
@@ -74,7 +74,7 @@ export function judgeRequest (read: () => DispatchRequest, { source = {}, schema
     const draft = <Step extends RequestStep>({ template, ...step }: Step) => ({ ...step, ...choiceOf(step, world), ...(template === undefined ? {} : { template: { ...template, template: templateOf(source, schema) } }) })
     const steps = request.steps.map(draft)
     const deferred = request.deferred.map(draft)
-    const plan = check({ request, test: false, steps, deferred }, { templateFindings: createSharedChecks(), prices, mode, link: sampleLink(publicUrl), now: () => new Date('2026-03-14T09:30:00.000Z') })
+    const plan = checkAndPlan({ request, test: false, steps, deferred }, { templateFindings: createSharedChecks(), prices, mode, link: sampleLink(publicUrl), now: () => new Date('2026-03-14T09:30:00.000Z') })
     return { problems: [], details: [], warnings: plan.warnings.map(shown), plan }
   } catch (error) {
     if (!(error instanceof DispatchError)) throw error
@@ -87,7 +87,7 @@ function shown ({ path, code }: Problem): string {
   return `${path} ${code}`
 }
 
-function choiceOf ({ service, at }: Pick<RequestStep, 'service' | 'at'>, { capabilities = {}, byService = {}, foreseeing, settings = { allowedSenders: ['@example.com'] } }: World): Pick<DraftStep, 'choice'> {
+function choiceOf ({ service, at }: Pick<RequestStep, 'service' | 'at'>, { capabilities = {}, byService = {}, foreseeing, settings = { allowedSenders: ['@example.com'] } }: World): Pick<ResolvedStep, 'choice'> {
   if (!needsProvider(service)) return {}
   const provider = providerOf(service, { ...least[service], ...capabilities, ...byService[service] }, foreseeing)
   if (settings === null) return { choice: { chosen: false, provider, problem: { path: at('providerName'), code: 'configuration_missing', message: 'The provider "acme" has no configuration.' } } }
@@ -95,7 +95,7 @@ function choiceOf ({ service, at }: Pick<RequestStep, 'service' | 'at'>, { capab
   return { choice: { chosen: true, chosenBy: 'company', provider, configuration } }
 }
 
-function providerOf (service: ServiceName, { document, ...capabilities }: JsonObject, check?: AnyCheck): Installed {
+function providerOf (service: ServiceName, { document, ...capabilities }: JsonObject, check?: AnyProviderCheck): InstalledProvider {
   const fit = deriveManifest({
     code: 'acme',
     name: 'Acme',
@@ -104,7 +104,7 @@ function providerOf (service: ServiceName, { document, ...capabilities }: JsonOb
     services: { [service]: { ...tellingAll(service), ...capabilities, ...(document === 'theirs' ? { document: () => undefined } : {}), idempotency: { kind: 'none' }, dispatch: () => undefined } }
   }, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit.problems))
-  return { code: 'acme', manifest: fit.value, checks: { [service]: check } } as unknown as Installed
+  return { code: 'acme', manifest: fit.value, checks: { [service]: check } } as unknown as InstalledProvider
 }
 
 /** It is asked what becomes of it, and knows every word. */

@@ -24,7 +24,7 @@ await t.test('every chain of the table is read: each step has its own fields, th
 
 await t.test('every chain says what each of its services lacks, in that service\'s place', (t) => {
   for (const path of chains) {
-    const lacking = path.flatMap((name) => services[name].required.map((field) => `${services[name].lifted.includes(field) ? '' : `/${name}`}/${field} required`))
+    const lacking = path.flatMap((name) => services[name].required.map((field) => `${services[name].topLevelFields.includes(field) ? '' : `/${name}`}/${field} required`))
     const found = judgeChain(path, { template }).problems
     t.strictSame(lacking.filter((problem) => !found.includes(problem)), [], path.join('/'))
   }

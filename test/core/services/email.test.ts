@@ -177,8 +177,8 @@ await t.test('a message is not larger than the provider takes, its attachments i
   t.same(judge('email', { ...fields, body: 'é'.repeat(50) }, { capabilities: { maxSize: 100 } }).problems, [])
   has(t, judge('email', { ...fields, body: 'é'.repeat(51) }, { capabilities: { maxSize: 100 } }), { word: 'validation_failed', problems: ['/body not_supported_by_provider'] })
   const acme = { code: 'acme', capabilities: { maxSize: 100 } }
-  has(t, email.checkMade?.(fields, { ...made, attachments: [handle, handle] }, acme), [{ path: '/template', message: 'The provider "acme" takes at most 100 bytes a message, and this has 167.' }])
-  t.same(email.checkMade?.(fields, { ...made, attachments: [handle] }, acme), [])
+  has(t, email.checkContent?.(fields, { ...made, attachments: [handle, handle] }, acme), [{ path: '/template', message: 'The provider "acme" takes at most 100 bytes a message, and this has 167.' }])
+  t.same(email.checkContent?.(fields, { ...made, attachments: [handle] }, acme), [])
   t.end()
 })
 

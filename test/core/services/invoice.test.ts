@@ -13,7 +13,7 @@ function check (data: JsonObject, { fields = {}, currency }: Options = {}): { pr
   const subject = { data: { customer: { name: 'Ada' }, ...data }, template: currency === undefined ? {} : { currency }, today: '2026-03-14' }
   const found = [
     checkInvoice(subject),
-    invoicing.check({ ...subject, template: { ...subject.template, vocabulary: 'invoice' }, fields: { documentType: 'INVOICE', ...fields }, at: (field) => `/invoicing/${field}`, provider: undefined, beside: [] })
+    invoicing.check({ ...subject, template: { ...subject.template, vocabulary: 'invoice' }, fields: { documentType: 'INVOICE', ...fields }, at: (field) => `/invoicing/${field}`, provider: undefined, otherServices: [] })
   ]
   const problems = found.flatMap((findings) => findings.problems ?? [])
   const warnings = found.flatMap((findings) => findings.warnings ?? [])
@@ -232,7 +232,7 @@ await t.test('a postal code that the customer\'s country does not have is a warn
 await t.test('an e-invoice may be due before its date, with a warning', (t) => {
   const data = { date: '2026-04-14', dueDate: '2026-04-13', customer: { name: 'Ada' } }
   has(t, checkEInvoiceWords({ data, today: '2026-03-14' }), { problems: [], warnings: [{ path: '/template/data/dueDate', code: 'due_date_before_date' }] })
-  const { problems = [], warnings = [] } = invoicing.check({ data, template: { vocabulary: 'invoice' }, fields: { documentType: 'E_INVOICE', dueDate: '2026-04-13' }, at: (field) => `/invoicing/${field}`, provider: undefined, beside: [], today: '2026-03-14' })
+  const { problems = [], warnings = [] } = invoicing.check({ data, template: { vocabulary: 'invoice' }, fields: { documentType: 'E_INVOICE', dueDate: '2026-04-13' }, at: (field) => `/invoicing/${field}`, provider: undefined, otherServices: [], today: '2026-03-14' })
   t.notOk(problems.some(({ path }) => path === '/invoicing/dueDate'))
   t.ok(warnings.some(({ path, code }) => path === '/invoicing/dueDate' && code === 'due_date_before_date'))
   t.end()

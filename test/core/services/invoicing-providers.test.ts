@@ -10,7 +10,7 @@ const mailed = (documentType: DocumentType, sendByEmail: InvoicingCapabilities['
   template: {},
   provider: { code: 'acme', capabilities: { documentTypes: ['INVOICE', 'QUOTE'], ...(sendByEmail !== undefined && { sendByEmail }) } },
   today: '2026-03-14',
-  beside: []
+  otherServices: []
 }).problems ?? []
 
 await t.test('a provider e-mails the document types that it declares', (t) => {

@@ -1,9 +1,9 @@
 import t from 'tap'
 import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
 import { invoicing, type InvoicingCapabilities, type InvoicingFields } from '../../../core/services/invoicing.ts'
-import type { Findings, Subject } from '../../../core/services/service.ts'
+import type { Findings, CheckInput } from '../../../core/services/service.ts'
 
-type Asked = { fields?: Partial<InvoicingFields>, data?: JsonObject, template?: Subject<InvoicingFields, InvoicingCapabilities>['template'], capabilities?: InvoicingCapabilities | undefined }
+type Asked = { fields?: Partial<InvoicingFields>, data?: JsonObject, template?: CheckInput<InvoicingFields, InvoicingCapabilities>['template'], capabilities?: InvoicingCapabilities | undefined }
 
 type Told = { problems: string[], warnings: string[] }
 
@@ -21,7 +21,7 @@ const check = ({ fields = {}, data = {}, template = {}, ...rest }: Asked): Told 
     template,
     provider: capabilities === undefined ? undefined : { code: 'acme', capabilities },
     today: '2026-03-14',
-    beside: []
+    otherServices: []
   }))
 }
 

@@ -105,7 +105,7 @@ await t.test('a letter has no more pages than the provider takes, known once it 
   t.same(checkPages(3, acme), [])
   t.same(checkPages(4, acme), [{ path: '/template', code: 'not_supported_by_provider', message: 'The provider "acme" takes at most 3 pages, and this has 4.' }])
   t.same(checkPages(4, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'] } }), [])
-  t.equal(postal.checkMade?.({ recipient }, { document, pages: 4, signatures: [], data: {}, metadata: {} }, acme).length, 1)
+  t.equal(postal.checkContent?.({ recipient }, { document, pages: 4, signatures: [], data: {}, metadata: {} }, acme).length, 1)
   t.end()
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { segmentsOf } from '../../../core/services/sms-segments.ts'
+import { countSmsSegments } from '../../../core/services/sms-segments.ts'
 
 const rows = [
   ['nothing is one message', '', 'GSM-7', 0, 1],
@@ -29,7 +29,7 @@ const rows = [
 
 for (const [rule, text, encoding, characters, segments] of rows) {
   await t.test(rule, (t) => {
-    t.same(segmentsOf(text), { encoding, characters, segments })
+    t.same(countSmsSegments(text), { encoding, characters, segments })
     t.end()
   })
 }
@@ -50,7 +50,7 @@ const others = fc.constantFrom('a', '€', 'ç', '😀', '漢', '`')
 await t.test('any text of the alphabet fills its segments one after the other', (t) => {
   fc.assert(fc.property(fc.string({ unit: letters, minLength: 1, maxLength: 700 }), (text) => {
     const expected = septets(text) <= 160 ? 1 : cut(text, septets, 153)
-    const { encoding, characters, segments } = segmentsOf(text)
+    const { encoding, characters, segments } = countSmsSegments(text)
     return encoding === 'GSM-7' && characters === septets(text) && segments === expected
   }))
   t.end()
@@ -60,7 +60,7 @@ await t.test('any other text too, in UTF-16 units', (t) => {
   fc.assert(fc.property(fc.string({ unit: others, minLength: 1, maxLength: 300 }), (text) => {
     fc.pre(/[ç😀漢`]/u.test(text))
     const expected = text.length <= 70 ? 1 : cut(text, (piece) => piece.length, 67)
-    const { encoding, characters, segments } = segmentsOf(text)
+    const { encoding, characters, segments } = countSmsSegments(text)
     return encoding === 'UCS-2' && characters === text.length && segments === expected
   }))
   t.end()

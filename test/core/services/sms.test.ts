@@ -103,8 +103,8 @@ await t.test('the text of a template is checked once it is made', (t) => {
   t.same(codes('a'.repeat(1531)), ['/template too_long'])
   t.same(codes('😀'.repeat(1530)), [], 'counted in characters')
   t.same(codes('a'.repeat(161), acme), ['/template not_supported_by_provider'])
-  t.same(sms.checkMade?.({ phoneNumber: '+33612345678' }, { ...made, text: 'a'.repeat(161) }, acme).length, 1)
-  t.same(sms.checkMade?.({ phoneNumber: '+33612345678', message: 'Hello' }, { ...made }, acme), [])
+  t.same(sms.checkContent?.({ phoneNumber: '+33612345678' }, { ...made, text: 'a'.repeat(161) }, acme).length, 1)
+  t.same(sms.checkContent?.({ phoneNumber: '+33612345678', message: 'Hello' }, { ...made }, acme), [])
   t.end()
 })
 

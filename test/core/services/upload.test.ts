@@ -41,7 +41,7 @@ await t.test('a file is not larger than the provider takes', (t) => {
   t.same(checkFileSize(5, acme), [])
   t.same(checkFileSize(6, acme), [{ path: '/file', code: 'not_supported_by_provider', message: 'The provider "acme" takes at most 5 bytes a file, and this has 6.' }])
   t.same(checkFileSize(6, { code: 'acme', capabilities: {} }), [])
-  t.equal(upload.checkMade?.({}, { document: { ...document, size: 6 }, data: {}, metadata: {} }, acme).length, 1)
+  t.equal(upload.checkContent?.({}, { document: { ...document, size: 6 }, data: {}, metadata: {} }, acme).length, 1)
   t.end()
 })
 

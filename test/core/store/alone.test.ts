@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import t from 'tap'
 import { createOperator, migrate, openDatabase, seedDemo, type Database } from '@dispatch/core'
-import { compose } from '../../../plugins/container.ts'
+import { createApp } from '../../../plugins/container.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
-import { prepare } from '../../../plugins/config/prepare-database.ts'
+import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
 import { quickRenderer } from '../../plugins/support/parts.ts'
 import { testDatabase } from '../../support/postgres.ts'
 import { testConfig } from '../../support/service.ts'
@@ -13,9 +13,9 @@ const open = (url: string): Database => openDatabase({ connectionString: url }, 
 
 /** What `npm start` does before it listens. */
 async function firstStart (url: string, folder: string): Promise<void> {
-  const house = await compose(testConfig(folder), { databaseUrl: url, log: createLogger('silent'), renderer: quickRenderer })
+  const house = await createApp(testConfig(folder), { databaseUrl: url, log: createLogger('silent'), renderer: quickRenderer })
   try {
-    await prepare(house)
+    await prepareDatabase(house)
   } finally {
     await house.close()
   }
@@ -43,7 +43,7 @@ await t.test('whoever prepares a database waits while another process does', asy
   const { url } = await testDatabase(t)
   const other = open(url)
   const gate = Promise.withResolvers<undefined>()
-  const working = other.alone(() => gate.promise)
+  const working = other.withAdvisoryLock(() => gate.promise)
   const waiting = [firstStart(url, t.testdir()), createsOperator(url, 'ada@example.org')]
   await pause(1_000)
   t.equal(await tables(other), 0)
@@ -64,7 +64,7 @@ await t.test('works that are done alone do not overlap; one that fails is over',
     atOnce--
     throw new Error('failed')
   }
-  const ends = await Promise.allSettled([first, second, first, second].map(({ alone }) => alone(work)))
+  const ends = await Promise.allSettled([first, second, first, second].map(({ withAdvisoryLock: alone }) => alone(work)))
   t.strictSame(ends.map((end) => end.status === 'rejected' && (end.reason as Error).message), ['failed', 'failed', 'failed', 'failed'])
   t.equal(most, 1)
   await Promise.all([first.close(), second.close()])

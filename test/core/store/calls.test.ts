@@ -2,14 +2,14 @@ import { randomUUIDv7 } from 'node:crypto'
 import { sql } from 'kysely'
 import t from 'tap'
 import { createCompanies } from '../../../core/store/tenants/accounts.ts'
-import { loadCalls } from '../../../core/store/db/database-functions.ts'
+import { createDatabaseFunctions } from '../../../core/store/db/database-functions.ts'
 import { addCredits, updateSettings } from '../../../core/store/tenants/companies.ts'
 import { readCredits } from '../../../core/store/tenants/credits.ts'
 import { openDatabase } from '../../../core/store/db/database.ts'
 import { findDispatch } from '../../../core/store/dispatch/dispatch-views.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
-import type { NewJobs } from '../../../core/store/db/jobs.ts'
-import type { Beginning } from '../../../core/store/dispatch/lease.ts'
+import type { PreparedJobs } from '../../../core/store/db/jobs.ts'
+import type { DispatchStart } from '../../../core/store/dispatch/lease.ts'
 import { cancelDispatch, resumeDispatch } from '../../../core/store/dispatch/runs.ts'
 import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
 import { has } from '../../support/matching.ts'
@@ -34,9 +34,9 @@ async function company (credits = 10): Promise<Owner> {
 type Of = { companyId: number, dispatchId: string, stepId: string, runId: string }
 
 /** A dispatch of one step, at a price in credits. */
-async function open ({ companyId, userId }: Owner, { price = 3, key, jobs }: { price?: number, key?: string, jobs?: readonly NewJobs[] } = {}): Promise<Of> {
+async function open ({ companyId, userId }: Owner, { price = 3, key, jobs }: { price?: number, key?: string, jobs?: readonly PreparedJobs[] } = {}): Promise<Of> {
   const of: Of = { companyId, dispatchId: randomUUIDv7(), stepId: randomUUIDv7(), runId: randomUUIDv7() }
-  const beginning: Beginning = jobs === undefined ? { lease: { runId: of.runId, seconds: 15 } } : { jobs }
+  const beginning: DispatchStart = jobs === undefined ? { lease: { runId: of.runId, seconds: 15 } } : { jobs }
   await openDispatch(database, {
     dispatchId: of.dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'r', services: ['invoicing'], metadata: {},
     steps: [{ stepId: of.stepId, service: 'invoicing', by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' }, sandbox: false, fields: {}, requestSettings: {}, content: { template: { id: 1, version: 1 }, data: {} }, price }],
@@ -51,14 +51,14 @@ const creditsOf = async ({ companyId }: { companyId: number }) => {
   const { balance, held } = await readCredits(database, companyId, { limit: 1 })
   return { balance, held }
 }
-const note = (text: string): NewJobs => ({ statement: 'insert into noted values ($1)', rows: text })
+const note = (text: string): PreparedJobs => ({ statement: 'insert into noted values ($1)', rows: text })
 const noted = async (): Promise<string[]> => (await sql<{ text: string }>`select text from noted order by text`.execute(database.owner)).rows.map(({ text }) => text)
 
 const [conflict, short, unknownUser, missingTable, forbidden] = [{ message: /another run/ }, { message: /costs 11 credits/ }, { code: '23503' }, { code: '42P01' }, { code: '42501' }]
 
 await t.test('a call leaves neither its role nor its company on the connection', async (t) => {
   await accept(await open(await company()))
-  const found = await database.call(0, sql<{ role: string, company: string }>`select current_user = session_user as role, current_setting('app.company', true) as company`)
+  const found = await database.callFunction(0, sql<{ role: string, company: string }>`select current_user = session_user as role, current_setting('app.company', true) as company`)
   t.strictSame(found, { role: true, company: '' })
 })
 
@@ -168,7 +168,7 @@ await t.test('a process of an older version moves credits itself, and is not hel
 
 await t.test('the functions of other versions stay, and those of this one are made once', async (t) => {
   await sql`create schema calls_0123456789abcdef`.execute(database.owner)
-  await loadCalls(database)
+  await createDatabaseFunctions(database)
   const { rows } = await sql<{ name: string }>`select nspname as name from pg_namespace where nspname like 'calls\_%' order by nspname`.execute(database.owner)
   t.equal(rows.length, 2)
   t.equal(rows[0]?.name, 'calls_0123456789abcdef')

@@ -5,7 +5,7 @@ import { readCredits } from '../../../core/store/tenants/credits.ts'
 import { openDatabase } from '../../../core/store/db/database.ts'
 import { findDispatch, listEvents } from '../../../core/store/dispatch/dispatch-views.ts'
 import { IdempotencyKeyTaken, openDispatch, type NewDispatch } from '../../../core/store/dispatch/dispatches.ts'
-import { detachDispatch, holdStep, postponeLook, resumeDispatch } from '../../../core/store/dispatch/runs.ts'
+import { detachDispatch, holdStep, postponeReconciliation, resumeDispatch } from '../../../core/store/dispatch/runs.ts'
 import { beginAttempt, settleStep, type Settlement } from '../../../core/store/dispatch/steps.ts'
 import { has } from '../../support/matching.ts'
 import { seededDatabase } from '../../support/service.ts'
@@ -145,7 +145,7 @@ await t.test('a deferred step that is looked at no more holds nothing, and takes
   t.strictSame(await credits(dispatch), { balance: 10, held: 5 })
   const giveUp = async (given: string): Promise<void> => {
     await database.owner.updateTable('dispatches').set({ run_id: runId, leased_until: now }).where('dispatch_id', '=', dispatchId).execute()
-    await postponeLook(database, { companyId, dispatchId, stepId: given, runId, error: { word: 'outcome_unknown', message: 'Unknown.' }, look: { after: 0, last: 0 } })
+    await postponeReconciliation(database, { companyId, dispatchId, stepId: given, runId, error: { word: 'outcome_unknown', message: 'Unknown.' }, look: { after: 0, last: 0 } })
   }
   await giveUp(deferredId)
   t.strictSame(await credits(dispatch), { balance: 10, held: 3 })

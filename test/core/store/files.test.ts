@@ -8,14 +8,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { buffer, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { createLocalFiles, type Files, type StoredFile } from '../../../core/store/db/files.ts'
+import { createLocalFiles, type FileStore, type StoredFile } from '../../../core/store/db/files.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 import { contains, has } from '../../support/matching.ts'
 
 const bytes = Buffer.from('%PDF-1.7 '.repeat(20_000))
 const file: StoredFile = { key: 'documents/7/2026-03-14/a', size: bytes.byteLength, sha256: hash('sha256', bytes) }
 
-async function begin (t: Test): Promise<{ folder: string, path: string, files: Files }> {
+async function begin (t: Test): Promise<{ folder: string, path: string, files: FileStore }> {
   const folder = await directory(t)
   return { folder, path: join(folder, file.key), files: createLocalFiles(folder) }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import t from 'tap'
-import { createLimiter, migrate, openDatabase } from '@dispatch/core'
+import { createRateLimiter, migrate, openDatabase } from '@dispatch/core'
 import { has } from '../../support/matching.ts'
 import { outageOf } from '../../plugins/support/outage.ts'
 import { testDatabase } from '../../support/postgres.ts'
@@ -14,21 +14,21 @@ await migrate(here)
 
 await t.test('processes that count together let exactly so many pass', async (t) => {
   const limit = { name: 'shared', quota: 25, window: 60 }
-  const limiters = [createLimiter(here, limit), createLimiter(there, limit)]
+  const limiters = [createRateLimiter(here, limit), createRateLimiter(there, limit)]
   const taken = await Promise.all(Array.from({ length: 60 }, (_, index) => limiters[index % 2]!.take('ada')))
   t.equal(taken.filter(({ exceeded }) => !exceeded).length, 25)
   has(t, await limiters[0]!.take('bob'), { exceeded: false, policy: 'shared', quota: 25, window: 60, remaining: 24 })
 })
 
 await t.test('limits of different names count apart', async (t) => {
-  const [one, other] = [createLimiter(here, { name: 'one', quota: 1, window: 60 }), createLimiter(here, { name: 'other', quota: 1, window: 60 })]
+  const [one, other] = [createRateLimiter(here, { name: 'one', quota: 1, window: 60 }), createRateLimiter(here, { name: 'other', quota: 1, window: 60 })]
   await one.take('ada')
   has(t, await one.take('ada'), { exceeded: true, remaining: 0 })
   has(t, await other.take('ada'), { exceeded: false })
 })
 
 await t.test('what is given back can be taken again', async (t) => {
-  const limiter = createLimiter(here, { name: 'given', quota: 1, window: 60 })
+  const limiter = createRateLimiter(here, { name: 'given', quota: 1, window: 60 })
   for (let time = 0; time < 3; time++) {
     has(t, await limiter.take('ada'), { exceeded: false })
     await limiter.giveBack('ada')
@@ -36,7 +36,7 @@ await t.test('what is given back can be taken again', async (t) => {
 })
 
 await t.test('a time that is over begins anew, and tells its end', async (t) => {
-  const limiter = createLimiter(here, { name: 'short', quota: 1, window: 600 })
+  const limiter = createRateLimiter(here, { name: 'short', quota: 1, window: 600 })
   const { reset } = await limiter.take('ada')
   t.ok(reset > 595 && reset <= 600)
   await sql`update limits set expire = 1 where key = 'short:ada'`.execute(here.owner)
@@ -44,7 +44,7 @@ await t.test('a time that is over begins anew, and tells its end', async (t) => 
 })
 
 await t.test('who is over the limit costs no more queries', async (t) => {
-  const limiter = createLimiter(here, { name: 'blocked', quota: 1, window: 60 })
+  const limiter = createRateLimiter(here, { name: 'blocked', quota: 1, window: 60 })
   await limiter.take('ada')
   await limiter.take('ada')
   const pointsOf = async (): Promise<unknown> => (await sql`select points from limits where key = 'blocked:ada'`.execute(here.owner)).rows
@@ -54,7 +54,7 @@ await t.test('who is over the limit costs no more queries', async (t) => {
 })
 
 await t.test('a process knows whom it has refused, until their time is over', async (t) => {
-  const limiter = createLimiter(here, { name: 'spent', quota: 1, window: 1 })
+  const limiter = createRateLimiter(here, { name: 'spent', quota: 1, window: 1 })
   await limiter.take('ada')
   t.equal(limiter.spent('ada'), undefined, 'the last one may still be given back')
   await limiter.take('ada')
@@ -66,7 +66,7 @@ await t.test('a process knows whom it has refused, until their time is over', as
 })
 
 await t.test('while the database is away the door stays as narrow as one process makes it', async (t) => {
-  const limiter = createLimiter(here, { name: 'away', quota: 2, window: 60 })
+  const limiter = createRateLimiter(here, { name: 'away', quota: 2, window: 60 })
   const outage = outageOf(url)
   await outage.begin()
   const taken = [await limiter.take('ada'), await limiter.take('ada'), await limiter.take('ada')]

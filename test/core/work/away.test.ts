@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import { startEmbedded, type Embedded } from '../../../core/packages/embedded-postgres/embedded.ts'
-import { compose } from '../../../plugins/container.ts'
+import { createApp } from '../../../plugins/container.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
-import { prepare } from '../../../plugins/config/prepare-database.ts'
+import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
 import { testConfig } from '../../support/service.ts'
 import { basic, hmac, hookService, paths, serverAuth, until, vendorKey } from './support.ts'
 
@@ -18,8 +18,8 @@ t.teardown(async () => {
   rmSync(dir, { recursive: true })
 })
 
-const seed = await compose(testConfig(join(dir, 'seed')), { databaseUrl: server.url, log: createLogger('silent') })
-await prepare(seed)
+const seed = await createApp(testConfig(join(dir, 'seed')), { databaseUrl: server.url, log: createLogger('silent') })
+await prepareDatabase(seed)
 await seed.close()
 
 const key = vendorKey('scd_1')

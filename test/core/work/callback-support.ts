@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Test } from 'tap'
 import { createKeyring } from '../../../core/access/keyring.ts'
-import type { Author } from '../../../core/store/tenants/audit.ts'
+import type { AuditAuthor } from '../../../core/store/tenants/audit.ts'
 import type { CallbackType } from '../../../core/contract/callbacks.ts'
 import { createNetwork, type Network, type NetworkOptions } from '../../../core/host/http/network.ts'
 import { listCallbacks, noteCallback, type CallbackRecord } from '../../../core/store/vendor/callbacks.ts'
@@ -28,7 +28,7 @@ export type Desk = {
   /** A process that delivers, through its own network. */
   process: (network: NetworkOptions) => Callbacks & { network: Network }
   /** A company with a user. */
-  company: () => Promise<Author>
+  company: () => Promise<AuditAuthor>
   /** A dispatch of a company. */
   dispatch: (of: { companyId: number, userId: number }) => Promise<string>
   /** Records a callback. */

@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { createAuthority } from '../../../core/packages/conformance/vendor/certificates.ts'
-import type { Received } from '../../../core/packages/conformance/vendor/requests.ts'
+import type { ReceivedRequest } from '../../../core/packages/conformance/vendor/requests.ts'
 import { createVendor } from '../../../core/packages/conformance/vendor/vendor.ts'
-import { callbackLimits, callbackPauses } from '../../../core/work/outbox/callbacks.ts'
+import { callbackLimits, callbackRetryDelays } from '../../../core/work/outbox/callbacks.ts'
 import { desk } from './callback-support.ts'
 import { until } from './support.ts'
 import { contains, has, lacks } from '../../support/matching.ts'
@@ -42,7 +42,7 @@ async function begun () {
   return { ...owner, owner, dispatchId, secret, webhook: new Webhook(secret), state: async () => (await read(owner.companyId, dispatchId))[0]! }
 }
 
-const verified = (webhook: Webhook, { body, headers }: Received): any => webhook.verify(body.toString(), headers)
+const verified = (webhook: Webhook, { body, headers }: ReceivedRequest): any => webhook.verify(body.toString(), headers)
 
 await t.test('a callback is what the published library of Standard Webhooks verifies', async (t) => {
   const { companyId, dispatchId, webhook, state } = await begun()
@@ -52,7 +52,7 @@ await t.test('a callback is what the published library of Standard Webhooks veri
   const [request] = receiver.requests
   has(t, request, { method: 'POST', host: 'hooks.acme.test', path: '/dispatch', query: { token: 'in-the-address' }, headers: { 'content-type': 'application/json', 'webhook-id': callbackId } })
   t.strictSame(verified(webhook, request!), { type: 'dispatch.succeeded', timestamp: new Date(clock.time).toISOString(), sequence: 1, data: { dispatchId, note: 'Zoë' } })
-  has(t, await state(), { state: 'delivered', next_at: null, tried: [{ number: 1, outcome: 'delivered', status: 200, reason: null }] })
+  has(t, await state(), { state: 'delivered', next_at: null, attemptRows: [{ number: 1, outcome: 'delivered', status: 200, reason: null }] })
   await deliver({ companyId })
   t.equal(receiver.requests.length, 1, 'and it is sent once')
   t.throws(() => verified(new Webhook(`whsec_${Buffer.alloc(32, 1).toString('base64')}`), request!), 'another secret does not verify it')
@@ -113,7 +113,7 @@ await t.test('what is not delivered is tried ten times over three days, with wha
   receiver.answer({ status: 500, text: 'the receiver said canary' })
   await note({ companyId, dispatchId, url })
   const began = clock.time
-  for (const [index, pause] of callbackPauses.entries()) {
+  for (const [index, pause] of callbackRetryDelays.entries()) {
     if (pause > 0) {
       clock.time += pause * 1000 - 1
       await deliver({ companyId })
@@ -123,8 +123,8 @@ await t.test('what is not delivered is tried ten times over three days, with wha
     await deliver({ companyId })
     t.equal(receiver.requests.length, index + 1)
   }
-  t.equal(clock.time - began, 1000 * callbackPauses.reduce((sum, pause) => sum + pause))
-  has(t, await state(), { state: 'failed', next_at: null, tried: callbackPauses.map((_, index) => ({ number: index + 1, outcome: 'failed', status: 500, reason: 'It answered 500 instead of 200.' })) })
+  t.equal(clock.time - began, 1000 * callbackRetryDelays.reduce((sum, pause) => sum + pause))
+  has(t, await state(), { state: 'failed', next_at: null, attemptRows: callbackRetryDelays.map((_, index) => ({ number: index + 1, outcome: 'failed', status: 500, reason: 'It answered 500 instead of 200.' })) })
   clock.time += 100 * 24 * 3_600_000
   await deliver({ companyId })
   t.equal(receiver.requests.length, 10, 'and then no more')
@@ -151,13 +151,13 @@ await t.test('each try that follows has its job, after its pause', async (t) => 
 
 await t.test('410 ends it; every other answer but 2xx is a failure, and redirects are not followed', async (t) => {
   for (const [answer, expected] of [
-    [{ status: 410 }, { state: 'stopped', tried: [{ outcome: 'stopped', status: 410 }] }],
-    [{ status: 302, headers: { location: 'https://hooks.acme.test/elsewhere' } }, { state: 'pending', tried: [{ outcome: 'failed', status: 302, reason: 'It answered 302; redirects are not followed.' }] }],
-    [{ status: 307, headers: { location: 'https://169.254.169.254/' } }, { state: 'pending', tried: [{ status: 307 }] }],
-    [{ status: 404 }, { state: 'pending', tried: [{ status: 404 }] }],
-    [{ status: 202 }, { state: 'delivered', tried: [{ status: 202 }] }],
-    [{ cut: 'after-body' }, { state: 'pending', tried: [{ outcome: 'failed', status: null, reason: '"hooks.acme.test" cut the connection.' }] }],
-    [{ cut: 'in-reply' }, { state: 'delivered', tried: [{ status: 200 }] }]
+    [{ status: 410 }, { state: 'stopped', attemptRows: [{ outcome: 'stopped', status: 410 }] }],
+    [{ status: 302, headers: { location: 'https://hooks.acme.test/elsewhere' } }, { state: 'pending', attemptRows: [{ outcome: 'failed', status: 302, reason: 'It answered 302; redirects are not followed.' }] }],
+    [{ status: 307, headers: { location: 'https://169.254.169.254/' } }, { state: 'pending', attemptRows: [{ status: 307 }] }],
+    [{ status: 404 }, { state: 'pending', attemptRows: [{ status: 404 }] }],
+    [{ status: 202 }, { state: 'delivered', attemptRows: [{ status: 202 }] }],
+    [{ cut: 'after-body' }, { state: 'pending', attemptRows: [{ outcome: 'failed', status: null, reason: '"hooks.acme.test" cut the connection.' }] }],
+    [{ cut: 'in-reply' }, { state: 'delivered', attemptRows: [{ status: 200 }] }]
   ] as const) {
     const { companyId, dispatchId, state } = await begun()
     receiver.answer(answer)
@@ -174,10 +174,10 @@ await t.test('addresses', async (t) => {
     const { companyId, dispatchId, state } = await begun()
     await note({ companyId, dispatchId, url: address })
     await open(network).deliver({ companyId })
-    const { state: word, tried } = await state()
+    const { state: word, attemptRows } = await state()
     t.equal(word, 'pending', address)
     t.equal(receiver.requests.length, 0, address)
-    return tried[0]?.reason
+    return attemptRows[0]?.reason
   }
 
   const literal = ['127.0.0.1', '10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', '169.254.169.254', '0.0.0.0', '2130706433', '0x7f.1', '0177.0.0.1', '127.1', '[::1]', '[::]', '[fe80::1]', '[fd00:ec2::254]', '[::ffff:10.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]']
@@ -201,7 +201,7 @@ await t.test('addresses', async (t) => {
     await rebound.deliver({ companyId })
     clock.time += 5000
     await rebound.deliver({ companyId })
-    has(t, (await state()).tried, [{ status: 500 }, { status: null, reason: /cannot be found, or has no address/ }])
+    has(t, (await state()).attemptRows, [{ status: 500 }, { status: null, reason: /cannot be found, or has no address/ }])
   })
 
   await t.test('only https, without a user name, with a certificate that is trusted and is the host\'s', async (t) => {
@@ -274,10 +274,10 @@ await t.test('what a killed process had begun is sent again, once its time is ov
   clock.time += 15_000
   await deliver({ companyId })
   t.equal(receiver.requests.length, 2)
-  has(t, await state(), { state: 'delivered', tried: [{ number: 1, outcome: null }, { number: 2, outcome: 'delivered' }] })
+  has(t, await state(), { state: 'delivered', attemptRows: [{ number: 1, outcome: null }, { number: 2, outcome: 'delivered' }] })
   held.resolve({ status: 500 })
   await lost
-  has(t, await state(), { state: 'delivered', tried: [{ outcome: 'failed', status: 500 }, { outcome: 'delivered' }] }, 'what is learnt of it later does not undo that')
+  has(t, await state(), { state: 'delivered', attemptRows: [{ outcome: 'failed', status: 500 }, { outcome: 'delivered' }] }, 'what is learnt of it later does not undo that')
 })
 
 await t.test('a callback whose job was lost is found again', async (t) => {
@@ -298,12 +298,12 @@ await t.test('a callback is sent again when it is asked for, under its id', asyn
   const callbackId = await note({ companyId, dispatchId, url })
   await deliver({ companyId })
   has(t, await state(), { state: 'stopped' })
-  has(t, await replay(owner, callbackId), { state: 'pending', tried: [{ number: 1 }] })
+  has(t, await replay(owner, callbackId), { state: 'pending', attemptRows: [{ number: 1 }] })
   await deliver({ companyId })
   has(t, await state(), { state: 'pending', tries: 1, attempts: 2 })
   clock.time += 5000
   await deliver({ companyId })
-  has(t, await state(), { state: 'delivered', tried: [{ outcome: 'stopped' }, { outcome: 'failed' }, { outcome: 'delivered' }] })
+  has(t, await state(), { state: 'delivered', attemptRows: [{ outcome: 'stopped' }, { outcome: 'failed' }, { outcome: 'delivered' }] })
   t.equal(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size, 1)
   const another = await company()
   t.equal(await replay(another, callbackId), undefined, 'not by another company')
@@ -346,7 +346,7 @@ await t.test('a process of its own, whose authorities are the system\'s', async 
     received.length = 0
     await note({ companyId, dispatchId, url: address })
     await run(t, companyId, { NODE_EXTRA_CA_CERTS: '' })
-    has(t, await read(companyId, dispatchId), [{ state: 'pending', tried: [{ outcome: 'failed', status: null, reason: /no valid TLS certificate/ }] }])
+    has(t, await read(companyId, dispatchId), [{ state: 'pending', attemptRows: [{ outcome: 'failed', status: null, reason: /no valid TLS certificate/ }] }])
     t.strictSame(received, [])
   })
 

@@ -4,15 +4,15 @@ import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createBreakers, DispatchError } from '@dispatch/core'
 import t from 'tap'
-import { actOn } from '../../../core/pipeline/run/deferred.ts'
+import { runDeferredAction } from '../../../core/pipeline/run/deferred.ts'
 import { createPipeline } from '../../../core/pipeline/pipeline.ts'
 import { reconcile } from '../../../core/pipeline/recover/reconcile.ts'
 import type { Run, RunStep } from '../../../core/pipeline/run/run.ts'
 import { settle } from '../../../core/pipeline/run/settle.ts'
 import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
-import { forgetKeys } from '../../../core/store/db/retention.ts'
-import { takeRun } from '../../../core/store/dispatch/runs.ts'
-import { sweepOnce } from '../../../core/work/queue/dispatch-worker.ts'
+import { forgetIdempotencyKeys } from '../../../core/store/db/retention.ts'
+import { acquireLease } from '../../../core/store/dispatch/runs.ts'
+import { sweepDispatches } from '../../../core/work/queue/dispatch-worker.ts'
 import type { Queue } from '../../../core/work/queue/queue.ts'
 import { has } from '../../support/matching.ts'
 import { clockAt, quickRenderer } from '../../plugins/support/parts.ts'
@@ -61,9 +61,9 @@ const attemptsOf = (stepId: string) => database.owner.selectFrom('attempts').sel
 async function after (seconds: number, with_ = parts): Promise<void> {
   clock.advance(seconds)
   const jobs: (() => Promise<void>)[] = []
-  const handlers: Record<string, (data: any) => Promise<void>> = { look: (data) => reconcile(parts, data), deferred: (data) => actOn(parts, data), dispatch: pipeline.take }
+  const handlers: Record<string, (data: any) => Promise<void>> = { look: (data) => reconcile(parts, data), deferred: (data) => runDeferredAction(parts, data), dispatch: pipeline.runQueued }
   const queue = { send: (name: string, added: readonly { data: unknown }[]) => { jobs.push(...added.map(({ data }) => async () => handlers[name]?.(data))); return Promise.resolve() } } as Pick<Queue, 'send'> as Queue
-  await sweepOnce(with_, queue)
+  await sweepDispatches(with_, queue)
   for (const job of jobs) await job()
 }
 
@@ -79,7 +79,7 @@ await t.test('as long as a dispatch is in doubt its idempotency key keeps it fro
   const { status, body: { dispatchId } } = await send('POST', '/api/invoicing', sending)
   t.equal(status, 504)
   clock.advance(3 * day)
-  await forgetKeys(database, { before: clock.now(), limit: 100 })
+  await forgetIdempotencyKeys(database, { before: clock.now(), limit: 100 })
   has(t, await findIdempotencyKey(database, companyId, 'in doubt'), { dispatchId })
   has(t, await send('POST', '/api/invoicing', sending), { status: 504, body: { error: 'outcome_unknown', dispatchId } })
   t.equal(vendor.taken.length, 1)
@@ -100,7 +100,7 @@ await t.test('a doubt that was cleared up counts nothing towards the next one of
 
   vendor.acts = ['drop']
   clock.advance(10)
-  await pipeline.take({ companyId, dispatchId })
+  await pipeline.runQueued({ companyId, dispatchId })
   has(t, await stepOf(dispatchId), { status: 'uncertain', uncertain_at: clock.now(), looks: 0 })
   await after(10)
   has(t, await read(dispatchId), { status: 'uncertain' }, 'what was accepted may not be visible yet')
@@ -122,7 +122,7 @@ await t.test('a call that is repeated renews its doubt: that the vendor has noth
     if (act === 'hang first, close') {
       await vendor.hanging()
       clock.advance(leaseSeconds + 5)
-      await sweepOnce({ ...parts, leases: { ...parts.leases, held: () => [] } }, { send: () => Promise.resolve() } as Pick<Queue, 'send'> as Queue)
+      await sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => [] } }, { send: () => Promise.resolve() } as Pick<Queue, 'send'> as Queue)
       // The lease had ended before the sweep.
       clock.advance(-5)
       vendor.release()
@@ -162,9 +162,9 @@ await t.test('a client whose process has lost the dispatch is told that it goes 
   vendor.acts = ['hang accepted']
   const answer = invoice('mute')
   await vendor.hanging()
-  await t.rejects(sweepOnce({ ...parts, leases: { ...parts.leases, held: () => { throw new Error('Not asked.') } } }, {} as Queue), /Not asked/)
+  await t.rejects(sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => { throw new Error('Not asked.') } } }, {} as Queue), /Not asked/)
   clock.advance(16)
-  await sweepOnce({ ...parts, leases: { ...parts.leases, held: () => [] } }, { send: () => Promise.resolve() } as Pick<Queue, 'send'> as Queue)
+  await sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => [] } }, { send: () => Promise.resolve() } as Pick<Queue, 'send'> as Queue)
   vendor.release()
   has(t, await answer, { status: 504, body: { error: 'timeout', dispatchId: String } })
 })
@@ -173,13 +173,13 @@ await t.test('a dispatch that cannot be recovered keeps no other from it', async
   const lose = async (): Promise<string> => {
     const { body: { dispatchId } } = await invoice('mute', { query: '?async=true', callbackUrl: 'https://client.example/callbacks' })
     const runId = crypto.randomUUID()
-    await takeRun(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
+    await acquireLease(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
     await database.owner.updateTable('steps').set({ status: 'calling' }).where('dispatch_id', '=', dispatchId).execute()
     return dispatchId
   }
   const [first, second] = [await lose(), await lose()]
-  const notices: typeof parts.notices = { note: (queries, dispatch, type) => dispatch.dispatchId === first ? Promise.reject(new Error('No note.')) : parts.notices.note(queries, dispatch, type) }
-  await after(16, { ...parts, notices })
+  const notices: typeof parts.outbox = { enqueue: (queries, dispatch, type) => dispatch.dispatchId === first ? Promise.reject(new Error('No note.')) : parts.outbox.enqueue(queries, dispatch, type) }
+  await after(16, { ...parts, outbox: notices })
   has(t, await read(first), { status: 'running' })
   has(t, await read(second), { status: 'uncertain' })
   await after(5)
@@ -190,7 +190,7 @@ await t.test('a dispatch that cannot be recovered keeps no other from it', async
 await t.test('a process that ends waits for the dispatches that it took from the queue', async (t) => {
   const { body: { dispatchId } } = await invoice('mute', { query: '?async=true' })
   vendor.acts = ['hang first']
-  const taken = pipeline.take({ companyId, dispatchId })
+  const taken = pipeline.runQueued({ companyId, dispatchId })
   await vendor.hanging()
   let over = false
   const drained = pipeline.drain().then(() => { over = true })
@@ -206,11 +206,11 @@ await t.test('a file is removed where its dispatch was refused, and stays where 
   let discarded = 0
   const file = { document: { documentId: crypto.randomUUID(), filename: 'a.txt', contentType: 'text/plain', size: 1, sha256: 'a', storageKey: 'a', expiresAt: clock.now() }, discard: () => { discarded++; return Promise.resolve() } }
   const uploading = (error: Error): Promise<unknown> => {
-    const call: typeof database.call = async (id, statement) => {
-      await database.call(id, statement)
+    const call: typeof database.callFunction = async (id, statement) => {
+      await database.callFunction(id, statement)
       throw error
     }
-    return createPipeline({ ...parts, database: { ...database, call } }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
+    return createPipeline({ ...parts, database: { ...database, callFunction: call } }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
       .dispatch({ actor, services: ['upload'], body: {}, requestId: '1', file: { ...file, document: { ...file.document, documentId: crypto.randomUUID() } } })
   }
   await t.rejects(uploading(new Error('Connection terminated unexpectedly')), /terminated/)

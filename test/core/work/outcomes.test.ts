@@ -5,7 +5,7 @@ import { refused, unavailable } from '@dispatch/core/provider'
 import t, { type Test } from 'tap'
 import type { LateOutcome } from '../../../core/pipeline/recover/outcome-spool.ts'
 import { reconcile } from '../../../core/pipeline/recover/reconcile.ts'
-import { recoverDispatch, takeRun } from '../../../core/store/dispatch/runs.ts'
+import { recoverDispatch, acquireLease } from '../../../core/store/dispatch/runs.ts'
 import { beginAttempt } from '../../../core/store/dispatch/steps.ts'
 import { contains, has } from '../../support/matching.ts'
 import { createGate, quickRenderer } from '../../plugins/support/parts.ts'
@@ -55,7 +55,7 @@ async function left (providerName: string, settlement: LateOutcome['settlement']
   const { body: { dispatchId } } = await invoice(providerName, { path: '/api/invoicing?async=true' })
   const { step_id: stepId } = await database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
   const runId = crypto.randomUUID()
-  await takeRun(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
+  await acquireLease(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
   const attempt = await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: providerName, version: '1.0.0' } })
   return { companyId, dispatchId, stepId, runId, attempt, actor: { kind: 'provider', code: providerName }, settlement }
 }
@@ -122,7 +122,7 @@ await t.test('a dispatch that another run has is corrected when that run has end
   const one = await left('accepting')
   await recover(one)
   const runId = crypto.randomUUID()
-  await takeRun(database, one, { lease: { runId, seconds: 15 }, from: ['uncertain'] })
+  await acquireLease(database, one, { lease: { runId, seconds: 15 }, from: ['uncertain'] })
   await parts.outcomes.keep(one)
   await house.get('outcomes').drain(() => Promise.resolve('later'))
   await new Promise((resolve) => setTimeout(resolve, 1_500))

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createPlaces } from '../../../core/work/queue/work-semaphore.ts'
+import { createWorkSemaphore } from '../../../core/work/queue/work-semaphore.ts'
 
 void t.test('work has its place until its end, and whoever gave it waits only until it has begun', async (t) => {
-  const places = createPlaces(1)
+  const places = createWorkSemaphore(1)
   const [first, second] = [work(), work()]
   const firstGiven = places.begin(first.run)
   const secondGiven = places.begin(second.run)
@@ -17,13 +17,13 @@ void t.test('work has its place until its end, and whoever gave it waits only un
 })
 
 void t.test('work that ends before it has begun is over for who gave it, with its error', async (t) => {
-  const places = createPlaces(1)
+  const places = createWorkSemaphore(1)
   await t.rejects(places.begin(() => Promise.reject(new Error('the database is away'))), { message: 'the database is away' })
   await places.begin(() => Promise.resolve())
 })
 
 void t.test('an error after the beginning frees the place', async () => {
-  const places = createPlaces(1)
+  const places = createWorkSemaphore(1)
   await places.begin((begun) => {
     begun()
     return Promise.reject(new Error('the lease ran out'))
@@ -32,7 +32,7 @@ void t.test('an error after the beginning frees the place', async () => {
 })
 
 void t.test('who has waited longest gets the place', async (t) => {
-  const places = createPlaces(2)
+  const places = createWorkSemaphore(2)
   const all = Array.from({ length: 4 }, () => work())
   const given = all.map(({ run }) => places.begin(run))
   await Promise.all([all[0]?.started, all[1]?.started])

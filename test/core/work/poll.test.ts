@@ -1,6 +1,6 @@
 import t from 'tap'
 import { refusalOf } from '../../../core/contract/delivery.ts'
-import { createSweep } from '../../../core/work/status/poll.ts'
+import { createPollSweep } from '../../../core/work/status/poll.ts'
 import { hookService, until } from './support.ts'
 import { has } from '../../support/matching.ts'
 
@@ -12,7 +12,7 @@ await service.configure('seal-one', {})
 
 const questions = (id: string) => vendor.requests.filter(({ path }) => path === `/status/${id}`).length
 const idle = { ask: () => Promise.reject(new Error('The sweep asks nobody.')) }
-const sweep = createSweep({ database: house.get('database'), host: house.get('host'), queue: house.get('queue'), log: house.get('log'), ...idle })
+const sweep = createPollSweep({ database: house.get('database'), host: house.get('host'), queue: house.get('queue'), log: house.get('log'), ...idle })
 const polledAt = async (stepId: string) => (await house.get('database').owner.selectFrom('steps').select('polled_at').where('step_id', '=', stepId).executeTakeFirstOrThrow()).polled_at?.getTime()
 
 await t.test('a step whose events never come is asked after an hour, then every six, until it is settled', async (t) => {

@@ -1,12 +1,12 @@
 import { mock } from 'node:test'
 import { createBreakers } from '@dispatch/core'
 import t from 'tap'
-import { actOn } from '../../../core/pipeline/run/deferred.ts'
+import { runDeferredAction } from '../../../core/pipeline/run/deferred.ts'
 import { createLeases } from '../../../core/pipeline/run/leases.ts'
-import { inDoubt, reconcile } from '../../../core/pipeline/recover/reconcile.ts'
-import { recoverDispatch, takeRun } from '../../../core/store/dispatch/runs.ts'
+import { uncertainError, reconcile } from '../../../core/pipeline/recover/reconcile.ts'
+import { recoverDispatch, acquireLease } from '../../../core/store/dispatch/runs.ts'
 import { beginAttempt } from '../../../core/store/dispatch/steps.ts'
-import { sweepOnce } from '../../../core/work/queue/dispatch-worker.ts'
+import { sweepDispatches } from '../../../core/work/queue/dispatch-worker.ts'
 import type { Queue } from '../../../core/work/queue/queue.ts'
 import { has } from '../../support/matching.ts'
 import { clockAt, quickRenderer } from '../../plugins/support/parts.ts'
@@ -45,11 +45,11 @@ const heldFor = async (dispatchId: string): Promise<number> => Number((await dat
 async function sweep (): Promise<void> {
   const jobs: { name: string, data: any }[] = []
   const queue = { send: (name: string, added: readonly { data: unknown }[]) => { jobs.push(...added.map(({ data }) => ({ name, data }))); return Promise.resolve() } } as Pick<Queue, 'send'> as Queue
-  await sweepOnce(parts, queue)
-  const handlers: Record<string, (data: any) => Promise<void>> = { look: (data) => reconcile(parts, data), deferred: (data) => actOn(parts, data), dispatch: pipeline.take }
+  await sweepDispatches(parts, queue)
+  const handlers: Record<string, (data: any) => Promise<void>> = { look: (data) => reconcile(parts, data), deferred: (data) => runDeferredAction(parts, data), dispatch: pipeline.runQueued }
   for (const { name, data } of jobs) await handlers[name]?.(data)
   const due = await database.owner.selectFrom('dispatches').select('dispatch_id').where('status', '=', 'queued').where('next_try_at', '<=', clock.now()).execute()
-  for (const { dispatch_id: dispatchId } of due) await pipeline.take({ companyId, dispatchId })
+  for (const { dispatch_id: dispatchId } of due) await pipeline.runQueued({ companyId, dispatchId })
 }
 
 async function after (seconds: number): Promise<void> {
@@ -60,7 +60,7 @@ async function after (seconds: number): Promise<void> {
 /** Runs a queued dispatch whose provider never answers, and has its process die meanwhile. `dead`: what becomes of that process. */
 const kill = async (dispatchId: string, act: Act): Promise<{ dead: Promise<unknown> }> => {
   vendor.acts.push(act)
-  const dead = pipeline.take({ companyId, dispatchId }).catch((error: unknown) => error)
+  const dead = pipeline.runQueued({ companyId, dispatchId }).catch((error: unknown) => error)
   await vendor.hanging()
   await after(16)
   return { dead }
@@ -77,7 +77,7 @@ t.teardown(() => vendor.release())
 
 await t.test('a dispatch of which nothing was called goes on by itself when its process is gone', async (t) => {
   const dispatchId = await queued('mute')
-  await takeRun(database, { companyId, dispatchId }, { lease: { runId: crypto.randomUUID(), seconds: 15 }, from: ['queued'], becomes: 'running' })
+  await acquireLease(database, { companyId, dispatchId }, { lease: { runId: crypto.randomUUID(), seconds: 15 }, from: ['queued'], becomes: 'running' })
   await after(14)
   has(t, await read(dispatchId), { status: 'running' }, 'its lease holds')
   await after(2)
@@ -88,7 +88,7 @@ await t.test('a dispatch of which nothing was called goes on by itself when its 
 await t.test('what is done here is done again when its process was killed meanwhile', async (t) => {
   const { body: { dispatchId } } = await send('POST', '/api/file?async=true', { body: { template: invoiceRequest()['template'] } })
   const runId = crypto.randomUUID()
-  await takeRun(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
+  await acquireLease(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
   await beginAttempt(database, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id, runId })
   await after(16)
   has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted', generatedDocument: { contentType: 'application/pdf' } }] })
@@ -229,8 +229,8 @@ await t.test('a lease is renewed for as long as the call takes, also when nobody
     return await leasedUntil() === until
   }
   const call = Promise.withResolvers<undefined>()
-  await t.rejects(leases.under(async (lease, hold) => {
-    await takeRun(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
+  await t.rejects(leases.withLease(async (lease, hold) => {
+    await acquireLease(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
     void hold(call.promise)
     t.ok(await renewed(2000))
     throw new Error('The client has gone.')
@@ -249,9 +249,9 @@ await t.test('a lease is renewed for as long as the call takes, also when nobody
 await t.test('a lease that was renewed after it was found lost is not taken away', async (t) => {
   const dispatchId = await queued('mute')
   vendor.acts.push('hang first')
-  void pipeline.take({ companyId, dispatchId }).catch(() => undefined)
+  void pipeline.runQueued({ companyId, dispatchId }).catch(() => undefined)
   await vendor.hanging()
-  const recover = (): Promise<unknown> => recoverDispatch(database, { companyId, dispatchId, error: inDoubt, lookAfter: 10, jobs: parts.jobs.dispatch({ companyId, dispatchId }), tell: () => Promise.resolve() })
+  const recover = (): Promise<unknown> => recoverDispatch(database, { companyId, dispatchId, error: uncertainError, lookAfter: 10, jobs: parts.jobs.dispatch({ companyId, dispatchId }), tell: () => Promise.resolve() })
   t.equal(await recover(), undefined)
   has(t, await read(dispatchId), { status: 'running', steps: [{ status: 'calling' }] })
   clock.advance(16)
@@ -322,7 +322,7 @@ await t.test('a key is sent again only within its time, counted from the call ev
   const answered = (await invoice('keyed')).body.dispatchId
   const dispatchId = await queued('keyed')
   vendor.acts = ['hang first']
-  void pipeline.take({ companyId, dispatchId }).catch(() => undefined)
+  void pipeline.runQueued({ companyId, dispatchId }).catch(() => undefined)
   await vendor.hanging()
   await after(ttl - 30)
   await after(10)
@@ -355,7 +355,7 @@ await t.test('what is sent again under its key says nothing of before when it is
   has(t, await read(dispatchId), { status: 'uncertain' })
   await send('PUT', '/api/v1/company/providers/keyed', { body: { settings: {} } })
   const breakers = createBreakers({ now: clock.now, failures: 1 })
-  breakers.after(companyId, 'keyed', { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Closed.' } })
+  breakers.record(companyId, 'keyed', { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Closed.' } })
   await reconcile({ ...parts, breakers }, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id })
   has(t, await read(dispatchId), { status: 'uncertain', steps: [{ status: 'uncertain', error: { error: 'outcome_unknown' } }] })
   await after(hour)
@@ -426,7 +426,7 @@ await t.test('a deferred step whose process was killed is found like any other, 
   const { step_id: stepId } = await database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId).where('service', '=', 'upload').executeTakeFirstOrThrow()
   await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where('step_id', '=', stepId).execute()
   const runId = crypto.randomUUID()
-  await takeRun(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['succeeded'] })
+  await acquireLease(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['succeeded'] })
   await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.0' } })
   await after(16)
   has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'uncertain' }] })
@@ -439,12 +439,12 @@ await t.test('a deferred step whose process was killed is found like any other, 
 await t.test('a dispatch that waits for its next try keeps its turn while a deferred step of it is done', async (t) => {
   const deferred = [{ on: 'esign.completed', service: 'upload' }]
   const { body: { dispatchId } } = await send('POST', '/api/esign/sms?async=true', { body: chainBody(['esign', 'sms'], invoiceRequest()['template'], { deferred, sms: { phoneNumber: '+15005550002', message: 'Hello' } }) })
-  await pipeline.take({ companyId, dispatchId })
+  await pipeline.runQueued({ companyId, dispatchId })
   const { nextTryAt } = await read(dispatchId)
   const { step_id: stepId } = await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where('dispatch_id', '=', dispatchId).where('service', '=', 'upload').returning('step_id').executeTakeFirstOrThrow()
-  await actOn(parts, { companyId, dispatchId, stepId })
+  await runDeferredAction(parts, { companyId, dispatchId, stepId })
   has(t, await read(dispatchId), { status: 'queued', nextTryAt, steps: [{ status: 'accepted' }, { status: 'unavailable' }, { status: 'unavailable', error: { message: /Not everybody has signed/ }, nextTryAt: String }] })
-  await actOn(parts, { companyId, dispatchId, stepId })
+  await runDeferredAction(parts, { companyId, dispatchId, stepId })
   has(t, await read(dispatchId), { status: 'queued', nextTryAt, steps: [{ status: 'accepted' }, { status: 'unavailable' }, { status: 'unavailable', nextTryAt: String }] }, 'again and again')
 })
 

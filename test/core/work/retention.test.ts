@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import t from 'tap'
 import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
-import { createLocalFiles, type Files } from '../../../core/store/db/files.ts'
+import { createLocalFiles, type FileStore } from '../../../core/store/db/files.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
 import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
 import { createRetention } from '../../../core/work/retention.ts'
@@ -41,7 +41,7 @@ async function kept ({ companyId, userId }: { companyId: number, userId: number 
 }
 
 /** Runs the job, and those that it asks for, until nothing is left; answers how many there were. */
-async function retain (batch = 1000, over: Pick<Files, 'remove' | 'list'> = files): Promise<number> {
+async function retain (batch = 1000, over: Pick<FileStore, 'remove' | 'list'> = files): Promise<number> {
   let runs = 0
   let waiting: readonly unknown[] = [{}]
   const queue = { send: (_name: string, jobs: readonly unknown[]) => { waiting = jobs; return Promise.resolve() } }

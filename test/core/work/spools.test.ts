@@ -4,9 +4,9 @@ import t, { type Test } from 'tap'
 import { createKeyring } from '../../../core/access/keyring.ts'
 import type { Log } from '../../../core/host/call/log.ts'
 import { openOutcomeSpool, type LateOutcome } from '../../../core/pipeline/recover/outcome-spool.ts'
-import type { Arrival } from '../../../core/store/vendor/inbound.ts'
+import type { InboundEvent } from '../../../core/store/vendor/inbound.ts'
 import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
-import { draftsKept } from '../../../core/store/db/atomic-files.ts'
+import { draftLifetime } from '../../../core/store/db/atomic-files.ts'
 import { openEventSpool } from '../../../core/work/inbox/event-spool.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 
@@ -41,7 +41,7 @@ async function outcomes (t: Test): Promise<Tried> {
 async function events (t: Test): Promise<Tried> {
   const [folder, { log, lines }] = [await directory(t), logged()]
   const spool = await openEventSpool({ folder, now: () => new Date(), newId: () => crypto.randomUUID(), log })
-  const arrival: Omit<Arrival, 'inboundId'> = { service: 'esign', providerCode: 'seal-one', account: null, scope: null, sandbox: null, parked: null, body: Buffer.from('{}'), receivedAt: new Date() }
+  const arrival: Omit<InboundEvent, 'inboundId'> = { service: 'esign', providerCode: 'seal-one', account: null, scope: null, sandbox: null, parked: null, body: Buffer.from('{}'), receivedAt: new Date() }
   return {
     folder, ending: '.jsonl', lines,
     put: (name) => spool.put({ ...arrival, inboundId: name }),
@@ -64,9 +64,9 @@ for (const [what, open] of Object.entries({ outcomes, events })) {
       writeFileSync(join(folder, name), '{')
       utimesSync(join(folder, name), new Date(), new Date(Date.now() - age))
     }
-    write(`0-old${ending}.part`, draftsKept + 60_000)
-    write(`0-young${ending}.part`, draftsKept - 60_000)
-    write('0-foreign.part', draftsKept + 60_000)
+    write(`0-old${ending}.part`, draftLifetime + 60_000)
+    write(`0-young${ending}.part`, draftLifetime - 60_000)
+    write('0-foreign.part', draftLifetime + 60_000)
     t.strictSame(await drain(), [])
     t.strictSame(readdirSync(folder).sort(), ['0-foreign.part', `0-young${ending}.part`])
     t.strictSame(lines, [{ level: 'warn', facts: { file: join(folder, `0-old${ending}.part`) } }])

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createVendor } from '../../../core/packages/conformance/vendor/vendor.ts'
-import { sweepOnce } from '../../../core/work/queue/dispatch-worker.ts'
+import { sweepDispatches } from '../../../core/work/queue/dispatch-worker.ts'
 import { contains, has } from '../../support/matching.ts'
 import { quickRenderer } from '../../plugins/support/parts.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
@@ -16,7 +16,7 @@ import type { Order, Setting } from './fixtures/worker.ts'
 import { until } from './support.ts'
 
 /** Short enough for a test; what is stopped is stopped for longer. */
-const leaseTimes = { good: 4, renewed: 1, margin: 1 }
+const leaseTimes = { duration: 4, renewInterval: 1, margin: 1 }
 const databaseUrl = await seededDatabase(t)
 const service = await startService(t, { databaseUrl, config: { works: false }, parts: { renderer: quickRenderer, leaseTimes } })
 const { house, send } = service
@@ -72,7 +72,7 @@ function wordOf (child: ChildProcess): Promise<string> {
   })
 }
 
-const sweep = (): Promise<void> => sweepOnce(house.get('running'), house.get('queue'))
+const sweep = (): Promise<void> => sweepDispatches(house.get('running'), house.get('queue'))
 
 const account = `AC${'0'.repeat(32)}`
 await send('PUT', '/api/v1/company/providers/twilio', { body: { settings: { accountSid: account, authToken: 'token', from: '+15005550006' } } })
@@ -98,7 +98,7 @@ await t.test('with processes of their own', async (t) => {
       const ended = tell({ take: { companyId, dispatchId } })
       await way.reached
       child.kill('SIGSTOP')
-      await pause(leaseTimes.good * 1000)
+      await pause(leaseTimes.duration * 1000)
       await until('it is in doubt', async () => {
         await sweep()
         return (await read(dispatchId)).status === 'uncertain'

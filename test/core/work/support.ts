@@ -7,7 +7,7 @@ import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
 import type { InboundState } from '../../../core/store/db/schema.ts'
 import { createVendor, vendorNetwork, type Vendor } from '../../../core/packages/conformance/vendor/vendor.ts'
 import type { Config } from '../../../plugins/config/config.ts'
-import type { Parts } from '../../../plugins/container.ts'
+import type { AppDependencies } from '../../../plugins/container.ts'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -92,7 +92,7 @@ export type HookService = TestService & {
 }
 
 /** A service with those providers, a vendor behind every host name, and server-wide credentials for two of them. */
-export async function hookService (t: Test, { config = {}, parts = {}, databaseUrl }: { config?: Partial<Config>, parts?: Partial<Parts>, databaseUrl?: string } = {}): Promise<HookService> {
+export async function hookService (t: Test, { config = {}, parts = {}, databaseUrl }: { config?: Partial<Config>, parts?: Partial<AppDependencies>, databaseUrl?: string } = {}): Promise<HookService> {
   const folder = await directory(t)
   for (const [name, text] of Object.entries(providers)) await provide(folder, name, { 'index.js': text })
   const vendor = await createVendor()

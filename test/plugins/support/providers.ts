@@ -1,5 +1,5 @@
 import type { ServiceName } from '@dispatch/core'
-import { Host, Secret, Type, defineProvider, type Context, type JsonObject, type ServiceContracts } from '@dispatch/core/provider'
+import type { Context, JsonObject, ServiceContracts } from '@dispatch/core/provider'
 import type { Test } from 'tap'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
 import { shippedProviders } from '../../support/service.ts'
@@ -23,6 +23,7 @@ const defaults = { of: 'invoicing', settings: '{}', requestSettings: '{}', error
 function source (code: string, facts: Facts): string {
   const { of, settings, requestSettings, errors, more, service } = { ...defaults, ...facts }
   return `
+import { defineProvider, Host, Secret, Type } from '@dispatch/core/provider'
 const verbs = globalThis[Symbol.for('${String(shared.description)}')].get('${code}')
 export default defineProvider({
   code: '${code}',

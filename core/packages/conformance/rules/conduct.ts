@@ -5,11 +5,11 @@ import { prepareSend, type Prepared } from '../fixtures/prepare.ts'
 import { judged, skipped, type Case } from '../report.ts'
 import type { Watch } from '../run/watch.ts'
 import { compareRun, inTurn } from './replay.ts'
-import type { Recorded, Subject } from './subject.ts'
+import type { RecordedRun, ProviderUnderTest } from './subject.ts'
 
 /** How the provider behaved in all that was tried before. */
-export function conductCases ({ installed: { code }, recorded }: Subject, watch: Watch): Case[] {
-  const faults = (find: (one: Recorded) => readonly string[]): string[] => [...new Set(recorded.flatMap((one) => find(one).map((fault) => `${one.name}: ${fault}`)))]
+export function conductCases ({ installed: { code }, recorded }: ProviderUnderTest, watch: Watch): Case[] {
+  const faults = (find: (one: RecordedRun) => readonly string[]): string[] => [...new Set(recorded.flatMap((one) => find(one).map((fault) => `${one.name}: ${fault}`)))]
   const console = [...new Set(recorded.flatMap(({ canaries }) => canaries))].filter(({ is }) => reveals(watch.printed(), is)).map(({ field }) => `"${field}" was printed.`)
   return [
     judged('plain', 'every answer', faults(plainFaults)),
@@ -27,13 +27,13 @@ export function conductCases ({ installed: { code }, recorded }: Subject, watch:
 /** What the host writes by itself, with addresses that may have a key in them. */
 const hostLines = new Set(['vendor called', 'mail server called'])
 
-function shownIn (where: string, value: unknown, canaries: Recorded['canaries']): string[] {
+function shownIn (where: string, value: unknown, canaries: RecordedRun['canaries']): string[] {
   const text = JSON.stringify(value, (_key, inner: unknown) => inner instanceof Error ? `${inner.message} ${inner.stack ?? ''}` : inner)
   const shown = canaries.filter(({ is }) => reveals(text, is)).map(({ field }) => `"${field}" shows in ${where}.`)
   return [...shown, ...shown.length === 0 && text.includes('[redacted]') ? [`A secret was put into ${where}; the host took it out.`] : []]
 }
 
-function plainFaults ({ run: { seen: { returned } } }: Recorded): string[] {
+function plainFaults ({ run: { seen: { returned } } }: RecordedRun): string[] {
   if (returned === undefined) return []
   const copied = copyJson(returned)
   if (!copied.ok) return copied.problems.map(({ message }) => message)
@@ -44,7 +44,7 @@ function plainFaults ({ run: { seen: { returned } } }: Recorded): string[] {
 const large = 8 * 1024 * 1024
 
 /** The documents of a dispatch, replaced by large ones. */
-export async function documentCases (subject: Subject, fit: readonly Prepared[]): Promise<Case[]> {
+export async function documentCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const { installed, fixtures: { sends } } = subject
   const names = new Set(fit.filter(({ call: { exchange } }) => exchange.some(({ expect }) => JSON.stringify(expect).includes('"document":'))).map(({ name }) => name))
   const [named] = sends.filter(({ name, fixture }) => names.has(name) && fixture.result.outcome === 'accepted')

@@ -1,16 +1,16 @@
 import { isSignIn, isUnsafe } from '../run/fault-injection.ts'
-import { keys, prepareSend, references, type Attempt, type Prepared } from '../fixtures/prepare.ts'
-import type { Received } from '../vendor/requests.ts'
+import { idempotencyKeys, prepareSend, references, type Attempt, type Prepared } from '../fixtures/prepare.ts'
+import type { ReceivedRequest } from '../vendor/requests.ts'
 import { judged, skipped, type Case } from '../report.ts'
-import type { Run } from '../run/run.ts'
+import type { CallRun } from '../run/run.ts'
 import { memoryState } from '../run/memory.ts'
-import type { Send } from '../fixtures/fixture.ts'
+import type { DispatchFixture } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
 import { inTurn } from './replay.ts'
-import type { Subject } from './subject.ts'
+import type { ProviderUnderTest } from './subject.ts'
 
 /** How each service keeps from dispatching twice, as its manifest says, tried on its first accepted fixture. */
-export async function idempotencyCases (subject: Subject, fit: readonly Prepared[]): Promise<Case[]> {
+export async function idempotencyCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const { installed: { manifest }, fixtures: { sends } } = subject
   const cases = await inTurn(Object.entries(manifest.services), async ([service, { idempotency: { kind } }]) => {
     const first = fit.find(({ call, result }) => call.service === service && call.checkpointed === undefined && result['outcome'] === 'accepted')
@@ -26,29 +26,29 @@ export async function idempotencyCases (subject: Subject, fit: readonly Prepared
 }
 
 /** The vendor sees the same request under the same key, and another key where the attempt is another. */
-async function keyCase (subject: Subject, named: Named<Send>): Promise<Case> {
+async function keyCase (subject: ProviderUnderTest, named: Named<DispatchFixture>): Promise<Case> {
   const attempt = async (more: Attempt): Promise<string[]> => keyedOf(await subject.play(prepareSend(subject.installed, named, more)))
-  const [once, again, other] = [await attempt({}), await attempt({}), await attempt({ idempotencyKey: keys[1] })]
+  const [once, again, other] = [await attempt({}), await attempt({}), await attempt({ idempotencyKey: idempotencyKeys[1] })]
   const changed = once.flatMap((request, index) => request === again[index] ? [] : [`Request ${index + 1} of those that change something is another when it is sent again under the same key.`])
   const keyless = once.flatMap((request, index) => request === other[index] ? [`Request ${index + 1} of those that change something has no key: send context.idempotencyKey with it.`] : [])
   return judged('key', `${named.name}: sent again with the same key, and with another`, [...changed, ...keyless])
 }
 
 /** The requests of a run that change something, as texts that can be compared. */
-function keyedOf ({ requests }: Run): string[] {
+function keyedOf ({ requests }: CallRun): string[] {
   const sent = requests.map(({ request }) => request)
   return sent.filter(({ method, form = {} }) => method !== 'GET' && !Object.hasOwn(form, 'grant_type')).map(textOf)
 }
 
 /** Without what the transport makes anew each time. */
-function textOf ({ method, path, search, headers: { 'content-type': type = '', ...headers }, body }: Received): string {
+function textOf ({ method, path, search, headers: { 'content-type': type = '', ...headers }, body }: ReceivedRequest): string {
   const boundary = /boundary="?([^";]+)/.exec(type)?.[1]
   const text = `${JSON.stringify([method, path, search, headers, type])}\n${body.toString('latin1')}`
   return boundary === undefined ? text : text.replaceAll(boundary, '')
 }
 
 /** Our reference goes to the vendor, or into the state; the look-up asks for it. */
-async function lookupCase (subject: Subject, named: Named<Send>, first: Prepared): Promise<Case> {
+async function lookupCase (subject: ProviderUnderTest, named: Named<DispatchFixture>, first: Prepared): Promise<Case> {
   const name = `${named.name}: looked up by its reference`
   const unsafe = first.call.exchange.filter((entry) => isUnsafe(entry) && !isSignIn(entry))
   if (unsafe.length === 0) return await rememberedCase(subject, named, name)
@@ -62,7 +62,7 @@ async function lookupCase (subject: Subject, named: Named<Send>, first: Prepared
 }
 
 /** A provider that asks nobody remembers by itself. */
-async function rememberedCase (subject: Subject, named: Named<Send>, name: string): Promise<Case> {
+async function rememberedCase (subject: ProviderUnderTest, named: Named<DispatchFixture>, name: string): Promise<Case> {
   const state = memoryState()
   const dispatched = prepareSend(subject.installed, named)
   const { result } = await subject.play(dispatched, { state })

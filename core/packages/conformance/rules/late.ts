@@ -1,19 +1,19 @@
 import { missCountsAfter, usualTimeLimit, type ProvidedName, type ServiceManifest } from '@dispatch/core/host'
-import { attacks, conflict, positionOf, type Attack } from '../run/fault-injection.ts'
+import { injectedFaults, conflict, positionOf, type InjectedFault } from '../run/fault-injection.ts'
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { judged, skipped, type Case } from '../report.ts'
 import { ownFaults, passedFrom, type Played } from './outcomes.ts'
 import { inTurn } from './replay.ts'
-import type { Subject } from './subject.ts'
+import type { ProviderUnderTest } from './subject.ts'
 
 type Offered = ServiceManifest<ProvidedName>
 
 /** What a vendor says that is at work on a request and accepts it later. */
-const evasions = attacks.filter((attack) => attack.status === conflict || ('script' in attack && 'cut' in attack.script && attack.script.cut === 'after-body'))
+const evasions = injectedFaults.filter((attack) => attack.status === conflict || ('script' in attack && 'cut' in attack.script && attack.script.cut === 'after-body'))
 
 /** The first accepted dispatch of each service, by a vendor that accepts it after it has given another answer, or none. */
-export async function lateCases (subject: Subject, fit: readonly Played[], questions: readonly Prepared[]): Promise<Case[]> {
+export async function lateCases (subject: ProviderUnderTest, fit: readonly Played[], questions: readonly Prepared[]): Promise<Case[]> {
   const { installed: { manifest } } = subject
   const cases = await inTurn(Object.entries(manifest.services), async ([service, offered]) => {
     const { idempotency: { kind } } = offered
@@ -31,15 +31,15 @@ export async function lateCases (subject: Subject, fit: readonly Played[], quest
 }
 
 /** Which request of a dispatch cannot be repeated; -1 where none is sent. */
-function pointOf ({ installed: { manifest } }: Subject, { prepared, run }: Played): number {
+function pointOf ({ installed: { manifest } }: ProviderUnderTest, { prepared, run }: Played): number {
   const { exchange } = prepared.call
   return exchange.findIndex((_, at) => positionOf(exchange, at, passedFrom(manifest.services, prepared, run)) === 'at')
 }
 
-type Late = { prepared: Prepared, at: number, attack: Attack, offered: Offered, asked: readonly Prepared[] }
+type Late = { prepared: Prepared, at: number, attack: InjectedFault, offered: Offered, asked: readonly Prepared[] }
 
 /** In doubt at first, whatever a look-up says that comes too early; then accepted, once it is repeated under its key. */
-async function lateFaults (subject: Subject, { prepared, at, attack, offered, asked }: Late): Promise<string[]> {
+async function lateFaults (subject: ProviderUnderTest, { prepared, at, attack, offered, asked }: Late): Promise<string[]> {
   const { manifest } = subject.installed
   const unseen = asked.find(({ result }) => result['found'] === 'absent')?.call.exchange ?? []
   const { result, seen, saved } = await subject.play({ ...prepared, call: { ...prepared.call, exchange: [...prepared.call.exchange, ...unseen] } }, { attack: { at, how: attack } })
@@ -53,7 +53,7 @@ async function lateFaults (subject: Subject, { prepared, at, attack, offered, as
 }
 
 /** A look-up counts only once the vendor would show what it has accepted at the end of the call. */
-function shownCase ({ fixtures: { questions } }: Subject, { name }: Prepared, offered: Offered): Case {
+function shownCase ({ fixtures: { questions } }: ProviderUnderTest, { name }: Prepared, offered: Offered): Case {
   const { timeLimit = usualTimeLimit } = offered
   const counts = missCountsAfter(offered) - timeLimit
   const { appearsAfter = counts } = questions.find((question) => question.name === name)?.fixture ?? {}

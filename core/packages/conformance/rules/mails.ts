@@ -1,10 +1,10 @@
-import type { MailAttack } from '../vendor/mail-fault.ts'
+import type { InjectedMailFault } from '../vendor/mail-fault.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { judged, type Case } from '../report.ts'
 import { inTurn } from './replay.ts'
-import type { Subject } from './subject.ts'
+import type { ProviderUnderTest } from './subject.ts'
 
-const mailAttacks: readonly MailAttack[] = [
+const mailAttacks: readonly InjectedMailFault[] = [
   { name: 'refuses the sign-in', outcome: 'rejected', needs: 'sign-in', script: { at: 'sign-in', reply: '535 Wrong user or password' } },
   { name: 'refuses the sender', outcome: 'rejected', script: { at: 'sender', reply: '553 Not from you' } },
   { name: 'refuses every recipient', outcome: 'rejected', script: { at: 'recipient', reply: '550 No such user' } },
@@ -21,7 +21,7 @@ const mailAttacks: readonly MailAttack[] = [
 ]
 
 /** Spoils the session of every accepted dispatch that is an e-mail. */
-export async function mailCases (subject: Subject, fit: readonly Prepared[]): Promise<Case[]> {
+export async function mailCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const [prepared] = fit.filter(({ call: { mail }, result }) => mail !== undefined && result['outcome'] === 'accepted')
   if (prepared === undefined) return []
   const signsIn = prepared.call.mail?.expect.user !== undefined

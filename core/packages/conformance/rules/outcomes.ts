@@ -1,21 +1,21 @@
 import type { Json, JsonObject } from '@dispatch/common'
 import { failureOf, providerErrors, type Manifest } from '@dispatch/core/host'
-import { allowed, attacks, isSignIn, isUnsafe, positionOf, type Attack, type Position } from '../run/fault-injection.ts'
+import { allowed, injectedFaults, isSignIn, isUnsafe, positionOf, type InjectedFault, type Position } from '../run/fault-injection.ts'
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { judged, skipped, type Case } from '../report.ts'
-import type { Run } from '../run/run.ts'
+import type { CallRun } from '../run/run.ts'
 import { inTurn } from './replay.ts'
-import type { Subject } from './subject.ts'
+import type { ProviderUnderTest } from './subject.ts'
 
 /** A fixture that went as it says, and how it went. */
-export type Played = { prepared: Prepared, run: Run }
+export type Played = { prepared: Prepared, run: CallRun }
 
 /** One request of one fixture, and how one attack on it may end. */
-type Trial = { prepared: Prepared, at: number, position: Position, passed: boolean, attack: Attack, words: ReturnType<typeof allowed> }
+type Trial = { prepared: Prepared, at: number, position: Position, passed: boolean, attack: InjectedFault, words: ReturnType<typeof allowed> }
 
 /** Spoils every request of every accepted dispatch, in every way; where fixtures begin with the same requests, these are spoilt once. */
-export async function outcomeCases (subject: Subject, fit: readonly Played[]): Promise<Case[]> {
+export async function outcomeCases (subject: ProviderUnderTest, fit: readonly Played[]): Promise<Case[]> {
   const { installed: { manifest } } = subject
   const accepted = fit.filter(({ run, prepared: { call } }) => run.result.outcome === 'accepted' && call.exchange.length > 0)
   if (accepted.length === 0) return [skipped('mapped', 'the codes of errors.map', 'No accepted fixture sends a request.')]
@@ -43,12 +43,12 @@ function trialsOf ({ services }: Manifest, { prepared, run }: Played): Trial[] {
   return exchange.flatMap((entry, at) => {
     const position = positionOf(exchange, at, passedAt)
     const facts = { notProcessed: isSignIn(entry) ? [] : notProcessed, keyed: !isSignIn(entry) && idempotency?.kind === 'key', passed: at >= passedAt, safe: !isUnsafe(entry) }
-    return attacks.map((attack) => ({ prepared, at, position, passed: facts.passed, attack, words: allowed(attack, position, facts) }))
+    return injectedFaults.map((attack) => ({ prepared, at, position, passed: facts.passed, attack, words: allowed(attack, position, facts) }))
   })
 }
 
 /** From which request on nothing can be repeated. */
-export function passedFrom (services: Manifest['services'], { call: { service, exchange, checkpointed } }: Prepared, { saved }: Run): number {
+export function passedFrom (services: Manifest['services'], { call: { service, exchange, checkpointed } }: Prepared, { saved }: CallRun): number {
   return services[service]?.checkpoint !== true || checkpointed !== undefined ? 0 : saved.at(-1)?.after ?? exchange.length
 }
 
@@ -65,7 +65,7 @@ function nameOf ({ prepared: { name, call: { exchange } }, at, attack, position 
   return `${name}: request ${at + 1} of ${exchange.length} (${method} ${URL.parse(url)?.pathname ?? url}, ${where[position]}) ${attack.name}`
 }
 
-function outcomeFaults (manifest: Manifest, { prepared, attack, words }: Trial, { result, seen }: Run): string[] {
+function outcomeFaults (manifest: Manifest, { prepared, attack, words }: Trial, { result, seen }: CallRun): string[] {
   if (result.outcome === 'answered') return []
   if (result.outcome === 'accepted') return words.includes('accepted') && differs('response', prepared.result['response'], result.response).length === 0 ? [] : [`It is called accepted; ${expectedOf(words)}.`]
   const { word, message } = result.error
@@ -88,7 +88,7 @@ function expectedOf (words: Trial['words']): string {
 }
 
 /** A request whose fate is unknown went out once, or each time under the same key. */
-function onceCase ({ services }: Manifest, trial: Trial, { requests }: Run): Case[] {
+function onceCase ({ services }: Manifest, trial: Trial, { requests }: CallRun): Case[] {
   const { prepared: { call: { service, exchange } }, at, position, attack } = trial
   if (position === 'before' || attack.means !== 'doubtful' || !isUnsafe(exchange[at])) return []
   const times = requests.filter(({ index }) => index === at).length
@@ -97,7 +97,7 @@ function onceCase ({ services }: Manifest, trial: Trial, { requests }: Run): Cas
 }
 
 /** Every code of the map, at its place in an answer to the last request. */
-async function mappedCases (subject: Subject, { prepared }: Played): Promise<Case[]> {
+async function mappedCases (subject: ProviderUnderTest, { prepared }: Played): Promise<Case[]> {
   const { manifest: { errors: { at, map } } } = subject.installed
   const codes = Object.entries(map)
   if (codes.length === 0) return [skipped('mapped', 'the codes of errors.map', 'The map is empty.')]

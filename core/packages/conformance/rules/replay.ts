@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Json, JsonObject } from '@dispatch/common'
 import { providedNames } from '@dispatch/core/host'
-import { attacks } from '../run/fault-injection.ts'
+import { injectedFaults } from '../run/fault-injection.ts'
 import { compareMail } from '../fixtures/compare-mail.ts'
 import { compareRequest, differs } from '../fixtures/compare.ts'
 import { prepareQuestion, prepareSend, type Prepared } from '../fixtures/prepare.ts'
 import { judged, skipped, type Case } from '../report.ts'
-import type { Run } from '../run/run.ts'
-import { attempted, type Subject } from './subject.ts'
+import type { CallRun } from '../run/run.ts'
+import { attempted, type ProviderUnderTest } from './subject.ts'
 
 /** What a provider's fixtures are, before they are played. */
-export function fixtureCases ({ installed, fixtures }: Subject): Case[] {
+export function fixtureCases ({ installed, fixtures }: ProviderUnderTest): Case[] {
   const unfit = [
     ...fixtures.sends.map((named) => ({ name: named.name, prepared: attempted(() => prepareSend(installed, named)) })),
     ...fixtures.questions.map((named) => ({ name: named.name, prepared: attempted(() => prepareQuestion(installed, named)) }))
@@ -25,7 +25,7 @@ export function fixtureCases ({ installed, fixtures }: Subject): Case[] {
 }
 
 /** Plays every dispatch. `fit` are those that went as their fixture says, with the run that they made. */
-export async function replayCases (subject: Subject, sends: readonly Prepared[]): Promise<{ cases: Case[], fit: { prepared: Prepared, run: Run }[] }> {
+export async function replayCases (subject: ProviderUnderTest, sends: readonly Prepared[]): Promise<{ cases: Case[], fit: { prepared: Prepared, run: CallRun }[] }> {
   const played = await inTurn(sends, async (prepared) => {
     const run = await subject.play(prepared)
     return { prepared, run, faults: compareRun(prepared, run) }
@@ -34,14 +34,14 @@ export async function replayCases (subject: Subject, sends: readonly Prepared[])
   return { cases: [...cases, ...sandboxCases(subject)], fit: played.filter(({ faults }) => faults.length === 0) }
 }
 
-function sandboxCases ({ fixtures: { sends }, installed: { manifest } }: Subject): Case[] {
+function sandboxCases ({ fixtures: { sends }, installed: { manifest } }: ProviderUnderTest): Case[] {
   const shown = sends.some(({ fixture }) => fixture.sandbox === true)
   if (!shown && manifest.sandbox?.kind === 'flag') return [judged('sandbox', 'a fixture shows the sandbox', ['The provider declares a sandbox for the flag "sandbox", and no fixture says "sandbox": true.'])]
   return shown ? [judged('sandbox', 'a fixture shows the sandbox', [])] : [skipped('sandbox', 'a fixture shows the sandbox', 'No fixture says "sandbox": true. Where the vendor knows a sandbox only by its credentials, there is none to write.')]
 }
 
 /** Plays every question to the vendor. */
-export async function questionCases (subject: Subject, questions: readonly Prepared[]): Promise<Case[]> {
+export async function questionCases (subject: ProviderUnderTest, questions: readonly Prepared[]): Promise<Case[]> {
   const { installed: { manifest, code } } = subject
   const played = await inTurn(questions, async (prepared) => judged('question', prepared.name, compareRun(prepared, await subject.play(prepared))))
   const needed = Object.entries(manifest.services).flatMap(([service, { verbs }]) => verbs.filter((verb) => verb === 'status').map((verb) => ({ service, verb })))
@@ -50,10 +50,10 @@ export async function questionCases (subject: Subject, questions: readonly Prepa
 }
 
 /** Spoils every request of every look-up. */
-export async function blindCases (subject: Subject, questions: readonly Prepared[]): Promise<Case[]> {
+export async function blindCases (subject: ProviderUnderTest, questions: readonly Prepared[]): Promise<Case[]> {
   const lookups = questions.filter(({ call: { verb, exchange } }) => verb === 'lookup' && exchange.length > 0)
   if (lookups.length === 0) return [skipped('blind', 'a look-up that fails', 'No fixture of a look-up asks the vendor.')]
-  const trials = lookups.flatMap((prepared) => prepared.call.exchange.flatMap((_, at) => attacks.map((how) => ({ prepared, attack: { at, how } }))))
+  const trials = lookups.flatMap((prepared) => prepared.call.exchange.flatMap((_, at) => injectedFaults.map((how) => ({ prepared, attack: { at, how } }))))
   return await inTurn(trials, async ({ prepared, attack }) => {
     const { result } = await subject.play(prepared, { attack })
     // Not to be found is what a look-up may be told so.
@@ -63,7 +63,7 @@ export async function blindCases (subject: Subject, questions: readonly Prepared
 }
 
 /** How a run differs from its fixture. */
-export function compareRun ({ call: { exchange, mail }, filling, result }: Prepared, run: Run): string[] {
+export function compareRun ({ call: { exchange, mail }, filling, result }: Prepared, run: CallRun): string[] {
   const numbered = (index: number, differences: readonly string[]): string[] => differences.map((difference) => `Request ${index + 1}: ${difference}`)
   const sent = run.requests.flatMap(({ request }, index) => {
     const expected = exchange[index]?.expect
@@ -73,7 +73,7 @@ export function compareRun ({ call: { exchange, mail }, filling, result }: Prepa
   return [...sent, ...left, ...mail === undefined ? [] : compareMail(mail.expect, run.mails, filling), ...compareResult(result, run)]
 }
 
-function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved }: Run): string[] {
+function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved }: CallRun): string[] {
   const points = differs('checkpoint', checkpoint, saved.at(-1)?.id)
   if (result.outcome === 'answered') return [...differs('answer', expected, result.value), ...points]
   if (result.outcome === 'accepted') return [...differs('outcome', expected['outcome'], 'accepted'), ...expected['outcome'] === 'accepted' ? differs('response', expected['response'], result.response) : [], ...points]

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
 import { checkSettings, secretNames } from '@dispatch/core/host'
 import { judged, skipped, type Case } from '../report.ts'
-import type { Subject } from './subject.ts'
+import type { ProviderUnderTest } from './subject.ts'
 
 /** The forms of a provider, on the settings of its fixtures. */
-export function settingsCases ({ installed: { manifest }, fixtures }: Pick<Subject, 'installed' | 'fixtures'>): Case[] {
+export function settingsCases ({ installed: { manifest }, fixtures }: Pick<ProviderUnderTest, 'installed' | 'fixtures'>): Case[] {
   const { settings: form, requestSettings } = manifest
   const untitled = Object.entries({ settings: form, requestSettings }).flatMap(([where, { properties }]) =>
     Object.entries(properties).filter(([, field]) => field.title === undefined).map(([name]) => `${where}: "${name}" has no title.`))

@@ -1,25 +1,25 @@
-import { reasonOf, type Installed } from '@dispatch/core/host'
+import { errorMessageOf, type InstalledProvider } from '@dispatch/core/host'
 import type { Canaries } from '../run/canary.ts'
 import type { Fixtures } from '../fixtures/fixtures.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
-import { run, type Call, type Limits, type Run } from '../run/run.ts'
-import type { Stage } from '../run/vendor-double.ts'
+import { run, type FixtureCall, type CallTimeouts, type CallRun } from '../run/run.ts'
+import type { VendorDouble } from '../run/vendor-double.ts'
 
 /** A run that was made on the way, with the secrets that were in it. */
-export type Recorded = { name: string, run: Run, canaries: Canaries }
+export type RecordedRun = { name: string, run: CallRun, canaries: Canaries }
 
 /** The provider that is tried, and everything that was tried so far. */
-export type Subject = {
-  installed: Installed
+export type ProviderUnderTest = {
+  installed: InstalledProvider
   fixtures: Fixtures
-  stages: readonly [Stage, Stage]
-  recorded: Recorded[]
+  stages: readonly [VendorDouble, VendorDouble]
+  recorded: RecordedRun[]
   /** Makes a call and remembers what was seen. */
-  play: (prepared: Prepared, changes?: Partial<Pick<Call, 'attack' | 'mailAttack' | 'meet' | 'state' | 'sandbox'>>, stage?: Stage) => Promise<Run>
+  play: (prepared: Prepared, changes?: Partial<Pick<FixtureCall, 'attack' | 'mailAttack' | 'meet' | 'state' | 'sandbox'>>, stage?: VendorDouble) => Promise<CallRun>
 }
 
-export function createSubject (installed: Installed, fixtures: Fixtures, stages: Subject['stages'], limits: Limits): Subject {
-  const recorded: Recorded[] = []
+export function createSubject (installed: InstalledProvider, fixtures: Fixtures, stages: ProviderUnderTest['stages'], limits: CallTimeouts): ProviderUnderTest {
+  const recorded: RecordedRun[] = []
   return {
     installed,
     fixtures,
@@ -45,6 +45,6 @@ export function attempted<Value> (work: () => Value): { ok: true, value: Value }
   try {
     return { ok: true, value: work() }
   } catch (error) {
-    return { ok: false, why: reasonOf(error) }
+    return { ok: false, why: errorMessageOf(error) }
   }
 }

@@ -1,21 +1,21 @@
-import { prepareSend, keys, references, type Prepared } from '../fixtures/prepare.ts'
+import { prepareSend, idempotencyKeys, references, type Prepared } from '../fixtures/prepare.ts'
 import { reveals } from '../run/canary.ts'
 import { judged, skipped, type Case } from '../report.ts'
-import type { Run } from '../run/run.ts'
+import type { CallRun } from '../run/run.ts'
 import { compareRun, inTurn } from './replay.ts'
-import type { Subject } from './subject.ts'
+import type { ProviderUnderTest } from './subject.ts'
 
 /** Each accepted dispatch for two tenants at once, each with a vendor of its own, both held at every answer until the other is there. */
-export async function tenantCases (subject: Subject, fit: readonly Prepared[]): Promise<Case[]> {
+export async function tenantCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const { installed, fixtures: { sends }, stages: [one, other] } = subject
   const names = new Set(fit.filter(({ result }) => result['outcome'] === 'accepted').map(({ name }) => name))
   const named = sends.filter(({ name }) => names.has(name))
   if (named.length === 0) return [skipped('tenants', 'two tenants at once', 'No accepted fixture could be replayed.')]
   return await inTurn(named, async (fixture) => {
     const first = prepareSend(installed, fixture, { seed: 1 })
-    const second = prepareSend(installed, fixture, { seed: 2, reference: references[1], idempotencyKey: keys[1] })
+    const second = prepareSend(installed, fixture, { seed: 2, reference: references[1], idempotencyKey: idempotencyKeys[1] })
     const meet = createMeeting()
-    const play = (prepared: Prepared, stage: typeof one): Promise<Run> => subject.play(prepared, { meet: meet.at }, stage).finally(meet.leave)
+    const play = (prepared: Prepared, stage: typeof one): Promise<CallRun> => subject.play(prepared, { meet: meet.at }, stage).finally(meet.leave)
     const runs = await Promise.all([play(first, one), play(second, other)])
     return judged('tenants', `${fixture.name}: for two tenants at once`, [
       ...mixed('first', first, runs[0], second),
@@ -24,7 +24,7 @@ export async function tenantCases (subject: Subject, fit: readonly Prepared[]): 
   })
 }
 
-function mixed (whose: string, own: Prepared, run: Run, { canaries }: Prepared): string[] {
+function mixed (whose: string, own: Prepared, run: CallRun, { canaries }: Prepared): string[] {
   const sent = run.requests.map(({ request: { path, headers, body } }) => `${path} ${JSON.stringify(headers)} ${body.toString()}`).join('\n')
   const foreign = canaries.filter(({ is }) => !own.canaries.some((canary) => canary.is === is) && reveals(sent, is)).map(({ field }) => `The ${whose} tenant's requests have the other's "${field}".`)
   return foreign.length > 0 ? foreign : compareRun(own, run).map((difference) => `The ${whose} tenant: ${difference}`)

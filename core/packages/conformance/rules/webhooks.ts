@@ -1,21 +1,21 @@
-import { createKeySources, createSigningKey, eventServices, isConfigured, judgeDelivery, mapTexts, readEvent, signDelivery, statusOf, verifiersOf, type Delivery, type EventService, type ReadEvent, type SignWith, type Verifier, type WebhookManifest } from '@dispatch/core/host'
+import { createKeySources, createVendorSigningKey, eventServices, isConfigured, verifyWebhook, mapTexts, readEvent, signDelivery, statusOf, verifiersOf, type WebhookRequest, type EventService, type ReadEvent, type SignWith, type Verifier, type WebhookManifest } from '@dispatch/core/host'
 import type { Json, JsonObject } from '@dispatch/common'
 import { differs } from '../fixtures/compare.ts'
-import type { Event } from '../fixtures/fixture.ts'
+import type { EventFixture } from '../fixtures/fixture.ts'
 import { prepareSettings } from '../fixtures/prepare.ts'
 import { judged, skipped, type Case } from '../report.ts'
 import { now } from '../run/vendor-double.ts'
 import { inTurn } from './replay.ts'
-import { attempted, type Subject } from './subject.ts'
+import { attempted, type ProviderUnderTest } from './subject.ts'
 
 /** One webhook of the provider, with keys of the kit's in place of the vendor's, and the events that can be sent to it. */
-type Hook = { subject: Subject, service: EventService, webhook: WebhookManifest, verifiers: readonly Verifier[], events: { name: string, fixture: Event, signed: SignWith, body: Buffer }[] }
+type Hook = { subject: ProviderUnderTest, service: EventService, webhook: WebhookManifest, verifiers: readonly Verifier[], events: { name: string, fixture: EventFixture, signed: SignWith, body: Buffer }[] }
 
 const endpoint = 'kit-endpoint:kit-password-of-the-endpoint'
 const strange = 'kit-endpoint:another-password'
 
 /** Each webhook with the events of its fixtures, true and forged. */
-export async function webhookCases (subject: Subject): Promise<Case[]> {
+export async function webhookCases (subject: ProviderUnderTest): Promise<Case[]> {
   const { installed: { manifest }, fixtures } = subject
   const declared = eventServices.flatMap((service) => manifest.webhooks?.[service] === undefined ? [] : [{ service, webhook: manifest.webhooks[service] }])
   const strays = fixtures.events.filter(({ fixture: { service } }) => manifest.webhooks?.[service] === undefined).map(({ name, fixture }) => judged('webhook', name, [`The provider has no webhook for "${fixture.service}".`]))
@@ -42,8 +42,8 @@ function waysOf (hook: Hook): { way: Hook, missing: Case[] }[] {
   })
 }
 
-function hookOf (subject: Subject, service: EventService, webhook: WebhookManifest): { hook: Hook, unfit: Case[] } {
-  const key = createSigningKey('kit-1')
+function hookOf (subject: ProviderUnderTest, service: EventService, webhook: WebhookManifest): { hook: Hook, unfit: Case[] } {
+  const key = createVendorSigningKey('kit-1')
   const verifiers = verifiersOf(webhook).map((verify) => verify.kind === 'jws' ? { ...verify, jwks: key.jwks } : verify)
   const found = subject.fixtures.events.filter(({ fixture }) => fixture.service === service).map((named) => ({ named, settings: attempted(() => prepareSettings(subject.installed, named.fixture, 1)) }))
   return {
@@ -52,7 +52,7 @@ function hookOf (subject: Subject, service: EventService, webhook: WebhookManife
   }
 }
 
-function bytesOf (body: Event['body']): Buffer {
+function bytesOf (body: EventFixture['body']): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
@@ -64,7 +64,7 @@ async function trueCases (hook: Hook): Promise<Case[]> {
   })
 }
 
-function readingFaults ({ webhook }: Hook, read: ReadEvent, { remoteId, type, eventId, status }: Event['expect']): string[] {
+function readingFaults ({ webhook }: Hook, read: ReadEvent, { remoteId, type, eventId, status }: EventFixture['expect']): string[] {
   if (!read.ok) return [read.reason]
   const { reading } = read
   return [
@@ -76,9 +76,9 @@ function readingFaults ({ webhook }: Hook, read: ReadEvent, { remoteId, type, ev
 }
 
 /** What the host makes of an event for the configuration that it is addressed to. */
-async function deliver ({ verifiers }: Hook, delivery: Delivery, { settings, endpoint: expected }: Pick<SignWith, 'settings' | 'endpoint'>): Promise<string> {
+async function deliver ({ verifiers }: Hook, delivery: WebhookRequest, { settings, endpoint: expected }: Pick<SignWith, 'settings' | 'endpoint'>): Promise<string> {
   const keys = createKeySources({ fetchJson: () => Promise.reject(new Error('The kit has the keys.')), now, onError: () => undefined })
-  return (await judgeDelivery(verifiers, delivery, { settings: () => settings, endpoint: expected, keys }, now())).verdict
+  return (await verifyWebhook(verifiers, delivery, { settings: () => settings, endpoint: expected, keys }, now())).verdict
 }
 
 const unknownWord = 'kit.a-word-that-nobody-knows'
@@ -132,13 +132,13 @@ async function forgedCases (hook: Hook): Promise<Case[]> {
   if (event === undefined || verify === undefined) return []
   const { name, fixture, signed, body } = event
   const good = signDelivery(verifiers, body, signed, now())
-  const refused = async (what: string, delivery: Delivery, to: Pick<SignWith, 'settings' | 'endpoint'> = signed): Promise<Case> => {
+  const refused = async (what: string, delivery: WebhookRequest, to: Pick<SignWith, 'settings' | 'endpoint'> = signed): Promise<Case> => {
     const verdict = await deliver(hook, delivery, to)
     return judged('forged', `${name}: ${what}`, verdict === 'verified' ? ['It is taken for the vendor\'s.'] : [])
   }
   const others = prepareSettings(installed, fixture, 2)
   const emptied = Object.fromEntries(Object.entries(signed.settings).map(([field, value]) => [field, typeof value === 'string' ? '' : value]))
-  const stranger: SignWith = { key: createSigningKey('kit-1'), settings: others, endpoint: strange }
+  const stranger: SignWith = { key: createVendorSigningKey('kit-1'), settings: others, endpoint: strange }
   const headers = Object.entries(good.headers)
   const altered = Buffer.from(body)
   altered.writeUInt8(altered.readUInt8(altered.length - 1) ^ 1, altered.length - 1)

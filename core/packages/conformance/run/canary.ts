@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Json, JsonObject } from '@dispatch/common'
-import { checkSettings, mapTexts, secretNames, type SettingsForm } from '@dispatch/core/host'
+import { checkSettings, mapTexts, secretNames, type SettingsSchema } from '@dispatch/core/host'
 
 /** The secrets of a fixture by the field that they stand in, and what stands there instead when it is replayed. */
 export type Canaries = readonly { field: string, was: string, is: string }[]
@@ -12,7 +12,7 @@ export const shortestCanary = 8
  * Other secrets of the same shape: digits stay digits, hexadecimal stays hexadecimal, a prefix such as `sk_test_` stays. What
  * would no longer fit the form (or is a PEM key, which must go on working) is left as it is. `seed` tells tenants apart.
  */
-export function canariesOf (form: SettingsForm, settings: JsonObject, seed: number): Canaries {
+export function canariesOf (form: SettingsSchema, settings: JsonObject, seed: number): Canaries {
   return secretNames(form).flatMap((field) => {
     const was = settings[field]
     if (typeof was !== 'string' || was.startsWith('-----BEGIN')) return []

@@ -1,12 +1,12 @@
 import type { Outcome } from '@dispatch/core/host'
 import type { Exchange } from '../fixtures/fixture.ts'
-import type { Script } from '../vendor/vendor.ts'
+import type { VendorReply } from '../vendor/vendor.ts'
 
 type Word = Outcome['outcome']
 
 /** What can go wrong with one request. `means`: what it says about the request, whatever the provider makes of it. */
-export type Attack = { name: string, means: 'refused' | 'not done' | 'doubtful', status?: number } & (
-  | { script: Script }
+export type InjectedFault = { name: string, means: 'refused' | 'not done' | 'doubtful', status?: number } & (
+  | { script: VendorReply }
   /** There is no connection. */
   | { link: 'refused' | 'unknown name' | 'untrusted' }
   /** The vendor has the request and says nothing until the call is given up. */
@@ -16,12 +16,12 @@ export type Attack = { name: string, means: 'refused' | 'not done' | 'doubtful',
 /** Said of an idempotency key whose first request is still at work, too. */
 export const conflict = 409
 
-const answers = (means: Attack['means'], ...statuses: readonly number[]): Attack[] => statuses.map((status) => ({
+const answers = (means: InjectedFault['means'], ...statuses: readonly number[]): InjectedFault[] => statuses.map((status) => ({
   name: `answered ${status}`, means, status, script: { status, json: { message: `The kit answers ${status}.` } }
 }))
 
 /** Every way in which one request of an exchange is made to fail. */
-export const attacks: readonly Attack[] = [
+export const injectedFaults: readonly InjectedFault[] = [
   ...answers('refused', 400, 401, 403, 404, conflict),
   ...answers('not done', 429),
   ...answers('doubtful', 500, 503),
@@ -63,13 +63,13 @@ export function isSignIn ({ expect: { form } }: Exchange[number]): boolean {
  */
 type Facts = { notProcessed: readonly number[], keyed: boolean, passed: boolean, safe: boolean }
 
-function meaningOf ({ status, means }: Attack, { notProcessed, keyed }: Facts): Attack['means'] {
+function meaningOf ({ status, means }: InjectedFault, { notProcessed, keyed }: Facts): InjectedFault['means'] {
   if (status !== undefined && notProcessed.includes(status)) return 'not done'
   return status === conflict && keyed ? 'doubtful' : means
 }
 
 /** What may become of a call of which one request was attacked. `accepted` is only ever right with the answer of the fixture. */
-export function allowed (attack: Attack, position: Position, facts: Facts): readonly Word[] {
+export function allowed (attack: InjectedFault, position: Position, facts: Facts): readonly Word[] {
   const { passed, safe } = facts
   const means = meaningOf(attack, facts)
   // What was accepted stays accepted; whether the rest was done is another question.

@@ -20,11 +20,11 @@ export function memoryState (): State & { entries: ReadonlyMap<string, Json> } {
 }
 
 /** A line of a log. */
-export type Line = { level: keyof Log, facts: object, message: string }
+export type LogLine = { level: keyof Log, facts: object, message: string }
 
 /** A log that keeps its lines. */
-export function memoryLog (): Log & { lines: Line[] } {
-  const lines: Line[] = []
+export function memoryLog (): Log & { lines: LogLine[] } {
+  const lines: LogLine[] = []
   const write = (level: keyof Log) => (facts: object, message: string): void => { lines.push({ level, facts, message }) }
   return { lines, debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }

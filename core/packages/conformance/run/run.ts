@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
-import { callDispatch, copyJson, failureOf, invoke, withTimeLimit, type CallContext, type CallLimits, type DocumentHandle, type FailedCall, type Http, type HttpVerb, type Installed, type Log, type Outcome, type ProvidedName, type ServiceContracts, type State, type Verb, type VerbName } from '@dispatch/core/host'
+import { callDispatch, copyJson, failureOf, invoke, withTimeLimit, type CallContext, type CallLimits, type DocumentHandle, type FailedCall, type Http, type HttpVerb, type InstalledProvider, type Log, type Outcome, type ProvidedName, type ServiceContracts, type State, type Verb, type VerbName } from '@dispatch/core/host'
 import type { JsonObject } from '@dispatch/common'
-import { memoryLog, memoryState, type Line } from './memory.ts'
-import { now, type Play, type Playing, type Stage } from './vendor-double.ts'
+import { memoryLog, memoryState, type LogLine } from './memory.ts'
+import { now, type ExchangeScript, type ExchangeSession, type VendorDouble } from './vendor-double.ts'
 
 /** A call as a fixture describes it, everything in it filled in. */
-export type Call = Play & {
+export type FixtureCall = ExchangeScript & {
   service: ProvidedName
   settings: JsonObject
   requestSettings: JsonObject
@@ -25,28 +25,28 @@ export type Call = Play & {
 } & ({ verb: 'dispatch', request: JsonObject } | { verb: Exclude<VerbName, 'dispatch'>, query: JsonObject })
 
 /** What the verb itself did, before the host made an outcome of it. `refused`: what the context's http did not let it send. */
-export type Seen = { thrown?: unknown, returned?: unknown, changed: boolean, ended: boolean, refused: string[] }
+export type VerbObservation = { thrown?: unknown, returned?: unknown, changed: boolean, ended: boolean, refused: string[] }
 
 /** A call that was made. `saved`: each checkpoint, and how many requests had come before it. */
-export type Run = {
+export type CallRun = {
   result: Outcome | FailedCall | { outcome: 'answered', value: unknown }
-  requests: Playing['requests']
-  mails: Playing['mails']
+  requests: ExchangeSession['requests']
+  mails: ExchangeSession['mails']
   saved: { id: string, after: number }[]
-  lines: readonly Line[]
-  seen: Seen
+  lines: readonly LogLine[]
+  seen: VerbObservation
 }
 
 /** Milliseconds: for a whole call, and for a verb to notice that its call was given up. */
-export type Limits = { limit: number, endLimit: number }
+export type CallTimeouts = { limit: number, endLimit: number }
 
 /** Calls a verb of the provider on the real host, against the vendor of the stage. */
-export async function run (installed: Installed, stage: Stage, call: Call, { limit, endLimit }: Limits): Promise<Run> {
+export async function run (installed: InstalledProvider, stage: VendorDouble, call: FixtureCall, { limit, endLimit }: CallTimeouts): Promise<CallRun> {
   const disk = await mkdtemp(join(tmpdir(), 'dispatch-'))
   const playing = await stage.play(call)
   const log = memoryLog()
-  const saved: Run['saved'] = []
-  const seen: Seen = { changed: false, ended: true, refused: [] }
+  const saved: CallRun['saved'] = []
+  const seen: VerbObservation = { changed: false, ended: true, refused: [] }
   const done = Promise.withResolvers<undefined>()
   const watched = observed(installed, call, seen, () => done.resolve(undefined))
   try {
@@ -59,7 +59,7 @@ export async function run (installed: Installed, stage: Stage, call: Call, { lim
   }
 }
 
-function contextOf (call: Call, { network, requests }: Playing, { disk, log, saved }: { disk: string, log: Log, saved: Run['saved'] }): CallContext {
+function contextOf (call: FixtureCall, { network, requests }: ExchangeSession, { disk, log, saved }: { disk: string, log: Log, saved: CallRun['saved'] }): CallContext {
   const save = (id: string): Promise<void> => {
     saved.push({ id, after: requests.length })
     return Promise.resolve()
@@ -69,7 +69,7 @@ function contextOf (call: Call, { network, requests }: Playing, { disk, log, sav
     log,
     state: call.state ?? memoryState(),
     now,
-    outside: {
+    resources: {
       network,
       account: 'the company',
       documents: documentsOf(call),
@@ -79,7 +79,7 @@ function contextOf (call: Call, { network, requests }: Playing, { disk, log, sav
   }
 }
 
-async function ask (installed: Installed, call: Call, context: CallContext, limits: CallLimits): Promise<Run['result']> {
+async function ask (installed: InstalledProvider, call: FixtureCall, context: CallContext, limits: CallLimits): Promise<CallRun['result']> {
   if (call.verb === 'dispatch') return await callDispatch(installed, call.service, call.request as unknown as ServiceContracts[ProvidedName]['dispatch'], context, limits)
   const called = await invoke(installed, call.service, call.verb, call.query, context, limits)
   if ('outcome' in called) return called
@@ -88,7 +88,7 @@ async function ask (installed: Installed, call: Call, context: CallContext, limi
 }
 
 /** The same provider, with its verb watched. */
-function observed (installed: Installed, { service, verb }: Call, seen: Seen, done: () => void): Installed {
+function observed (installed: InstalledProvider, { service, verb }: FixtureCall, seen: VerbObservation, done: () => void): InstalledProvider {
   const own = installed.verbs[service]?.[verb]
   if (own === undefined) return installed
   const verbSeen: Verb = async (request, context) => {
@@ -111,7 +111,7 @@ function observed (installed: Installed, { service, verb }: Call, seen: Seen, do
 }
 
 /** What is not the vendor's doing comes of the request itself: where it was to go, what it was made of. */
-function listened (http: Http, seen: Seen): Http {
+function listened (http: Http, seen: VerbObservation): Http {
   const tell = (thrown: unknown): never => {
     const failure = failureOf(thrown)
     if (failure?.ours === true) seen.refused.push(failure.message)
@@ -124,7 +124,7 @@ function listened (http: Http, seen: Seen): Http {
   }
 }
 
-function documentsOf ({ documents }: Call): CallContext['outside']['documents'] {
+function documentsOf ({ documents }: FixtureCall): CallContext['resources']['documents'] {
   const known = new Map([...documents.values()].map((bytes) => [hash('sha256', bytes), bytes]))
   return {
     read: ({ id, sha256 }: DocumentHandle) => {

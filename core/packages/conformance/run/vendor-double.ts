@@ -1,17 +1,17 @@
 import { createNetwork, type Network } from '@dispatch/core/host'
-import type { Attack } from './fault-injection.ts'
+import type { InjectedFault } from './fault-injection.ts'
 import { createAuthority, type Authority } from '../vendor/certificates.ts'
 import { isMeant } from '../fixtures/compare.ts'
 import type { Exchange, MailExchange } from '../fixtures/fixture.ts'
 import { createMailServer, type MailServer, type ReceivedMail } from '../vendor/mail-server.ts'
-import type { Received } from '../vendor/requests.ts'
-import type { MailAttack } from '../vendor/mail-fault.ts'
-import { createVendor, type Script, type Vendor } from '../vendor/vendor.ts'
+import type { ReceivedRequest } from '../vendor/requests.ts'
+import type { InjectedMailFault } from '../vendor/mail-fault.ts'
+import { createVendor, type VendorReply, type Vendor } from '../vendor/vendor.ts'
 
 /** A vendor that follows exchanges, and one whose certificates nobody trusts. */
-export type Stage = {
+export type VendorDouble = {
   /** Plays an exchange for one call; ended with `close`. One at a time. */
-  play: (play: Play) => Promise<Playing>
+  play: (play: ExchangeScript) => Promise<ExchangeSession>
   close: () => Promise<void>
 }
 
@@ -19,18 +19,18 @@ export type Stage = {
  * `attack` spoils the request of the exchange with that index, `mailAttack` the session with the mail server; `meet` holds each
  * answer until it resolves.
  */
-export type Play = {
+export type ExchangeScript = {
   exchange: Exchange
   mail?: MailExchange
-  attack?: { at: number, how: Attack }
-  mailAttack?: MailAttack
+  attack?: { at: number, how: InjectedFault }
+  mailAttack?: InjectedMailFault
   meet?: (index: number) => Promise<void>
 }
 
 /** What the vendor got, with the index of the request of the exchange that it was. `givenUp` fires when a silent vendor has the request. */
-export type Playing = {
+export type ExchangeSession = {
   network: Network
-  requests: { request: Received, index: number | undefined }[]
+  requests: { request: ReceivedRequest, index: number | undefined }[]
   mails: readonly ReceivedMail[]
   givenUp: AbortSignal
   close: () => Promise<void>
@@ -43,7 +43,7 @@ export const now = (): Date => new Date('2026-03-14T09:30:00.000Z')
 export const nobody = { host: '127.0.0.1', port: 1 }
 export const noName = 'no-such-host.invalid'
 
-export async function createStage (): Promise<Stage> {
+export async function createVendorDouble (): Promise<VendorDouble> {
   const [vendor, stranger, post] = await Promise.all([createVendor(), createVendor(), createAuthority()])
   return {
     async play (play) {
@@ -56,7 +56,7 @@ export async function createStage (): Promise<Stage> {
 }
 
 /** The mail server of a play: its certificate is one for the host that the fixture names, or another when it is attacked so. */
-async function openMail (post: Authority, { expect: { host, port, user }, answer = {} }: MailExchange, attack: MailAttack | undefined, heard: () => void): Promise<MailServer> {
+async function openMail (post: Authority, { expect: { host, port, user }, answer = {} }: MailExchange, attack: InjectedMailFault | undefined, heard: () => void): Promise<MailServer> {
   const untrusted = attack !== undefined && 'link' in attack && attack.link === 'untrusted'
   const certificate = await post.issue(untrusted ? noName : host)
   return await createMailServer({ certificate, tls: port === implicitTls, signsIn: user !== undefined, answer, script: attack !== undefined && 'script' in attack ? attack.script : undefined, heard })
@@ -67,13 +67,13 @@ const https = 443
 
 type Actors = { vendor: Vendor, stranger: Vendor, post: Authority, mailServer: MailServer | undefined, giveUp: AbortController }
 
-function begin ({ vendor, stranger, post, mailServer, giveUp }: Actors, { exchange, attack, mailAttack, meet = () => Promise.resolve() }: Play): Playing {
-  const requests: Playing['requests'] = []
+function begin ({ vendor, stranger, post, mailServer, giveUp }: Actors, { exchange, attack, mailAttack, meet = () => Promise.resolve() }: ExchangeScript): ExchangeSession {
+  const requests: ExchangeSession['requests'] = []
   const over = Promise.withResolvers<undefined>()
   const link = attack !== undefined && 'link' in attack.how ? attack.how.link : undefined
   let answered = 0
 
-  vendor.answer(async (request): Promise<Script> => {
+  vendor.answer(async (request): Promise<VendorReply> => {
     const index = indexOf(exchange, request, requests)
     requests.push({ request, index })
     if (index === undefined) return { status: 404, json: { message: 'The fixture expects no such request.' } }
@@ -117,7 +117,7 @@ function begin ({ vendor, stranger, post, mailServer, giveUp }: Actors, { exchan
 }
 
 /** Which request of the exchange one is: the first of those like it that has not come yet, else the last. */
-function indexOf (exchange: Exchange, request: Received, before: Playing['requests']): number | undefined {
+function indexOf (exchange: Exchange, request: ReceivedRequest, before: ExchangeSession['requests']): number | undefined {
   const alike = exchange.flatMap(({ expect }, index) => isMeant(expect, request) ? [index] : [])
   return alike.find((index) => before.every((earlier) => earlier.index !== index)) ?? alike.at(-1)
 }

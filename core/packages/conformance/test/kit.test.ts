@@ -5,13 +5,13 @@ import { countOf, formatReport, runConformance } from '@dispatch/conformance'
 import fc from 'fast-check'
 import t from 'tap'
 import { Host, Secret } from '../../../host/settings/fields.ts'
-import type { SettingsForm } from '../../../host/settings/settings-schema.ts'
+import type { SettingsSchema } from '../../../host/settings/settings-schema.ts'
 import { canariesOf, reveals, withCanaries } from '../run/canary.ts'
 import { Type } from '../../../provider.ts'
 import { directory, provide } from '../../../../test/fixtures/providers/folders.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
 
-const formOf = (properties: Record<string, object>): SettingsForm => ({ ...Type.Object(properties as never), additionalProperties: false }) as unknown as SettingsForm
+const formOf = (properties: Record<string, object>): SettingsSchema => ({ ...Type.Object(properties as never), additionalProperties: false }) as unknown as SettingsSchema
 
 await t.test('a secret is replaced by another of the same shape, wherever it stands', (t) => {
   const form = formOf({ key: Secret({ pattern: '^sk_(test|live)_[0-9a-f]{16}$' }), server: Host() })

@@ -4,7 +4,7 @@ import { AnyJsonObject, services, type DocumentHandle, type ProvidedName } from 
 import { compile, compileJsonSchema, type JsonObject } from '@dispatch/common'
 
 /** A request as a provider gets it, and the bytes of its documents by where they stand in it (JSON pointer). */
-export type Material = { request: JsonObject, documents: ReadonlyMap<string, Buffer> }
+export type FixtureRequest = { request: JsonObject, documents: ReadonlyMap<string, Buffer> }
 
 const closed = { additionalProperties: false }
 const Document = Type.Object({ filename: Type.Optional(Type.String({ minLength: 1 })), contentType: Type.Optional(Type.String({ minLength: 1 })), content: Type.Optional(Type.String({ minLength: 1 })) }, closed)
@@ -28,7 +28,7 @@ const place = { signer: 1, page: 1, x: 72, y: 680, width: 200, height: 60 }
  * Makes the request of a fixture what the service would make of a client's: with its defaults, and with handles for
  * documents. Throws an Error that says what does not fit. `largest` gives the documents another content.
  */
-export function materialOf (service: ProvidedName, written: JsonObject, content?: Buffer): Material {
+export function materialOf (service: ProvidedName, written: JsonObject, content?: Buffer): FixtureRequest {
   const { [service]: own = {}, ...others } = written
   const { html, text, ...fields } = (typeof own === 'object' && own !== null && !Array.isArray(own) ? own : {}) as JsonObject
   const message = service === 'email' ? { ...(html !== undefined && { html }), ...(text !== undefined && { text }) } : {}

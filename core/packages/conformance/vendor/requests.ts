@@ -6,7 +6,7 @@ import type { Json } from '@dispatch/common'
 export type ReceivedPart = { name: string, filename?: string, contentType?: string, body: Buffer }
 
 /** A request as a vendor got it; `json`, `form` and `parts` where the body is such. Of a key in `query` or `form` the last value counts; `search` and `pairs` have all. */
-export type Received = {
+export type ReceivedRequest = {
   method: string
   host: string
   path: string
@@ -20,7 +20,7 @@ export type Received = {
   parts?: ReceivedPart[]
 }
 
-export async function receive (message: IncomingMessage): Promise<Received> {
+export async function receive (message: IncomingMessage): Promise<ReceivedRequest> {
   const { pathname: path, searchParams } = new URL(message.url ?? '/', 'https://vendor.invalid')
   const body = Buffer.concat(await Array.fromAsync(message as AsyncIterable<Buffer>))
   const headers = Object.fromEntries(Object.entries(message.headers).map(([name, value]) => [name, String(value)]))
@@ -37,7 +37,7 @@ export async function receive (message: IncomingMessage): Promise<Received> {
   }
 }
 
-function decode (contentType: string, body: Buffer): Pick<Received, 'json' | 'form' | 'pairs' | 'parts'> {
+function decode (contentType: string, body: Buffer): Pick<ReceivedRequest, 'json' | 'form' | 'pairs' | 'parts'> {
   if (/^application\/([\w.-]+\+)?json\b/.test(contentType)) return jsonOf(body)
   if (contentType.startsWith('application/x-www-form-urlencoded')) {
     const pairs = [...new URLSearchParams(body.toString())]

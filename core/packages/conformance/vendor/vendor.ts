@@ -6,18 +6,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Json } from '@dispatch/common'
 import { createNetwork, type Network, type NetworkOptions, type Route } from '@dispatch/core/host'
 import { createAuthority } from './certificates.ts'
-import { receive, type Received } from './requests.ts'
+import { receive, type ReceivedRequest } from './requests.ts'
 
 /**
  * What a vendor does with a request. `delay` in milliseconds. A cut ends the connection: before the body of the request is
  * read, once it has been read, or in the middle of the answer.
  */
-export type Script =
+export type VendorReply =
   | { status?: number, headers?: Record<string, string>, json?: Json, text?: string, body?: Buffer, delay?: number }
   | { cut: 'before-body' | 'after-body' | 'in-reply' }
 
 /** One script, one after the other (the last stays), or what a function makes of the request. */
-export type Answer = Script | readonly [Script, ...Script[]] | ((request: Received) => Script | Promise<Script>)
+export type VendorBehaviour = VendorReply | readonly [VendorReply, ...VendorReply[]] | ((request: ReceivedRequest) => VendorReply | Promise<VendorReply>)
 
 /** An HTTPS server that stands in for any vendor, with a certificate for every name that it is called by. */
 export type Vendor = {
@@ -26,18 +26,18 @@ export type Vendor = {
   /** Leads every host name here. */
   route: Route
   /** What was received, in order; a request that was cut off before its body is not among them. */
-  requests: Received[]
+  requests: ReceivedRequest[]
   /** Answers what no `on` answers. 404 until told. */
-  answer: (answer: Answer) => void
+  answer: (answer: VendorBehaviour) => void
   /** Answers `POST /v1/messages`: method and path, without query. */
-  on: (what: string, answer: Answer) => void
+  on: (what: string, answer: VendorBehaviour) => void
   close: () => Promise<void>
 }
 
 export async function createVendor (): Promise<Vendor> {
   const authority = await createAuthority()
   const scripts = new Map<string, () => Turn>()
-  const requests: Received[] = []
+  const requests: ReceivedRequest[] = []
   const sockets = new Set<Socket>()
   let otherwise = turns({ status: 404, json: { message: 'Nothing is here.' } })
 
@@ -84,20 +84,20 @@ export function vendorNetwork (vendor: Vendor, options: NetworkOptions = {}): Ne
   return createNetwork({ ca: [vendor.ca], route: vendor.route, loopback: 'allowed', ...options })
 }
 
-type Turn = Script | ((request: Received) => Script | Promise<Script>)
+type Turn = VendorReply | ((request: ReceivedRequest) => VendorReply | Promise<VendorReply>)
 
 /** What to do next, each time it is asked. */
-function turns (answer: Answer): () => Turn {
+function turns (answer: VendorBehaviour): () => Turn {
   if (!isList(answer)) return () => answer
   let index = 0
   return () => answer[Math.min(index++, answer.length - 1)] ?? answer[0]
 }
 
-function isList (answer: Answer): answer is readonly [Script, ...Script[]] {
+function isList (answer: VendorBehaviour): answer is readonly [VendorReply, ...VendorReply[]] {
   return Array.isArray(answer)
 }
 
-async function play (script: Script, response: ServerResponse): Promise<void> {
+async function play (script: VendorReply, response: ServerResponse): Promise<void> {
   if ('cut' in script) {
     if (script.cut === 'in-reply') {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 })

@@ -2,39 +2,39 @@ import type { Block } from '../model/blocks.ts'
 import { compileCode } from './code.ts'
 import { compileCondition } from './condition.ts'
 import { compileImage, type Assets } from './image.ts'
-import { compileHeading, compileKeyValues, compileText, linesOf } from './text.ts'
+import { compileHeading, compileKeyValues, compileText, splitLines } from './text.ts'
 import { compileButton, compileSignature } from './marks.ts'
 import { compileTable } from './table.ts'
 import type { ResolvedBlock, ResolvedStyle } from '../model/document.ts'
-import { limits } from '../model/limits.ts'
+import { renderLimits } from '../model/limits.ts'
 import { compileLoop } from './loop.ts'
 import { compileProse } from './prose.ts'
 import { spend, type Scope } from './scope.ts'
-import { below, fault, type Site } from '../source/compile-context.ts'
+import { contextBelow, reportFault, type CompileContext } from '../source/compile-context.ts'
 import { points } from '../model/paper.ts'
 import { colorOf } from '../model/style.ts'
 
 /** What is the same for all blocks of a template. */
-export type Setting = { readonly style: ResolvedStyle, readonly assets: Assets }
+export type BlockResources = { readonly style: ResolvedStyle, readonly assets: Assets }
 
 /** Adds what the block comes to, with these data, to a list of resolved blocks. */
 export type CompiledBlock = (scope: Scope, out: ResolvedBlock[]) => void
 
 /** Compiles blocks in their order. */
-export function compileBlocks (blocks: readonly Block[], site: Site, setting: Setting): CompiledBlock {
+export function compileBlocks (blocks: readonly Block[], site: CompileContext, setting: BlockResources): CompiledBlock {
   const inside = { ...site, depth: site.depth + 1 }
-  if (inside.depth > limits.depth && blocks.length > 0) {
-    fault(site, `Blocks may stand inside each other ${limits.depth} levels deep at most.`)
+  if (inside.depth > renderLimits.depth && blocks.length > 0) {
+    reportFault(site, `Blocks may stand inside each other ${renderLimits.depth} levels deep at most.`)
     return () => undefined
   }
-  const compiled = blocks.map((block, index) => compileBlock(block, below(inside, index), setting))
+  const compiled = blocks.map((block, index) => compileBlock(block, contextBelow(inside, index), setting))
   return (scope, out) => {
     for (const block of compiled) block(scope, out)
   }
 }
 
 /** Compiles blocks that stand inside of another one, where no block has a place of its own on the page. */
-function compileInside (blocks: readonly Block[], site: Site, setting: Setting): CompiledBlock {
+function compileInside (blocks: readonly Block[], site: CompileContext, setting: BlockResources): CompiledBlock {
   return compileBlocks(blocks, { ...site, isInside: true }, setting)
 }
 
@@ -45,7 +45,7 @@ export function resolveBlocks (block: CompiledBlock, scope: Scope): ResolvedBloc
   return out
 }
 
-function compileBlock (block: Block, site: Site, setting: Setting): CompiledBlock {
+function compileBlock (block: Block, site: CompileContext, setting: BlockResources): CompiledBlock {
   if ('if' in block) return compileIf(block, site, setting)
   if ('each' in block) return compileEach(block, site, setting)
   const resolve = compileLeaf(block, site, setting)
@@ -59,18 +59,18 @@ function compileBlock (block: Block, site: Site, setting: Setting): CompiledBloc
 type Leaf = Exclude<Block, { if: string } | { each: string }>
 type Resolve = (scope: Scope) => ResolvedBlock | undefined
 
-function compileLeaf (block: Leaf, site: Site, setting: Setting): Resolve {
-  if ('heading' in block) return compileHeading(block.heading, below(site, 'heading'), setting.style)
-  if ('paragraph' in block) return compileText(block.paragraph, below(site, 'paragraph'), setting.style)
-  if ('columns' in block) return compileColumns(block.columns, below(site, 'columns'), setting)
-  if ('keyValues' in block) return compileKeyValues(block.keyValues, below(site, 'keyValues'))
-  if ('table' in block) return compileTable(block.table, below(site, 'table'))
-  if ('image' in block) return compileImage(block.image, below(site, 'image'), setting.assets)
-  if ('code' in block) return compileCode(block.code, below(site, 'code'))
-  if ('group' in block) return compileGroup(block.group, below(site, 'group'), setting)
-  if ('address' in block) return compileAddress(block.address, below(site, 'address'), setting)
-  if ('button' in block) return compileButton(block.button, below(site, 'button'))
-  if ('signature' in block) return compileSignature(block.signature, below(site, 'signature'))
+function compileLeaf (block: Leaf, site: CompileContext, setting: BlockResources): Resolve {
+  if ('heading' in block) return compileHeading(block.heading, contextBelow(site, 'heading'), setting.style)
+  if ('paragraph' in block) return compileText(block.paragraph, contextBelow(site, 'paragraph'), setting.style)
+  if ('columns' in block) return compileColumns(block.columns, contextBelow(site, 'columns'), setting)
+  if ('keyValues' in block) return compileKeyValues(block.keyValues, contextBelow(site, 'keyValues'))
+  if ('table' in block) return compileTable(block.table, contextBelow(site, 'table'))
+  if ('image' in block) return compileImage(block.image, contextBelow(site, 'image'), setting.assets)
+  if ('code' in block) return compileCode(block.code, contextBelow(site, 'code'))
+  if ('group' in block) return compileGroup(block.group, contextBelow(site, 'group'), setting)
+  if ('address' in block) return compileAddress(block.address, contextBelow(site, 'address'), setting)
+  if ('button' in block) return compileButton(block.button, contextBelow(site, 'button'))
+  if ('signature' in block) return compileSignature(block.signature, contextBelow(site, 'signature'))
   if ('spacer' in block) return always({ kind: 'spacer', height: points(block.spacer) })
   if ('rule' in block) return always({ kind: 'rule', color: colorOf(block.rule.color ?? 'muted', setting.style), thickness: block.rule.thickness ?? 0.5 })
   return always({ kind: 'pageBreak' })
@@ -80,16 +80,16 @@ function always (block: ResolvedBlock): Resolve {
   return () => block
 }
 
-function compileIf (block: Extract<Block, { if: string }>, site: Site, setting: Setting): CompiledBlock {
-  const holds = compileCondition(block.if, below(site, 'if'))
-  const then = compileBlocks(block.then, below(site, 'then'), setting)
-  const otherwise = compileBlocks(block.else ?? [], below(site, 'else'), setting)
+function compileIf (block: Extract<Block, { if: string }>, site: CompileContext, setting: BlockResources): CompiledBlock {
+  const holds = compileCondition(block.if, contextBelow(site, 'if'))
+  const then = compileBlocks(block.then, contextBelow(site, 'then'), setting)
+  const otherwise = compileBlocks(block.else ?? [], contextBelow(site, 'else'), setting)
   return (scope, out) => { (holds(scope) ? then : otherwise)(scope, out) }
 }
 
-function compileEach (block: Extract<Block, { each: string }>, site: Site, setting: Setting): CompiledBlock {
+function compileEach (block: Extract<Block, { each: string }>, site: CompileContext, setting: BlockResources): CompiledBlock {
   const { turns, inside } = compileLoop(block, site)
-  const blocks = compileBlocks(block.do, below(inside, 'do'), setting)
+  const blocks = compileBlocks(block.do, contextBelow(inside, 'do'), setting)
   if (block.pageBreak !== true) {
     return (scope, out) => {
       for (const turn of turns(scope)) blocks(turn, out)
@@ -106,14 +106,14 @@ function compileEach (block: Extract<Block, { each: string }>, site: Site, setti
   }
 }
 
-function compileColumns (source: Extract<Leaf, { columns: unknown }>['columns'], site: Site, setting: Setting): Resolve {
-  const columns = source.items.map((item, index) => ({ width: item.width ?? 1, blocks: compileInside(item.do, below(site, 'items', index, 'do'), setting) }))
+function compileColumns (source: Extract<Leaf, { columns: unknown }>['columns'], site: CompileContext, setting: BlockResources): Resolve {
+  const columns = source.items.map((item, index) => ({ width: item.width ?? 1, blocks: compileInside(item.do, contextBelow(site, 'items', index, 'do'), setting) }))
   const gap = points(source.gap ?? 5)
   const height = points(source.height ?? 0)
   return (scope) => ({ kind: 'columns', gap, height, columns: columns.map(({ width, blocks }) => ({ width, blocks: resolveBlocks(blocks, scope) })) })
 }
 
-function compileGroup (source: readonly Block[], site: Site, setting: Setting): Resolve {
+function compileGroup (source: readonly Block[], site: CompileContext, setting: BlockResources): Resolve {
   const blocks = compileInside(source, site, setting)
   return (scope) => {
     const inside = resolveBlocks(blocks, scope)
@@ -122,10 +122,10 @@ function compileGroup (source: readonly Block[], site: Site, setting: Setting): 
 }
 
 /** An address stands in the body, not inside of other blocks: its place is the page's, and not the text's. */
-function compileAddress (source: Extract<Leaf, { address: unknown }>['address'], site: Site, setting: Setting): Resolve {
-  if (site.pageFields || site.isInside) fault(site, 'An address stands directly in the body: behind a window, its place is a place on the page.')
-  const text = compileProse(source.text, below(site, 'text'))
-  const sender = compileProse(source.sender ?? '', below(site, 'sender'))
-  const beside = compileInside(source.beside ?? [], below(site, 'beside'), setting)
-  return (scope) => ({ kind: 'address', window: source.window, lines: linesOf(text(scope)), sender: sender(scope), beside: resolveBlocks(beside, scope) })
+function compileAddress (source: Extract<Leaf, { address: unknown }>['address'], site: CompileContext, setting: BlockResources): Resolve {
+  if (site.pageFields || site.isInside) reportFault(site, 'An address stands directly in the body: behind a window, its place is a place on the page.')
+  const text = compileProse(source.text, contextBelow(site, 'text'))
+  const sender = compileProse(source.sender ?? '', contextBelow(site, 'sender'))
+  const beside = compileInside(source.beside ?? [], contextBelow(site, 'beside'), setting)
+  return (scope) => ({ kind: 'address', window: source.window, lines: splitLines(text(scope)), sender: sender(scope), beside: resolveBlocks(beside, scope) })
 }

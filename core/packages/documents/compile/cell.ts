@@ -1,22 +1,22 @@
 import type { CellSource, ValueType } from '../model/blocks.ts'
 import type { Cell } from '../model/document.ts'
-import { compileExpression, type Expression } from './expression.ts'
+import { compileExpression, type CompiledExpression } from './expression.ts'
 import { renderError } from '../model/errors.ts'
-import { textOf } from './liquid.ts'
+import { liquidText } from './liquid.ts'
 import { compileProse } from './prose.ts'
 import { spend, type Scope } from './scope.ts'
-import { below, fault, type Site } from '../source/compile-context.ts'
+import { contextBelow, reportFault, type CompileContext } from '../source/compile-context.ts'
 import { isDate, isDecimal } from '../model/values.ts'
 
 /** Compiles what a cell shows. A value that the data do not have leaves the cell empty. */
-export function compileCell (source: CellSource, site: Site): (scope: Scope) => Cell {
+export function compileCell (source: CellSource, site: CompileContext): (scope: Scope) => Cell {
   const { text, value, type = 'text', digits } = source
-  if ((text === undefined) === (value === undefined)) fault(site, 'Expected either "text" (prose) or "value" (an expression).')
+  if ((text === undefined) === (value === undefined)) reportFault(site, 'Expected either "text" (prose) or "value" (an expression).')
   if (value === undefined) {
-    const prose = compileProse(text ?? '', below(site, 'text'))
+    const prose = compileProse(text ?? '', contextBelow(site, 'text'))
     return (scope) => ({ type: 'text', runs: prose(scope) })
   }
-  const expression = compileExpression(value, below(site, 'value'), 'whole')
+  const expression = compileExpression(value, contextBelow(site, 'value'), 'whole')
   const read = readers[type]
   return (scope) => {
     const found = expression.find(scope)
@@ -24,11 +24,11 @@ export function compileCell (source: CellSource, site: Site): (scope: Scope) => 
   }
 }
 
-type Reader = (value: unknown, expression: Expression, scope: Scope, digits: { digits?: number }) => Cell
+type Reader = (value: unknown, expression: CompiledExpression, scope: Scope, digits: { digits?: number }) => Cell
 
 const readers: Record<ValueType, Reader> = {
   text (value, expression, scope) {
-    const text = textOf(value, expression.pointer(scope))
+    const text = liquidText(value, expression.pointer(scope))
     spend(scope, 'characters', text.length)
     return { type: 'text', runs: [{ text }] }
   },
@@ -41,7 +41,7 @@ const readers: Record<ValueType, Reader> = {
   }
 }
 
-function decimal (value: unknown, expression: Expression, scope: Scope): number | string {
+function decimal (value: unknown, expression: CompiledExpression, scope: Scope): number | string {
   if (isDecimal(value)) return value
   throw renderError(expression.pointer(scope), 'not_a_number', 'Expected a number or a decimal text, such as "12.50".')
 }

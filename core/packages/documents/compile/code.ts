@@ -6,10 +6,10 @@ import { compilePayment, type CodeText } from './payment.ts'
 import type { CodeBlock, Modules, Symbology } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
 import { compileExpression } from './expression.ts'
-import { textOf } from './liquid.ts'
+import { liquidText } from './liquid.ts'
 import { compileProse, plainText } from './prose.ts'
 import { spend, type Scope } from './scope.ts'
-import { below, fault, type Site } from '../source/compile-context.ts'
+import { contextBelow, reportFault, type CompileContext } from '../source/compile-context.ts'
 import { points } from '../model/paper.ts'
 
 /** How a symbology is drawn, with its size in millimetres unless given: of barcodes a module is 0.33 mm wide. */
@@ -21,10 +21,10 @@ const drawings: Readonly<Record<Symbology, Drawing>> = {
 }
 
 /** Compiles a code for machines. One whose value the data do not have is left out; a value that it cannot hold is a RenderError. */
-export function compileCode (source: Code, site: Site): (scope: Scope) => CodeBlock | undefined {
+export function compileCode (source: Code, site: CompileContext): (scope: Scope) => CodeBlock | undefined {
   const { symbology, content } = compileContent(source, site)
-  const words = compileProse(source.alt ?? '', below(site, 'alt'))
-  const caption = compileProse(source.caption ?? '', below(site, 'caption'))
+  const words = compileProse(source.alt ?? '', contextBelow(site, 'alt'))
+  const caption = compileProse(source.caption ?? '', contextBelow(site, 'caption'))
   const { align = 'start' } = source
   return (scope) => {
     const found = content(scope)
@@ -37,20 +37,20 @@ export function compileCode (source: Code, site: Site): (scope: Scope) => CodeBl
   }
 }
 
-function compileContent (source: Code, site: Site): { symbology: Symbology, content: CodeText } {
+function compileContent (source: Code, site: CompileContext): { symbology: Symbology, content: CodeText } {
   const given = (['qr', 'code128', 'ean13', 'epc'] as const).filter((key) => source[key] !== undefined)
   const [key] = given
-  if (given.length !== 1) fault(site, 'Expected one of "qr", "code128", "ean13" (an expression) or "epc" (true).')
+  if (given.length !== 1) reportFault(site, 'Expected one of "qr", "code128", "ean13" (an expression) or "epc" (true).')
   if (key === undefined) return { symbology: 'qr', content: () => undefined }
-  if (key === 'epc') return { symbology: 'qr', content: compilePayment(below(site, 'epc')) }
-  return { symbology: key, content: compileValue(source[key] ?? '', below(site, key)) }
+  if (key === 'epc') return { symbology: 'qr', content: compilePayment(contextBelow(site, 'epc')) }
+  return { symbology: key, content: compileValue(source[key] ?? '', contextBelow(site, key)) }
 }
 
-function compileValue (value: string, site: Site): CodeText {
+function compileValue (value: string, site: CompileContext): CodeText {
   const expression = compileExpression(value, site, 'whole')
   return (scope) => {
     const at = expression.pointer(scope)
-    const text = textOf(expression.find(scope), at)
+    const text = liquidText(expression.find(scope), at)
     return text === '' ? undefined : { text, at }
   }
 }

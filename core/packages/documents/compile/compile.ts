@@ -1,25 +1,25 @@
 import { isCurrency } from '@dispatch/common'
 import { compileBlocks, resolveBlocks } from './blocks.ts'
-import { readAssets } from './image.ts'
+import { decodeAssets } from './image.ts'
 import type { ResolvedDocument } from '../model/document.ts'
 import { renderError, TemplateError, type Fault } from '../model/errors.ts'
 import { compileLanguage } from '../model/language.ts'
-import { limits } from '../model/limits.ts'
+import { renderLimits } from '../model/limits.ts'
 import type { TemplateSource } from '../model/model.ts'
-import { usualPaper, type Paper } from '../model/paper.ts'
+import { usualPaper, type PaperSize } from '../model/paper.ts'
 import { compileProse, plainText } from './prose.ts'
 import { isRecord } from '../model/records.ts'
 import { newScope, type Scope } from './scope.ts'
-import { below, type Site } from '../source/compile-context.ts'
+import { contextBelow, type CompileContext } from '../source/compile-context.ts'
 import { pageOf, styleOf } from '../model/style.ts'
-import { noUses, type Read, type Uses } from '../source/field-usage.ts'
+import { emptyFieldUsage, type Read, type FieldUsage } from '../source/field-usage.ts'
 
 /** A template ready for any number of documents. */
 export type CompiledTemplate = {
   /** Puts the data in; a RenderError when they do not fit the template. `paper`: of a page whose size is `auto`. */
-  readonly resolve: (data: unknown, paper?: Paper) => ResolvedDocument
+  readonly resolve: (data: unknown, paper?: PaperSize) => ResolvedDocument
   /** The fields of the data that it reads. */
-  readonly uses: Uses
+  readonly uses: FieldUsage
   readonly reads: readonly Read[]
   /** The signers who may have a place in its documents, by their numbers; which of them have one, the data say. */
   readonly signers: ReadonlySet<number>
@@ -36,7 +36,7 @@ export function compileTemplate (source: TemplateSource): CompiledTemplate {
 
 /** Compiles a template as far as it goes: with its faults, and with what it reads all the same. */
 export function examineTemplate (source: TemplateSource): CompiledTemplate & { readonly faults: readonly Fault[] } {
-  const site: Site = { at: '', names: {}, texts: source.texts ?? {}, pageFields: false, isInside: false, depth: 0, uses: noUses(), reads: [], signers: new Set(), faults: [] }
+  const site: CompileContext = { at: '', names: {}, texts: source.texts ?? {}, pageFields: false, isInside: false, depth: 0, uses: emptyFieldUsage(), reads: [], signers: new Set(), faults: [] }
   const resolve = compileDocument(source, site)
   return {
     faults: distinct(site.faults),
@@ -51,20 +51,20 @@ export function examineTemplate (source: TemplateSource): CompiledTemplate & { r
   }
 }
 
-function compileDocument (source: TemplateSource, site: Site): (scope: Scope, paper: Paper) => ResolvedDocument {
+function compileDocument (source: TemplateSource, site: CompileContext): (scope: Scope, paper: PaperSize) => ResolvedDocument {
   const style = styleOf(source.style ?? {})
-  const setting = { style, assets: readAssets(source.assets ?? {}, below(site, 'assets')) }
+  const setting = { style, assets: decodeAssets(source.assets ?? {}, contextBelow(site, 'assets')) }
   const edge = { ...site, pageFields: true }
   const language = compileLanguage(source.locale, site)
-  const title = compileText(source.title ?? source.name, below(site, 'title'))
-  const author = compileText(source.author ?? '', below(site, 'author'))
-  const preheader = compileText(source.preheader ?? '', below(site, 'preheader'))
-  const watermark = compileWatermark(source.watermark ?? '', below(site, 'watermark'))
-  const currency = compileCurrency(source.currency ?? 'EUR', below(site, 'currency'))
-  const header = compileBlocks(source.header ?? [], below(edge, 'header'), setting)
-  const firstHeader = compileBlocks(source.firstHeader ?? [], below(edge, 'firstHeader'), setting)
-  const footer = compileBlocks(source.footer ?? [], below(edge, 'footer'), setting)
-  const body = compileBlocks(source.body, below(site, 'body'), setting)
+  const title = compileText(source.title ?? source.name, contextBelow(site, 'title'))
+  const author = compileText(source.author ?? '', contextBelow(site, 'author'))
+  const preheader = compileText(source.preheader ?? '', contextBelow(site, 'preheader'))
+  const watermark = compileWatermark(source.watermark ?? '', contextBelow(site, 'watermark'))
+  const currency = compileCurrency(source.currency ?? 'EUR', contextBelow(site, 'currency'))
+  const header = compileBlocks(source.header ?? [], contextBelow(edge, 'header'), setting)
+  const firstHeader = compileBlocks(source.firstHeader ?? [], contextBelow(edge, 'firstHeader'), setting)
+  const footer = compileBlocks(source.footer ?? [], contextBelow(edge, 'footer'), setting)
+  const body = compileBlocks(source.body, contextBelow(site, 'body'), setting)
   return (start, paper) => {
     const spoken = language(start)
     const scope = { ...spoken, currency: currency(spoken) }
@@ -85,21 +85,21 @@ function compileDocument (source: TemplateSource, site: Site): (scope: Scope, pa
   }
 }
 
-function compileText (text: string, site: Site): (scope: Scope) => string {
+function compileText (text: string, site: CompileContext): (scope: Scope) => string {
   const prose = compileProse(text, site)
   return (scope) => plainText(prose(scope))
 }
 
-function compileWatermark (text: string, site: Site): (scope: Scope) => string {
+function compileWatermark (text: string, site: CompileContext): (scope: Scope) => string {
   const watermark = compileText(text, site)
   return (scope) => {
     const word = watermark(scope)
-    if (word.length > limits.watermark) throw renderError('', 'too_large', `A watermark has at most ${limits.watermark} characters: it stands on every page.`)
+    if (word.length > renderLimits.watermark) throw renderError('', 'too_large', `A watermark has at most ${renderLimits.watermark} characters: it stands on every page.`)
     return word
   }
 }
 
-function compileCurrency (text: string, site: Site): (scope: Scope) => string {
+function compileCurrency (text: string, site: CompileContext): (scope: Scope) => string {
   const currency = compileText(text, site)
   return (scope) => {
     const code = currency(scope)

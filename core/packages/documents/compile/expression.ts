@@ -4,11 +4,11 @@ import { RenderError, renderError } from '../model/errors.ts'
 import { withFallbacks } from './fallback.ts'
 import { engine, pageFields, settingNames } from './liquid.ts'
 import { environment, lookUp, pointerOf, type Scope } from './scope.ts'
-import { fault, read, type Site } from '../source/compile-context.ts'
+import { reportFault, recordRead, type CompileContext } from '../source/compile-context.ts'
 import type { Path, Read } from '../source/field-usage.ts'
 
 /** A compiled expression. */
-export type Expression = {
+export type CompiledExpression = {
   /** Its value; a RenderError that names the path where the data has nothing. */
   readonly value: (scope: Scope) => unknown
   /** Its value, or undefined (null) where the data has nothing. */
@@ -26,14 +26,14 @@ const plainPath = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/
 const liquidWords = /(^|\.)(true|false|nil|null|empty|blank|size|first|last)(\.|$)/
 
 /** Compiles what stands between `{{` and `}}`. `as` says what the template does with the value. */
-export function compileExpression (text: string, site: Site, as: Read['as']): Expression {
+export function compileExpression (text: string, site: CompileContext, as: Read['as']): CompiledExpression {
   const trimmed = text.trim()
   if (plainPath.test(trimmed) && !liquidWords.test(trimmed)) return compilePath(trimmed.split('.'), site, as)
   return compileLiquid(trimmed, site, as)
 }
 
-function compilePath (path: Path, site: Site, as: Read['as']): Expression {
-  const source = read(site, path, as)
+function compilePath (path: Path, site: CompileContext, as: Read['as']): CompiledExpression {
+  const source = recordRead(site, path, as)
   const find = (scope: Scope): unknown => lookUp(scope, path)
   const pointer = (scope: Scope): string => pointerOf(scope, path)
   const value = (scope: Scope): unknown => {
@@ -44,24 +44,24 @@ function compilePath (path: Path, site: Site, as: Read['as']): Expression {
   return { value, find, pointer, source, isPath: true }
 }
 
-function compileLiquid (text: string, site: Site, as: Read['as']): Expression {
+function compileLiquid (text: string, site: CompileContext, as: Read['as']): CompiledExpression {
   const { parsed, places } = parseValue(text, site)
-  const sources = places.map((place) => read(site, pathOf(place), as))
+  const sources = places.map((place) => recordRead(site, fieldPathOf(place), as))
   const pointer: Pointer = (scope, variable = places[0]) => pointerOf(scope, variable)
-  const evaluate = (scope: Scope, lenience: Lenience): unknown => guarded(scope, site, pointer, () =>
+  const evaluate = (scope: Scope, lenience: Lenience): unknown => withRenderErrors(scope, site, pointer, () =>
     parsed === undefined ? undefined : toValueSync(parsed.value(liquidContext(scope, site, lenience), lenience === 'lenient')))
   return { value: (scope) => evaluate(scope, 'strict'), find: (scope) => evaluate(scope, 'lenient'), pointer, source: sources[0] ?? [], isPath: false }
 }
 
 /** What an expression is and reads; nothing, and a fault, when it is none. */
-function parseValue (text: string, site: Site): { parsed: Value | undefined, places: Place[] } {
+function parseValue (text: string, site: CompileContext): { parsed: Value | undefined, places: VariablePath[] } {
   try {
     const parsed = withFallbacks(new Value(text, engine))
     // A quotation mark that is not closed passes as a value, but not as an output.
-    if (isOne(parsed)) return { parsed, places: placesOf(`{{ ${text} }}`) }
-    fault(site, `"${text}" is not an expression: expected a path such as customer.name, with operators or filters.`)
+    if (isOne(parsed)) return { parsed, places: variablePathsOf(`{{ ${text} }}`) }
+    reportFault(site, `"${text}" is not an expression: expected a path such as customer.name, with operators or filters.`)
   } catch (error) {
-    fault(site, parseMessage(error, text))
+    reportFault(site, parseMessage(error, text))
   }
   return { parsed: undefined, places: [] }
 }
@@ -84,10 +84,10 @@ export function parseMessage (error: unknown, text: string): string {
 }
 
 /** What Liquid reads from outside: names of fields, and indexes of lists. */
-export type Place = readonly (string | number)[]
+export type VariablePath = readonly (string | number)[]
 
 /** The places that Liquid reads; parts that are known only at run time end one. */
-export function placesOf (template: string): Place[] {
+export function variablePathsOf (template: string): VariablePath[] {
   return engine.globalVariableSegmentsSync(template).map((segments) => {
     const dynamic = segments.findIndex((segment) => Array.isArray(segment))
     const fixed = (dynamic === -1 ? segments : segments.slice(0, dynamic)).filter((segment): segment is string | number => !Array.isArray(segment))
@@ -96,7 +96,7 @@ export function placesOf (template: string): Place[] {
 }
 
 /** The fields of a place alone: items of a list are read through the list's own name. */
-export function pathOf (place: Place): string[] {
+export function fieldPathOf (place: VariablePath): string[] {
   return place.filter((segment) => typeof segment === 'string')
 }
 
@@ -104,7 +104,7 @@ export function pathOf (place: Place): string[] {
 type Lenience = 'strict' | 'lenient'
 
 /** The variables, locale and currency of one evaluation. */
-export function liquidContext (scope: Scope, site: Site, lenience: Lenience): Context {
+export function liquidContext (scope: Scope, site: CompileContext, lenience: Lenience): Context {
   const globals = { [settingNames.locale]: scope.locale, [settingNames.currency]: scope.currency }
   const fields = site.pageFields ? pageFields : {}
   return new Context({ ...environment(scope), ...fields }, engine.options, { sync: true, globals, strictVariables: lenience === 'strict' }, { liquid: engine })
@@ -114,7 +114,7 @@ export function liquidContext (scope: Scope, site: Site, lenience: Lenience): Co
 type Pointer = (scope: Scope, variable?: readonly string[]) => string
 
 /** Runs Liquid; its errors become RenderErrors that say which field of the data is concerned. */
-export function guarded<T> (scope: Scope, site: Site, pointer: Pointer, run: () => T): T {
+export function withRenderErrors<T> (scope: Scope, site: CompileContext, pointer: Pointer, run: () => T): T {
   try {
     return run()
   } catch (error) {
@@ -122,7 +122,7 @@ export function guarded<T> (scope: Scope, site: Site, pointer: Pointer, run: () 
   }
 }
 
-function translated (error: unknown, scope: Scope, site: Site, pointer: Pointer): unknown {
+function translated (error: unknown, scope: Scope, site: CompileContext, pointer: Pointer): unknown {
   const cause: unknown = LiquidError.is(error) && 'originalError' in error ? error.originalError : error
   if (cause instanceof RenderError) return new RenderError(cause.problems.map((problem) => problem.path === '' ? { ...problem, path: pointer(scope) } : problem), { cause: error })
   if (error instanceof UndefinedVariableError) {
@@ -134,6 +134,6 @@ function translated (error: unknown, scope: Scope, site: Site, pointer: Pointer)
   return renderError(pointer(scope), code, `The template's expression at ${site.at} failed: ${error.message.split(', line:')[0] ?? error.message}.`, error)
 }
 
-function missing (name: string, at: string, site: Site): RenderError {
+function missing (name: string, at: string, site: CompileContext): RenderError {
   return renderError(at, 'missing_value', `The template shows "${name}" (at ${site.at}), and the data has no such value.`)
 }

@@ -1,6 +1,6 @@
 import { minorDigits } from '@dispatch/common'
-import type { Cell, Decimal, Run } from '../model/document.ts'
-import { remember } from './memoize.ts'
+import type { Cell, Decimal, TextRun } from '../model/document.ts'
+import { memoizeLru } from './memoize.ts'
 
 const dateStyles = ['short', 'medium', 'long', 'full'] as const
 export type DateStyle = typeof dateStyles[number]
@@ -11,7 +11,7 @@ export function isDateStyle (style: unknown): style is DateStyle {
 }
 
 /** The text of a cell for formats without typed values, in the words of the locale; numbers are rounded half away from zero. */
-export function formatCell (cell: Cell, locale: string): Run[] {
+export function formatCell (cell: Cell, locale: string): TextRun[] {
   switch (cell.type) {
     case 'empty': return []
     case 'text': return cell.runs
@@ -49,7 +49,7 @@ export function formatCountry (value: string, locale: string): string {
 
 // Making an Intl formatter costs far more than using it. The keys are words with a space between.
 
-const moneyFormat = remember(500, (key) => {
+const moneyFormat = memoizeLru(500, (key) => {
   const [locale, currency = '', digits = ''] = key.split(' ')
   // Not those of Intl, which leaves out decimals that a country's people seldom write.
   const least = minorDigits(currency)
@@ -57,22 +57,22 @@ const moneyFormat = remember(500, (key) => {
   return new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: Math.min(most, least), maximumFractionDigits: most })
 })
 
-const numberFormat = remember(200, (key) => {
+const numberFormat = memoizeLru(200, (key) => {
   const [locale, digits] = key.split(' ')
   return new Intl.NumberFormat(locale, { maximumFractionDigits: Number(digits) })
 })
 
-const percentFormat = remember(200, (key) => {
+const percentFormat = memoizeLru(200, (key) => {
   const [locale, digits] = key.split(' ')
   return new Intl.NumberFormat(locale, { style: 'unit', unit: 'percent', maximumFractionDigits: Number(digits) })
 })
 
-const dateFormat = remember(100, (key) => {
+const dateFormat = memoizeLru(100, (key) => {
   const [locale, style] = key.split(' ')
   return new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...(isDateStyle(style) ? { dateStyle: style } : {}) })
 })
 
-const countryNames = remember(50, (locale) => new Intl.DisplayNames(locale, { type: 'region' }))
+const countryNames = memoizeLru(50, (locale) => new Intl.DisplayNames(locale, { type: 'region' }))
 
 /** Intl formats a decimal text digit by digit, whatever its length; a number would have passed through a double. */
 function exact (value: Decimal): Intl.StringNumericLiteral {

@@ -6,47 +6,47 @@ import { compileExpression } from './expression.ts'
 import { readImage } from '../image/read.ts'
 import { compileProse, plainText } from './prose.ts'
 import { spend, type Scope } from './scope.ts'
-import { below, fault, type Site } from '../source/compile-context.ts'
+import { contextBelow, reportFault, type CompileContext } from '../source/compile-context.ts'
 import { points } from '../model/paper.ts'
 
 /** The pictures of a template, read once. */
 export type Assets = Readonly<Record<string, ImageData>>
 
 /** Reads the assets of a template, which are data URIs by now. */
-export function readAssets (source: Readonly<Record<string, string>>, site: Site): Assets {
+export function decodeAssets (source: Readonly<Record<string, string>>, site: CompileContext): Assets {
   return Object.fromEntries(Object.entries(source).flatMap(([name, uri]) => {
     const image = readImage(uri)
     if (typeof image !== 'string') return [[name, image]]
-    fault(below(site, name), image)
+    reportFault(contextBelow(site, name), image)
     return []
   }))
 }
 
 /** Compiles a picture: an asset of the template, or a data URI of the data; one that the data do not have is left out. */
-export function compileImage (source: Image, site: Site, assets: Assets): (scope: Scope) => ImageBlock | undefined {
+export function compileImage (source: Image, site: CompileContext, assets: Assets): (scope: Scope) => ImageBlock | undefined {
   const { alt = '', align = 'start', width, height } = source
   const size = { ...(width === undefined ? {} : { width: points(width) }), ...(height === undefined ? {} : { height: points(height) }) }
   const picture = compilePicture(source, site, assets)
-  const words = compileProse(alt, below(site, 'alt'))
+  const words = compileProse(alt, contextBelow(site, 'alt'))
   return (scope) => {
     const image = picture(scope)
     return image === undefined ? undefined : { kind: 'image', image, alt: plainText(words(scope)), align, ...size }
   }
 }
 
-function compilePicture ({ asset, value }: Image, site: Site, assets: Assets): (scope: Scope) => ImageData | undefined {
-  if ((asset === undefined) === (value === undefined)) fault(site, 'Expected either "asset" (a name of "assets") or "value" (an expression that gives a data URI).')
-  if (value !== undefined) return compileValue(value, below(site, 'value'))
-  return asset === undefined ? () => undefined : compileAsset(asset, below(site, 'asset'), assets)
+function compilePicture ({ asset, value }: Image, site: CompileContext, assets: Assets): (scope: Scope) => ImageData | undefined {
+  if ((asset === undefined) === (value === undefined)) reportFault(site, 'Expected either "asset" (a name of "assets") or "value" (an expression that gives a data URI).')
+  if (value !== undefined) return compileValue(value, contextBelow(site, 'value'))
+  return asset === undefined ? () => undefined : compileAsset(asset, contextBelow(site, 'asset'), assets)
 }
 
-function compileAsset (name: string, site: Site, assets: Assets): (scope: Scope) => ImageData | undefined {
+function compileAsset (name: string, site: CompileContext, assets: Assets): (scope: Scope) => ImageData | undefined {
   const image = Object.hasOwn(assets, name) ? assets[name] : undefined
-  if (image === undefined) fault(site, `The template has no asset "${name}"${didYouMean(name, Object.keys(assets))}.`)
+  if (image === undefined) reportFault(site, `The template has no asset "${name}"${didYouMean(name, Object.keys(assets))}.`)
   return () => image
 }
 
-function compileValue (value: string, site: Site): (scope: Scope) => ImageData | undefined {
+function compileValue (value: string, site: CompileContext): (scope: Scope) => ImageData | undefined {
   const expression = compileExpression(value, site, 'whole')
   return (scope) => {
     const uri = expression.find(scope)

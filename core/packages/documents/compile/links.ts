@@ -4,6 +4,6 @@ const schemes = /^(https?:\/\/|mailto:|tel:)/i
 const unsafe = /[\s\p{Cc}"<>\\^`]/gu
 
 /** An address of the web, mail or telephone with its unsafe characters encoded; undefined for any other, such as `javascript:`. */
-export function linkOf (url: string): string | undefined {
+export function safeLinkOf (url: string): string | undefined {
   return schemes.test(url) ? url.replace(unsafe, encodeURIComponent) : undefined
 }

@@ -35,18 +35,18 @@ function makeEngine (): Liquid {
   liquid.registerFilter('number', function (value: unknown, digits?: unknown) { return formatNumber(decimal(value), setting(this.context, 'locale'), count(digits)) })
   liquid.registerFilter('percent', function (value: unknown, digits?: unknown) { return formatPercent(decimal(value), setting(this.context, 'locale'), count(digits)) })
   liquid.registerFilter('date', function (value: unknown, style?: unknown) { return date(value, style ?? 'medium', setting(this.context, 'locale')) })
-  liquid.registerFilter('country', function (value: unknown) { return formatCountry(textOf(value, ''), setting(this.context, 'locale')) })
+  liquid.registerFilter('country', function (value: unknown) { return formatCountry(liquidText(value, ''), setting(this.context, 'locale')) })
   return liquid
 }
 
 function escapeOutput (value: unknown): string {
   if (value === pageFields.page) return pageMark('page')
   if (value === pageFields.pages) return pageMark('pages')
-  return escapeMarkup(textOf(value, ''))
+  return escapeMarkup(liquidText(value, ''))
 }
 
 /** What prose shows of a value of the data that stands at `at`. RenderError when it is an object or a list, which have no text. */
-export function textOf (value: unknown, at: string): string {
+export function liquidText (value: unknown, at: string): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (value === undefined || value === null) return ''

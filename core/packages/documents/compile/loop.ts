@@ -2,17 +2,17 @@ import { pointer } from '@dispatch/common'
 import { compileExpression } from './expression.ts'
 import { renderError } from '../model/errors.ts'
 import { spend, withVariable, type Scope } from './scope.ts'
-import { below, fault, hasTexts, type Site } from '../source/compile-context.ts'
+import { contextBelow, reportFault, hasTexts, type CompileContext } from '../source/compile-context.ts'
 
 /** The turns of a loop: one scope for each item of its list. */
-export type Loop = { readonly turns: (scope: Scope) => Iterable<Scope>, readonly inside: Site }
+export type Loop = { readonly turns: (scope: Scope) => Iterable<Scope>, readonly inside: CompileContext }
 
 /** Compiles `each … as …`; `inside` is where the loop's own blocks and cells are compiled. A list that the data do not have is empty. */
-export function compileLoop ({ each, as }: { each: string, as: string }, site: Site): Loop {
-  const list = compileExpression(each, below(site, 'each'), 'list')
-  if (as === 'page' || as === 'pages') fault(below(site, 'as'), `"${as}" is kept for page numbers: choose another name.`)
-  if (as === 't' && hasTexts(site)) fault(below(site, 'as'), '"t" is kept for the texts of the template: choose another name.')
-  const inside: Site = { ...site, names: { ...site.names, [as]: list.source } }
+export function compileLoop ({ each, as }: { each: string, as: string }, site: CompileContext): Loop {
+  const list = compileExpression(each, contextBelow(site, 'each'), 'list')
+  if (as === 'page' || as === 'pages') reportFault(contextBelow(site, 'as'), `"${as}" is kept for page numbers: choose another name.`)
+  if (as === 't' && hasTexts(site)) reportFault(contextBelow(site, 'as'), '"t" is kept for the texts of the template: choose another name.')
+  const inside: CompileContext = { ...site, names: { ...site.names, [as]: list.source } }
   return {
     inside,
     * turns (scope) {

@@ -2,31 +2,31 @@ import type { Button, Signature } from '../model/blocks.ts'
 import type { ButtonBlock, SignatureBlock } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
 import { compileExpression } from './expression.ts'
-import { linkOf } from './links.ts'
+import { safeLinkOf } from './links.ts'
 import { compileProse, plainText } from './prose.ts'
 import type { Scope } from './scope.ts'
-import { below, fault, type Site } from '../source/compile-context.ts'
+import { contextBelow, reportFault, type CompileContext } from '../source/compile-context.ts'
 import { points } from '../model/paper.ts'
 
 /** Compiles a button. One whose address the data do not have is left out; an address that is no safe link is a RenderError. */
-export function compileButton (source: Button, site: Site): (scope: Scope) => ButtonBlock | undefined {
-  const text = compileProse(source.text, { ...below(site, 'text'), pageFields: false })
-  const address = compileExpression(source.url, below(site, 'url'), 'whole')
+export function compileButton (source: Button, site: CompileContext): (scope: Scope) => ButtonBlock | undefined {
+  const text = compileProse(source.text, { ...contextBelow(site, 'text'), pageFields: false })
+  const address = compileExpression(source.url, contextBelow(site, 'url'), 'whole')
   return (scope) => {
     const found = address.find(scope)
     if (found === undefined || found === null || found === '') return undefined
-    const url = typeof found === 'string' ? linkOf(found) : undefined
+    const url = typeof found === 'string' ? safeLinkOf(found) : undefined
     if (url === undefined) throw renderError(address.pointer(scope), 'bad_link', 'Expected an address that begins with https://, http://, mailto: or tel:.')
     return { kind: 'button', text: plainText(text(scope)), url }
   }
 }
 
 /** Compiles the room for a signature: 70 by 20 millimetres unless given. */
-export function compileSignature (source: Signature, site: Site): (scope: Scope) => SignatureBlock {
-  if (site.pageFields) fault(site, 'A signature stands in the body: a header or footer would ask for it on every page.')
+export function compileSignature (source: Signature, site: CompileContext): (scope: Scope) => SignatureBlock {
+  if (site.pageFields) reportFault(site, 'A signature stands in the body: a header or footer would ask for it on every page.')
   const { signer, label = '', width = 70, height = 20 } = source
   site.signers.add(signer)
-  const prose = compileProse(label, below(site, 'label'))
+  const prose = compileProse(label, contextBelow(site, 'label'))
   const size = { width: points(width), height: points(height) }
   return (scope) => ({ kind: 'signature', signer, label: prose(scope), ...size })
 }

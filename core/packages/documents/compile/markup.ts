@@ -1,5 +1,5 @@
-import type { Emphasis, PageField, Run } from '../model/document.ts'
-import { linkOf } from './links.ts'
+import type { Emphasis, PageField, TextRun } from '../model/document.ts'
+import { safeLinkOf } from './links.ts'
 
 /**
  * Inline markup: `**bold**`, `*italic*`, `[text](https://…)`, a line break for a line break, `\` before any of these
@@ -25,7 +25,7 @@ export function hasMarkup (text: string): boolean {
 const token = /\\\{(?<field>pages?)\}|\\(?<escaped>[\s\S])|(?<mark>\*\*?)|\[(?<label>(?:\\[\s\S]|[^\]\\])+)\]\((?<url>(?:\\[\s\S]|[^)\\\s])+)\)/g
 
 /** Reads markup. Marks without their other half are characters like any other, and so are links to anything but the web, mail or telephone. */
-export function parseMarkup (source: string): Run[] {
+export function parseMarkup (source: string): TextRun[] {
   return parse(withoutEmptyLines(source), {})
 }
 
@@ -33,15 +33,15 @@ function withoutEmptyLines (source: string): string {
   return source.split(/(?<!(?<!\\)(?:\\\\)*\\)\n/).map((line) => line.trimEnd()).filter((line) => line !== '').join('\n')
 }
 
-function parse (source: string, base: Emphasis): Run[] {
-  const runs: Run[] = []
+function parse (source: string, base: Emphasis): TextRun[] {
+  const runs: TextRun[] = []
   let style = base
   let end = 0
   for (const match of source.matchAll(token)) {
     add(runs, source.slice(end, match.index), style)
     end = match.index + match[0].length
     const { field, escaped, mark, label, url } = match.groups ?? {}
-    const link = linkOf(plain(url ?? ''))
+    const link = safeLinkOf(plain(url ?? ''))
     if (field === 'page' || field === 'pages') runs.push({ field, ...style })
     else if (escaped !== undefined) add(runs, escaped, style)
     else if (mark !== undefined && isMark(source, match.index, mark, style)) style = toggled(style, mark)
@@ -68,7 +68,7 @@ function plain (escaped: string): string {
   return escaped.replace(/\\([\s\S])/g, '$1')
 }
 
-function add (runs: Run[], text: string, style: Emphasis): void {
+function add (runs: TextRun[], text: string, style: Emphasis): void {
   if (text === '') return
   const last = runs.at(-1)
   if (last !== undefined && 'text' in last && last.bold === style.bold && last.italic === style.italic && last.link === style.link) last.text += text

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 /** Remembers what was made for the keys used last, at most `max` of them. */
-export function remember<T extends object> (max: number, make: (key: string) => T): (key: string) => T {
+export function memoizeLru<T extends object> (max: number, make: (key: string) => T): (key: string) => T {
   const memory = new LRUCache<string, T>({ max })
   return (key) => {
     const known = memory.get(key)

@@ -1,8 +1,8 @@
 import { isPayable, transferText, type Transfer } from '../code/epc.ts'
-import { textOf } from './liquid.ts'
+import { liquidText } from './liquid.ts'
 import { lookUp, pointerOf, type Scope } from './scope.ts'
-import { read, type Site } from '../source/compile-context.ts'
-import { use, type Path } from '../source/field-usage.ts'
+import { recordRead, type CompileContext } from '../source/compile-context.ts'
+import { markUsed, type Path } from '../source/field-usage.ts'
 import { isDecimal } from '../model/values.ts'
 
 /** What a code holds, and where in the data that stands; undefined when it is to be left out. */
@@ -23,9 +23,9 @@ const due: Path = ['amountDue']
  * Compiles the payment of an invoice in its vocabulary. There is nothing to pay by it, and the code is left out, in another
  * currency than the euro and for what the scheme does not carry, such as an IBAN that is none.
  */
-export function compilePayment (site: Site): CodeText {
-  for (const path of [paths.iban, paths.amount, paths.remittance]) read(site, path, 'whole')
-  for (const path of [paths.bic, paths.name, seller, due]) use(site.uses, path, 'whole')
+export function compilePayment (site: CompileContext): CodeText {
+  for (const path of [paths.iban, paths.amount, paths.remittance]) recordRead(site, path, 'whole')
+  for (const path of [paths.bic, paths.name, seller, due]) markUsed(site.uses, path, 'whole')
   return (scope) => {
     const transfer = transferOf(scope)
     if (scope.currency !== 'EUR' || !isDecimal(transfer.amount) || !isPayable(transfer)) return undefined
@@ -34,6 +34,6 @@ export function compilePayment (site: Site): CodeText {
 }
 
 function transferOf (scope: Scope): Transfer {
-  const text = (path: Path): string => textOf(lookUp(scope, path), pointerOf(scope, path))
+  const text = (path: Path): string => liquidText(lookUp(scope, path), pointerOf(scope, path))
   return { iban: text(paths.iban), bic: text(paths.bic), name: text(paths.name) || text(seller), amount: text(due) || text(paths.amount), remittance: text(paths.remittance) }
 }

@@ -1,22 +1,22 @@
 import type { Template } from 'liquidjs'
-import type { Run } from '../model/document.ts'
-import { compileExpression, guarded, liquidContext, parseMessage, pathOf, placesOf, type Expression, type Place } from './expression.ts'
+import type { TextRun } from '../model/document.ts'
+import { compileExpression, withRenderErrors, liquidContext, parseMessage, fieldPathOf, variablePathsOf, type CompiledExpression, type VariablePath } from './expression.ts'
 import { withFallbacksInside } from './fallback.ts'
-import { limits } from '../model/limits.ts'
-import { engine, textOf } from './liquid.ts'
+import { renderLimits } from '../model/limits.ts'
+import { engine, liquidText } from './liquid.ts'
 import { escapeMarkup, hasMarkup, pageMark, parseMarkup } from './markup.ts'
 import { pointerOf, spend, type Scope } from './scope.ts'
-import { fault, read, type Site } from '../source/compile-context.ts'
-import { use } from '../source/field-usage.ts'
+import { reportFault, recordRead, type CompileContext } from '../source/compile-context.ts'
+import { markUsed } from '../source/field-usage.ts'
 
 /** Compiled prose: the runs of text that it comes to. */
-export type Prose = (scope: Scope) => Run[]
+export type CompiledProse = (scope: Scope) => TextRun[]
 
 const output = /\{\{([^{}]*)\}\}/
 const needsLiquid = /\{%|\{\{-|-\}\}/
 
 /** Compiles text with `{{ expressions }}`, Liquid tags and inline markup; what the data hold is never read as markup. */
-export function compileProse (text: string, site: Site): Prose {
+export function compileProse (text: string, site: CompileContext): CompiledProse {
   const source = text.trimEnd()
   const languages = Object.entries(site.texts)
   if (languages.length === 0 || source.search(word) === -1) return compileText(source, site)
@@ -28,29 +28,29 @@ export function compileProse (text: string, site: Site): Prose {
 const word = /\{\{\s*t\.([A-Za-z_]\w*)\s*\}\}/g
 
 /** Words are prose themselves: they are put in before anything is compiled. Unknown ones are left for the compiler to find. */
-function withWords (source: string, words: Readonly<Record<string, string>>, site: Site): string {
+function withWords (source: string, words: Readonly<Record<string, string>>, site: CompileContext): string {
   const named = (name: string): string | undefined => Object.hasOwn(words, name) ? words[name] : undefined
   const size = [...source.matchAll(word)].reduce((sum, [, name = '']) => sum + (named(name)?.length ?? 0), source.length)
-  if (size <= limits.prose) return source.replace(word, (output, name: string) => named(name) ?? output)
-  fault(site, `With its texts put in, this has more than ${limits.prose} characters.`)
+  if (size <= renderLimits.prose) return source.replace(word, (output, name: string) => named(name) ?? output)
+  reportFault(site, `With its texts put in, this has more than ${renderLimits.prose} characters.`)
   return ''
 }
 
-function compileText (source: string, site: Site): Prose {
+function compileText (source: string, site: CompileContext): CompiledProse {
   return needsLiquid.test(source) ? compileTags(source, site) : compileOutputs(source, site)
 }
 
 /** Prose as one text without styles, for titles and names. */
-export function plainText (runs: readonly Run[]): string {
+export function plainText (runs: readonly TextRun[]): string {
   return runs.map((run) => 'text' in run ? run.text : '').join('')
 }
 
-type Part = { text: string } | { field: 'page' | 'pages' } | { expression: Expression }
+type Part = { text: string } | { field: 'page' | 'pages' } | { expression: CompiledExpression }
 
 /** Text and outputs alone need no Liquid: the usual case, and much faster. */
-function compileOutputs (source: string, site: Site): Prose {
+function compileOutputs (source: string, site: CompileContext): CompiledProse {
   const parts = source.split(output).map((piece, index) => index % 2 === 0 ? { text: piece } : compileOutput(piece, site))
-  if (parts.some((part) => 'text' in part && /\{\{|\}\}/.test(part.text))) fault(site, 'An expression is not closed: expected {{ … }}.')
+  if (parts.some((part) => 'text' in part && /\{\{|\}\}/.test(part.text))) reportFault(site, 'An expression is not closed: expected {{ … }}.')
   const marked = parts.some((part) => 'field' in part || ('text' in part && hasMarkup(part.text)))
   if (marked) return (scope) => parseMarkup(join(parts, scope, escapeMarkup))
   return (scope) => {
@@ -59,7 +59,7 @@ function compileOutputs (source: string, site: Site): Prose {
   }
 }
 
-function compileOutput (text: string, site: Site): Part {
+function compileOutput (text: string, site: CompileContext): Part {
   const name = text.trim()
   if (site.pageFields && (name === 'page' || name === 'pages')) return { field: name }
   return { expression: compileExpression(name, site, 'whole') }
@@ -68,7 +68,7 @@ function compileOutput (text: string, site: Site): Part {
 function join (parts: readonly Part[], scope: Scope, escape: (text: string) => string): string {
   const text = parts.map((part) => {
     if ('text' in part) return part.text
-    return 'field' in part ? pageMark(part.field) : escape(textOf(part.expression.value(scope), part.expression.pointer(scope)))
+    return 'field' in part ? pageMark(part.field) : escape(liquidText(part.expression.value(scope), part.expression.pointer(scope)))
   }).join('')
   spend(scope, 'characters', text.length)
   return text
@@ -77,32 +77,32 @@ function join (parts: readonly Part[], scope: Scope, escape: (text: string) => s
 /** The variable of a loop, and what it goes over, where that is a path. */
 const loopedOver = /\{%-?\s*for\s+(\w+)\s+in\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)/g
 
-function compileTags (source: string, site: Site): Prose {
+function compileTags (source: string, site: CompileContext): CompiledProse {
   const templates = parseTags(source, site)
-  const places = templates === undefined ? [] : placesOf(source).filter(([name = '']) => !(site.pageFields && /^pages?$/.test(String(name))))
+  const places = templates === undefined ? [] : variablePathsOf(source).filter(([name = '']) => !(site.pageFields && /^pages?$/.test(String(name))))
   const loops = new Map(Array.from(source.matchAll(loopedOver), ([, variable = '', list = '']) => [variable, list]))
   const lists = new Set(loops.values())
-  for (const path of places.map(pathOf)) {
+  for (const path of places.map(fieldPathOf)) {
     // What a loop of text shows of its items is not known: all of them.
-    if (lists.has(path.join('.'))) use(site.uses, read(site, path, 'list'), 'whole')
-    else read(site, path, 'whole')
+    if (lists.has(path.join('.'))) markUsed(site.uses, recordRead(site, path, 'list'), 'whole')
+    else recordRead(site, path, 'whole')
   }
   // Which item a loop of text is at is not known: its list is.
-  const pointer = (scope: Scope, variable: Place = places[0] ?? []): string => pointerOf(scope, loops.get(String(variable[0]))?.split('.') ?? variable)
+  const pointer = (scope: Scope, variable: VariablePath = places[0] ?? []): string => pointerOf(scope, loops.get(String(variable[0]))?.split('.') ?? variable)
   return (scope) => {
-    const text = guarded(scope, site, pointer, () => String(engine.renderSync(templates ?? [], liquidContext(scope, site, 'strict'))))
+    const text = withRenderErrors(scope, site, pointer, () => String(engine.renderSync(templates ?? [], liquidContext(scope, site, 'strict'))))
     spend(scope, 'characters', text.length)
     return parseMarkup(text)
   }
 }
 
-function parseTags (source: string, site: Site): Template[] | undefined {
+function parseTags (source: string, site: CompileContext): Template[] | undefined {
   try {
     const templates = engine.parse(source)
     withFallbacksInside(templates)
     return templates
   } catch (error) {
-    fault(site, parseMessage(error, source))
+    reportFault(site, parseMessage(error, source))
     return undefined
   }
 }

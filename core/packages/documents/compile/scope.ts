@@ -1,7 +1,7 @@
 import { pointer } from '@dispatch/common'
 import type { ImageData } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
-import { limits } from '../model/limits.ts'
+import { renderLimits } from '../model/limits.ts'
 import { ownField } from '../model/records.ts'
 import type { Path } from '../source/field-usage.ts'
 
@@ -25,7 +25,7 @@ export type Budget = { characters: number, blocks: number, pixels: number }
 
 /** The scope in which a document begins: without a language of its own until its locale is known. */
 export function newScope (data: Record<string, unknown>): Scope {
-  return { data, variables: {}, locale: 'en', currency: 'EUR', language: '', budget: { characters: limits.characters, blocks: limits.blocks, pixels: limits.pixels }, pictures: new Map() }
+  return { data, variables: {}, locale: 'en', currency: 'EUR', language: '', budget: { characters: renderLimits.characters, blocks: renderLimits.blocks, pixels: renderLimits.pixels }, pictures: new Map() }
 }
 
 /** The scope of one turn of a loop. */
@@ -59,5 +59,5 @@ export function environment (scope: Scope): Record<string, unknown> {
 /** Takes from the budget; a RenderError when nothing is left. */
 export function spend (scope: Pick<Scope, 'budget'>, what: keyof Budget, amount: number): void {
   scope.budget[what] -= amount
-  if (scope.budget[what] < 0) throw renderError('', 'too_large', `The document has more than ${limits[what]} ${what}.`)
+  if (scope.budget[what] < 0) throw renderError('', 'too_large', `The document has more than ${renderLimits[what]} ${what}.`)
 }

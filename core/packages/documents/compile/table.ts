@@ -1,21 +1,21 @@
 import type { Align, Column, Table, Total } from '../model/blocks.ts'
 import { compileCell } from './cell.ts'
 import { compileCondition } from './condition.ts'
-import type { Cell, ResolvedColumn, ResolvedTotal, Run, TableBlock, TableSection } from '../model/document.ts'
+import type { Cell, ResolvedColumn, ResolvedTotal, TextRun, TableBlock, TableSection } from '../model/document.ts'
 import { compileLoop } from './loop.ts'
 import { compileProse } from './prose.ts'
 import type { Scope } from './scope.ts'
-import { below, type Site } from '../source/compile-context.ts'
+import { contextBelow, type CompileContext } from '../source/compile-context.ts'
 
 type When = { holds: (scope: Scope) => boolean }
-type CompiledColumn = When & { header: (scope: Scope) => Run[], width: number, align: Align, cell: (scope: Scope) => Cell }
-type CompiledTotal = When & { label: (scope: Scope) => Run[], strong: boolean, cell: (scope: Scope) => Cell }
+type CompiledColumn = When & { header: (scope: Scope) => TextRun[], width: number, align: Align, cell: (scope: Scope) => Cell }
+type CompiledTotal = When & { label: (scope: Scope) => TextRun[], strong: boolean, cell: (scope: Scope) => Cell }
 
 /** Compiles a table: a row for each item of its list, the columns and totals whose `if` holds. Without any column it is left out. */
-export function compileTable (table: Table, site: Site): (scope: Scope) => TableBlock | undefined {
+export function compileTable (table: Table, site: CompileContext): (scope: Scope) => TableBlock | undefined {
   const { sections, inside } = compileSections(table, site)
-  const columns = table.columns.map((column, index) => compileColumn(column, below(site, 'columns', index), below(inside, 'columns', index)))
-  const totals = (table.totals ?? []).map((total, index) => compileTotal(total, below(site, 'totals', index)))
+  const columns = table.columns.map((column, index) => compileColumn(column, contextBelow(site, 'columns', index), contextBelow(inside, 'columns', index)))
+  const totals = (table.totals ?? []).map((total, index) => compileTotal(total, contextBelow(site, 'totals', index)))
   return (scope) => {
     const shown = columns.filter(({ holds }) => holds(scope))
     if (shown.length === 0) return undefined
@@ -32,18 +32,18 @@ export function compileTable (table: Table, site: Site): (scope: Scope) => Table
   }
 }
 
-type Section = { heading: Run[], turns: Iterable<Scope>, totals: ResolvedTotal[] }
-type Sections = { sections: (scope: Scope) => Iterable<Section>, inside: Site }
+type Section = { heading: TextRun[], turns: Iterable<Scope>, totals: ResolvedTotal[] }
+type Sections = { sections: (scope: Scope) => Iterable<Section>, inside: CompileContext }
 
 /** The sections of a table: one for each group, or a single one; `inside` is where the cells of the rows are read. */
-function compileSections ({ groups, ...table }: Table, site: Site): Sections {
+function compileSections ({ groups, ...table }: Table, site: CompileContext): Sections {
   if (groups === undefined) {
     const { turns, inside } = compileLoop(table, site)
     return { inside, sections: (scope) => [{ heading: [], turns: turns(scope), totals: [] }] }
   }
-  const outer = compileLoop(groups, below(site, 'groups'))
-  const heading = compileProse(groups.heading, below(outer.inside, 'heading'))
-  const totals = (groups.totals ?? []).map((total, index) => compileTotal(total, below(outer.inside, 'totals', index)))
+  const outer = compileLoop(groups, contextBelow(site, 'groups'))
+  const heading = compileProse(groups.heading, contextBelow(outer.inside, 'heading'))
+  const totals = (groups.totals ?? []).map((total, index) => compileTotal(total, contextBelow(outer.inside, 'totals', index)))
   const { turns, inside } = compileLoop(table, { ...outer.inside, at: site.at })
   return {
     inside,
@@ -58,20 +58,20 @@ function resolveTotals (totals: readonly CompiledTotal[], scope: Scope): Resolve
 }
 
 /** `outside` is where the header and the condition are read, `inside` where the cells are. */
-function compileColumn (column: Column, outside: Site, inside: Site): CompiledColumn {
+function compileColumn (column: Column, outside: CompileContext, inside: CompileContext): CompiledColumn {
   return {
-    holds: compileCondition(column.if, below(outside, 'if')),
-    header: compileProse(column.header, below(outside, 'header')),
+    holds: compileCondition(column.if, contextBelow(outside, 'if')),
+    header: compileProse(column.header, contextBelow(outside, 'header')),
     width: column.width ?? 1,
     align: column.align ?? (column.type === 'money' || column.type === 'number' || column.type === 'percent' ? 'end' : 'start'),
     cell: compileCell(column, inside)
   }
 }
 
-function compileTotal (total: Total, site: Site): CompiledTotal {
+function compileTotal (total: Total, site: CompileContext): CompiledTotal {
   return {
-    holds: compileCondition(total.if, below(site, 'if')),
-    label: compileProse(total.label, below(site, 'label')),
+    holds: compileCondition(total.if, contextBelow(site, 'if')),
+    label: compileProse(total.label, contextBelow(site, 'label')),
     strong: total.strong ?? false,
     cell: compileCell(total, site)
   }

@@ -1,17 +1,17 @@
 import type { Block, KeyValues } from '../model/blocks.ts'
 import { compileCell } from './cell.ts'
 import { compileCondition } from './condition.ts'
-import type { ResolvedBlock, ResolvedStyle, Run } from '../model/document.ts'
+import type { ResolvedBlock, ResolvedStyle, TextRun } from '../model/document.ts'
 import { compileProse } from './prose.ts'
 import type { Scope } from './scope.ts'
-import { below, type Site } from '../source/compile-context.ts'
+import { contextBelow, type CompileContext } from '../source/compile-context.ts'
 import { colorOf } from '../model/style.ts'
 
 type Resolve = (scope: Scope) => ResolvedBlock | undefined
 type TextSource = Extract<Block, { heading: unknown }>['heading'] | Extract<Block, { paragraph: unknown }>['paragraph']
 
 /** Compiles a heading: a paragraph of a level. */
-export function compileHeading (source: TextSource, site: Site, style: ResolvedStyle): Resolve {
+export function compileHeading (source: TextSource, site: CompileContext, style: ResolvedStyle): Resolve {
   const level = typeof source === 'object' && 'level' in source ? source.level ?? 1 : 1
   const text = compileText(source, site, style)
   return (scope) => {
@@ -21,9 +21,9 @@ export function compileHeading (source: TextSource, site: Site, style: ResolvedS
 }
 
 /** Compiles a paragraph. One that comes out empty is left out. */
-export function compileText (source: TextSource, site: Site, style: ResolvedStyle): Resolve {
+export function compileText (source: TextSource, site: CompileContext, style: ResolvedStyle): Resolve {
   const { text, align = 'start', color = 'text', size } = typeof source === 'string' ? { text: source } : source
-  const prose = compileProse(text, typeof source === 'string' ? site : below(site, 'text'))
+  const prose = compileProse(text, typeof source === 'string' ? site : contextBelow(site, 'text'))
   const look = { align, color: colorOf(color, style), ...(size === undefined ? {} : { size }) }
   return (scope) => {
     const runs = prose(scope)
@@ -32,10 +32,10 @@ export function compileText (source: TextSource, site: Site, style: ResolvedStyl
 }
 
 /** Compiles labels and their values, those whose `if` holds. Without any of them the block is left out. */
-export function compileKeyValues (source: KeyValues, site: Site): Resolve {
+export function compileKeyValues (source: KeyValues, site: CompileContext): Resolve {
   const entries = source.entries.map((entry, index) => {
-    const place = below(site, 'entries', index)
-    return { holds: compileCondition(entry.if, below(place, 'if')), label: compileProse(entry.label, below(place, 'label')), cell: compileCell(entry, place) }
+    const place = contextBelow(site, 'entries', index)
+    return { holds: compileCondition(entry.if, contextBelow(place, 'if')), label: compileProse(entry.label, contextBelow(place, 'label')), cell: compileCell(entry, place) }
   })
   return (scope) => {
     const shown = entries.filter(({ holds }) => holds(scope)).map(({ label, cell }) => ({ label: label(scope), cell: cell(scope) }))
@@ -44,8 +44,8 @@ export function compileKeyValues (source: KeyValues, site: Site): Resolve {
 }
 
 /** Runs cut at their line breaks. */
-export function linesOf (runs: readonly Run[]): Run[][] {
-  const lines: Run[][] = [[]]
+export function splitLines (runs: readonly TextRun[]): TextRun[][] {
+  const lines: TextRun[][] = [[]]
   for (const run of runs) {
     for (const [index, text] of ('text' in run ? run.text : '').split('\n').entries()) {
       if (index > 0) lines.push([])

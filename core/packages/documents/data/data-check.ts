@@ -1,10 +1,10 @@
-import type { Check, Problem } from '@dispatch/common'
+import type { Validator, Problem } from '@dispatch/common'
 import type { CompiledTemplate } from '../compile/compile.ts'
 import { RenderError } from '../model/errors.ts'
 import type { Format } from '../render/job.ts'
-import { seenBy, showsPage } from './template-data.ts'
+import { templateDataOf, showsPage } from './template-data.ts'
 import { lastSigner } from './signers.ts'
-import { unread } from '../source/field-usage.ts'
+import { unreadFields } from '../source/field-usage.ts'
 
 /**
  * What a template says about data: what keeps them from becoming its document, and the fields that it never shows. `signers`: how
@@ -21,10 +21,10 @@ export type DataCheck = {
 }
 
 /** The check of a template by its compiled schema. */
-export function dataCheck (fits: Check<unknown>, template: Pick<CompiledTemplate, 'uses' | 'resolve' | 'source'>): DataCheck {
+export function dataCheck (fits: Validator<unknown>, template: Pick<CompiledTemplate, 'uses' | 'resolve' | 'source'>): DataCheck {
   function fit (data: object, at: string): DataFindings {
     const result = fits(data, at)
-    const warnings = unread(template.uses, data).map((path) => ({ path: at + path, code: 'unused_field', message: 'The template does not show this field.' }))
+    const warnings = unreadFields(template.uses, data).map((path) => ({ path: at + path, code: 'unused_field', message: 'The template does not show this field.' }))
     return { problems: result.ok ? [] : result.problems, warnings, signers: 0 }
   }
   return {
@@ -38,7 +38,7 @@ export function dataCheck (fits: Check<unknown>, template: Pick<CompiledTemplate
 
 function evaluated (template: Pick<CompiledTemplate, 'resolve' | 'source'>, data: object, at: string, format: Format): Pick<DataFindings, 'problems' | 'signers'> {
   try {
-    return { problems: [], signers: lastSigner(template.resolve(seenBy(template.source, data, format)).body) }
+    return { problems: [], signers: lastSigner(template.resolve(templateDataOf(template.source, data, format)).body) }
   } catch (error) {
     if (!(error instanceof RenderError)) throw error
     return { problems: error.problems.map((problem) => ({ ...problem, path: at + problem.path })), signers: 0 }

@@ -1,4 +1,4 @@
-import { currencyOf, shownOf, type Reading } from '@dispatch/einvoice'
+import { currencyOf, pageDataOf, type Reading } from '@dispatch/einvoice'
 import { eInvoiceFileFormats } from '../model/file-formats.ts'
 import type { Format } from '../render/job.ts'
 import type { TemplateSource } from '../model/model.ts'
@@ -9,9 +9,9 @@ export function readingOf ({ currency }: Pick<TemplateSource, 'currency'>, forma
 }
 
 /** The data as a template gets them for a document of this format: those of an e-invoice with all of its sums. */
-export function seenBy (source: Pick<TemplateSource, 'currency'>, given: unknown, format: Format): unknown {
+export function templateDataOf (source: Pick<TemplateSource, 'currency'>, given: unknown, format: Format): unknown {
   const reading = readingOf(source, format)
-  return reading === undefined ? given : shownOf(given, reading)
+  return reading === undefined ? given : pageDataOf(given, reading)
 }
 
 /** Whether the template has a part in it: an e-invoice that is XML alone has no page. */

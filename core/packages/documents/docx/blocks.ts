@@ -6,20 +6,20 @@ import { shares } from '../layout/widths.ts'
 import { all, none, type Xml } from '../office/xml.ts'
 import { plainText } from '../compile/prose.ts'
 import { headingSize } from '../model/style.ts'
-import { flow, usual, type Item, type Place } from './flow.ts'
+import { flow, blockSpacing, type FlowItem, type FlowContainer } from './flow.ts'
 import { paragraph, type Paragraph } from './paragraph.ts'
 import { picture } from './picture.ts'
-import { lineBreak, runs, type Look } from './runs.ts'
-import type { Setting, StyleId } from './context.ts'
+import { lineBreak, runs, type RunStyle } from './runs.ts'
+import type { DocxContext, StyleId } from './context.ts'
 import { layoutTable } from './grid.ts'
-import { table, valueCell } from './table.ts'
+import { docxTable, valueCell } from './table.ts'
 
 /** Blocks below each other in a column of a width (points). */
-export function stack (blocks: readonly ResolvedBlock[], width: number, place: Place, setting: Setting): Generator<Xml> {
+export function docxBlocks (blocks: readonly ResolvedBlock[], width: number, place: FlowContainer, setting: DocxContext): Generator<Xml> {
   return flow(items(blocks, width, setting), place, setting)
 }
 
-function * items (blocks: readonly ResolvedBlock[], width: number, setting: Setting): Generator<Item> {
+function * items (blocks: readonly ResolvedBlock[], width: number, setting: DocxContext): Generator<FlowItem> {
   for (const block of blocks) {
     if (block.kind === 'group') yield * group(block.blocks, width, setting)
     else if (block.kind === 'address') yield * items(inFlow(block, setting.style), width, setting)
@@ -28,18 +28,18 @@ function * items (blocks: readonly ResolvedBlock[], width: number, setting: Sett
 }
 
 /** Each stays with the next one. */
-function * group (blocks: readonly ResolvedBlock[], width: number, setting: Setting): Generator<Item> {
+function * group (blocks: readonly ResolvedBlock[], width: number, setting: DocxContext): Generator<FlowItem> {
   for (const item of items(blocks.slice(0, -1), width, { ...setting, keepNext: true })) yield 'paragraph' in item ? { paragraph: { ...item.paragraph, keepNext: true } } : item
   yield * items(blocks.slice(-1), width, setting)
 }
 
-function itemOf (block: Exclude<ResolvedBlock, { kind: 'group' | 'address' }>, width: number, setting: Setting): Item {
+function itemOf (block: Exclude<ResolvedBlock, { kind: 'group' | 'address' }>, width: number, setting: DocxContext): FlowItem {
   switch (block.kind) {
     case 'heading': return { paragraph: heading(block, setting) }
     case 'paragraph': return { paragraph: textParagraph(block, setting.paragraph, setting.style.size, setting) }
     case 'columns': return { table: columns(block, width, setting) }
     case 'keyValues': return { table: keyValues(block, width, setting) }
-    case 'table': return { table: table(block, width, setting) }
+    case 'table': return { table: docxTable(block, width, setting) }
     case 'image': return { paragraph: image(block, width, setting) }
     case 'code': return { paragraph: code(block, width, setting) }
     case 'button': return { paragraph: button(block, setting) }
@@ -52,44 +52,44 @@ function itemOf (block: Exclude<ResolvedBlock, { kind: 'group' | 'address' }>, w
 
 const headings: readonly StyleId[] = ['Heading1', 'Heading2', 'Heading3']
 
-function heading (block: TextBlock & { level: number }, setting: Setting): Paragraph {
+function heading (block: TextBlock & { level: number }, setting: DocxContext): Paragraph {
   return textParagraph(block, headings[block.level - 1] ?? 'Heading3', headingSize(block.level, setting.style), setting)
 }
 
 /** `size` in points is that of the style. */
-function textParagraph (block: TextBlock, style: StyleId, size: number, setting: Setting): Paragraph {
+function textParagraph (block: TextBlock, style: StyleId, size: number, setting: DocxContext): Paragraph {
   return { style, content: runs(block.runs, lookOf(block, size, setting.style), setting), text: plainText(block.runs), align: block.align }
 }
 
 /** What the style does not say already. */
-function lookOf ({ size, color }: TextBlock, styled: number, style: ResolvedStyle): Look {
+function lookOf ({ size, color }: TextBlock, styled: number, style: ResolvedStyle): RunStyle {
   return { ...(size === undefined || size === styled ? {} : { size }), ...(color === style.text ? {} : { color }) }
 }
 
 /** Paper has no buttons: the text in bold, as a link. */
-function button ({ text, url }: ButtonBlock, setting: Setting): Paragraph {
+function button ({ text, url }: ButtonBlock, setting: DocxContext): Paragraph {
   return { style: setting.paragraph, content: runs([{ text, link: url }], { bold: true }, setting) }
 }
 
 /** Room to sign in, and the label under a line. */
-function signature ({ label, width, height }: SignatureBlock, columnWidth: number, setting: Setting): Paragraph {
+function signature ({ label, width, height }: SignatureBlock, columnWidth: number, setting: DocxContext): Paragraph {
   const { style } = setting
   return {
     style: 'Signature',
     content: runs(label, {}, setting),
-    before: usual(setting) + height,
+    before: blockSpacing(setting) + height,
     border: { side: 'top', thickness: 0.6, color: style.text },
     indent: { end: Math.max(0, columnWidth - width) }
   }
 }
 
-function columns (block: ColumnsBlock, width: number, setting: Setting): Iterable<Xml> {
+function columns (block: ColumnsBlock, width: number, setting: DocxContext): Iterable<Xml> {
   const places = shares(block.columns, width, block.gap, 'ltr')
-  const cells = block.columns.map((column, index) => [...stack(column.blocks, places[index]?.width ?? width, 'cell', setting)])
+  const cells = block.columns.map((column, index) => [...docxBlocks(column.blocks, places[index]?.width ?? width, 'cell', setting)])
   return layoutTable(places, block.gap, [{ cells, height: block.height }], setting)
 }
 
-function keyValues (block: KeyValuesBlock, width: number, setting: Setting): Iterable<Xml> {
+function keyValues (block: KeyValuesBlock, width: number, setting: DocxContext): Iterable<Xml> {
   const gap = setting.style.size
   const places = shares([{ width: block.labels }, { width: block.values }], width, gap, 'ltr')
   return layoutTable(places, gap, block.entries.map(({ label, cell }) => ({
@@ -98,7 +98,7 @@ function keyValues (block: KeyValuesBlock, width: number, setting: Setting): Ite
 }
 
 /** A picture is as wide as asked for, or as its pixels at 96 to the inch; never wider than its column. */
-function image (block: Omit<ImageBlock, 'kind'>, columnWidth: number, setting: Setting): Paragraph {
+function image (block: Omit<ImageBlock, 'kind'>, columnWidth: number, setting: DocxContext): Paragraph {
   const { image, align, alt } = block
   const ratio = image.width / image.height
   const asked = block.width ?? (block.height === undefined ? image.width * 72 / 96 : block.height * ratio)
@@ -107,7 +107,7 @@ function image (block: Omit<ImageBlock, 'kind'>, columnWidth: number, setting: S
 }
 
 /** A code is a picture, and what it says to people stands in the middle under it. */
-function code (block: CodeBlock, columnWidth: number, setting: Setting): Paragraph {
+function code (block: CodeBlock, columnWidth: number, setting: DocxContext): Paragraph {
   const { alt, align, width, label } = block
   const shown = image({ image: pictureOf(block), alt: alt === '' ? label : alt, align, width }, columnWidth, setting)
   if (label === '') return shown

@@ -1,19 +1,19 @@
 import type { Extent } from '../layout/widths.ts'
 import { around, element, none, type Xml } from '../office/xml.ts'
 import { twips } from './measure.ts'
-import type { Setting } from './context.ts'
+import type { DocxContext } from './context.ts'
 
 /** A row of cells side by side, each its paragraphs; `height` (points) is the least one. */
-export type Row = { cells: readonly (readonly Xml[])[], height?: number }
+export type GridRow = { cells: readonly (readonly Xml[])[], height?: number }
 
 /** A table that is there for the layout only. The gap (points) is room at the left of every cell but the first. */
-export function * layoutTable (places: readonly Extent[], gap: number, rows: Iterable<Row>, setting: Setting): Generator<Xml> {
+export function * layoutTable (places: readonly Extent[], gap: number, rows: Iterable<GridRow>, setting: DocxContext): Generator<Xml> {
   const widths = gridOf(places, gap)
   const [start, end] = tableAround(widths, setting)
   yield start
   for (const { cells, height = 0 } of rows) {
     const least = height === 0 ? none : element('w:trHeight', { 'w:val': twips(height), 'w:hRule': 'atLeast' })
-    yield row([unbroken, least], cells.map((content, index) => cell({ width: widths[index] ?? 0, ...(index === 0 ? {} : { left: gap }) }, content)))
+    yield tableRow([cantSplit, least], cells.map((content, index) => cell({ width: widths[index] ?? 0, ...(index === 0 ? {} : { left: gap }) }, content)))
   }
   yield end
 }
@@ -24,7 +24,7 @@ export function gridOf (places: readonly Extent[], gap: number): number[] {
 }
 
 /** What stands before and behind the rows of a table with these columns (points); `style` names one of the document's. */
-export function tableAround (widths: readonly number[], { direction }: Setting, style?: string): [start: Xml, end: Xml] {
+export function tableAround (widths: readonly number[], { direction }: DocxContext, style?: string): [start: Xml, end: Xml] {
   const [start, end] = around('w:tbl', {})
   const properties = element('w:tblPr', {},
     style === undefined ? none : element('w:tblStyle', { 'w:val': style }),
@@ -41,9 +41,9 @@ const margin = (side: string, points: number): Xml => element(`w:${side}`, { 'w:
 const noMargins = element('w:tblCellMar', {}, margin('left', 0), margin('right', 0))
 
 /** A row stays on one page. */
-export const unbroken = element('w:cantSplit')
+export const cantSplit = element('w:cantSplit')
 
-export function row (properties: readonly Xml[], cells: readonly Xml[]): Xml {
+export function tableRow (properties: readonly Xml[], cells: readonly Xml[]): Xml {
   return element('w:tr', {}, element('w:trPr', {}, ...properties), ...cells)
 }
 

@@ -1,9 +1,9 @@
 import type { Align } from '../model/blocks.ts'
 import { sideOf, turned, type Direction } from '../compile/direction.ts'
 import { element, none, type Xml } from '../office/xml.ts'
-import { border, type Stroke } from './border.ts'
+import { border, type DocxBorder } from './border.ts'
 import { twips } from './measure.ts'
-import type { Setting, StyleId } from './context.ts'
+import type { DocxContext, StyleId } from './context.ts'
 
 /** A paragraph and how it differs from its style; distances in points. */
 export type Paragraph = {
@@ -19,7 +19,7 @@ export type Paragraph = {
   keepNext?: boolean
   /** Begins a page. */
   breakBefore?: boolean
-  border?: Stroke & { side: 'top' | 'bottom' }
+  border?: DocxBorder & { side: 'top' | 'bottom' }
   /** Room at its beginning and at its end. */
   indent?: { start?: number, end?: number }
   /** Exactly so high, whatever it holds. */
@@ -33,7 +33,7 @@ const yes = (name: string, is: boolean | undefined): Xml => is === true ? elemen
 const distance = (points: number | undefined): number | undefined => points === undefined ? undefined : twips(Math.min(furthest, points))
 
 /** The paragraph as XML, its properties in the order of the schema (ECMA-376-1, CT_PPr). */
-export function paragraph ({ style, content, align = 'start', text = '', before, after, keepNext, breakBefore, border: edge, indent, height }: Paragraph, setting: Setting): Xml {
+export function paragraph ({ style, content, align = 'start', text = '', before, after, keepNext, breakBefore, border: edge, indent, height }: Paragraph, setting: DocxContext): Xml {
   const { direction, side } = turned(text, align, setting.direction)
   const stands = justification(side, direction)
   const isSpaced = before !== undefined || after !== undefined || height !== undefined

@@ -1,12 +1,12 @@
 import type { ImageData } from '../model/document.ts'
 import { element, type Xml } from '../office/xml.ts'
 import { emus } from './measure.ts'
-import type { Setting } from './context.ts'
+import type { DocxContext } from './context.ts'
 
 const drawing = 'http://schemas.openxmlformats.org/drawingml/2006'
 
 /** A picture in a line of text, its size in points; `alt` says in words what it shows. */
-export function picture (image: ImageData, { width, height, alt }: { width: number, height: number, alt: string }, { media, relations }: Setting): Xml {
+export function picture (image: ImageData, { width, height, alt }: { width: number, height: number, alt: string }, { media, relations }: DocxContext): Xml {
   const extent = { cx: emus(width), cy: emus(height) }
   const number = media.next()
   const named = { id: number, name: `Picture ${number}`, descr: alt }

@@ -1,23 +1,23 @@
-import type { Run } from '../model/document.ts'
-import { linkOf } from '../compile/links.ts'
-import { all, element, none, text, type Xml } from '../office/xml.ts'
+import type { TextRun } from '../model/document.ts'
+import { safeLinkOf } from '../compile/links.ts'
+import { all, element, none, xmlText, type Xml } from '../office/xml.ts'
 import { halves, hex } from './measure.ts'
-import type { Setting } from './context.ts'
+import type { DocxContext } from './context.ts'
 
 /** What differs from the style of the paragraph: `size` in points, `color` as `#rrggbb`. */
-export type Look = { size?: number, color?: string, bold?: boolean }
+export type RunStyle = { size?: number, color?: string, bold?: boolean }
 
 /** Runs of text: bold, italic, links, line breaks and the numbers of pages. */
-export function runs (runs: readonly Run[], look: Look, setting: Setting): Xml {
+export function runs (runs: readonly TextRun[], look: RunStyle, setting: DocxContext): Xml {
   return all(...runs.map((run) => {
-    const href = run.link === undefined ? undefined : linkOf(run.link)
+    const href = run.link === undefined ? undefined : safeLinkOf(run.link)
     const content = 'text' in run ? piece(run.text, (isRtl) => propertiesOf(run, look, href, isRtl)) : field(run.field, propertiesOf(run, look, href))
     return href === undefined ? content : element('w:hyperlink', { 'r:id': setting.relations.link(href) }, content)
   }))
 }
 
 /** In the order of the schema (ECMA-376-1, CT_RPr). */
-function propertiesOf ({ bold, italic }: Run, look: Look, href: string | undefined, isRtl = false): Xml {
+function propertiesOf ({ bold, italic }: TextRun, look: RunStyle, href: string | undefined, isRtl = false): Xml {
   const isBold = bold === true || look.bold === true
   if (!isBold && italic !== true && href === undefined && look.size === undefined && look.color === undefined && !isRtl) return none
   return element('w:rPr', {},
@@ -57,10 +57,10 @@ function lines (content: string): Xml {
 
 /** Spaces at the ends count only where it is said. */
 function words (line: string): Xml {
-  return line === '' ? none : element('w:t', /^\s|\s$/.test(line) ? { 'xml:space': 'preserve' } : {}, text(line))
+  return line === '' ? none : element('w:t', /^\s|\s$/.test(line) ? { 'xml:space': 'preserve' } : {}, xmlText(line))
 }
 
 /** The number is counted by whoever shows the page; until then, it is 1. */
 function field (name: 'page' | 'pages', properties: Xml): Xml {
-  return element('w:fldSimple', { 'w:instr': name === 'page' ? ' PAGE ' : ' NUMPAGES ' }, element('w:r', {}, properties, element('w:t', {}, text('1'))))
+  return element('w:fldSimple', { 'w:instr': name === 'page' ? ' PAGE ' : ' NUMPAGES ' }, element('w:r', {}, properties, element('w:t', {}, xmlText('1'))))
 }

@@ -1,14 +1,14 @@
 import type { Direction } from '../compile/direction.ts'
 import type { PageBox } from '../model/document.ts'
 import { element, none, type Xml } from '../office/xml.ts'
-import type { Edge } from './headers-footers.ts'
+import type { HeaderFooter } from './headers-footers.ts'
 import { twips } from './measure.ts'
 
 /**
  * The paper, its margins, and the headers and footers of its pages by the ids of their relations. A header begins where the
  * margin ends, and makes room for itself; so does a footer.
  */
-export function sectionOf ({ width, height, top, right, bottom, left }: PageBox, edges: readonly (Edge & { id: string })[], direction: Direction): Xml {
+export function sectionOf ({ width, height, top, right, bottom, left }: PageBox, edges: readonly (HeaderFooter & { id: string })[], direction: Direction): Xml {
   return element('w:sectPr', {},
     ...edges.map(({ kind, pages, id }) => element(`w:${kind}Reference`, { 'w:type': pages, 'r:id': id })),
     element('w:pgSz', { 'w:w': twips(width), 'w:h': twips(height), 'w:orient': width > height ? 'landscape' : undefined }),

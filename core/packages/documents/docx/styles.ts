@@ -1,6 +1,6 @@
 import type { FontFamily, ResolvedDocument, ResolvedStyle } from '../model/document.ts'
-import { remember } from '../compile/memoize.ts'
-import { all, element, none, part, type Xml } from '../office/xml.ts'
+import { memoizeLru } from '../compile/memoize.ts'
+import { all, element, none, xmlPart, type Xml } from '../office/xml.ts'
 import { headingSize } from '../model/style.ts'
 import { border, hairline } from './border.ts'
 import { hex, twips } from './measure.ts'
@@ -21,7 +21,7 @@ const rowPadding = 3.5
 type ParagraphStyle = { name: string, base?: StyleId, next?: StyleId, paragraph?: readonly Xml[], run?: readonly Xml[] }
 
 /** The part of a document that says how it is to be read: as Word 2013 and later do. */
-export const settings = part(element('w:settings', { 'xmlns:w': namespaces['xmlns:w'] },
+export const settings = xmlPart(element('w:settings', { 'xmlns:w': namespaces['xmlns:w'] },
   element('w:compat', {}, element('w:compatSetting', { 'w:name': 'compatibilityMode', 'w:uri': 'http://schemas.microsoft.com/office/word', 'w:val': 15 }))))
 
 /** The part of a document that says how its text looks. */
@@ -30,10 +30,10 @@ export function styles ({ style, locale }: Pick<ResolvedDocument, 'style' | 'loc
 }
 
 /** The documents of a template have the same styles. */
-const remembered = remember(100, (key) => ({ part: make(JSON.parse(key) as Pick<ResolvedDocument, 'style' | 'locale'>) }))
+const remembered = memoizeLru(100, (key) => ({ part: make(JSON.parse(key) as Pick<ResolvedDocument, 'style' | 'locale'>) }))
 
 function make ({ style, locale }: Pick<ResolvedDocument, 'style' | 'locale'>): string {
-  return part(element('w:styles', { 'xmlns:w': namespaces['xmlns:w'] },
+  return xmlPart(element('w:styles', { 'xmlns:w': namespaces['xmlns:w'] },
     element('w:docDefaults', {},
       element('w:rPrDefault', {}, element('w:rPr', {}, fontsOf(style), sizes(style.size), element('w:lang', { 'w:val': locale, 'w:eastAsia': locale, 'w:bidi': locale }))),
       element('w:pPrDefault')),

@@ -1,23 +1,23 @@
 import type { Align } from '../model/blocks.ts'
-import type { Cell, ResolvedColumn, ResolvedTotal, Run, TableBlock, TableSection } from '../model/document.ts'
+import type { Cell, ResolvedColumn, ResolvedTotal, TextRun, TableBlock, TableSection } from '../model/document.ts'
 import { formatCell } from '../compile/format.ts'
 import { shares } from '../layout/widths.ts'
 import { element, none, type Xml } from '../office/xml.ts'
 import { plainText } from '../compile/prose.ts'
 import { border, noBorder } from './border.ts'
-import { cell, cellProperties, gridOf, row, tableAround, unbroken, type CellFrame } from './grid.ts'
+import { cell, cellProperties, gridOf, tableRow, tableAround, cantSplit, type CellFrame } from './grid.ts'
 import { paragraph } from './paragraph.ts'
-import { runs, type Look } from './runs.ts'
-import type { Setting, StyleId } from './context.ts'
+import { runs, type RunStyle } from './runs.ts'
+import type { DocxContext, StyleId } from './context.ts'
 
 /** Points between two columns: the table's style has it at the left of every cell. */
 export const columnGap = 10
 
 /** `frames` are those of its columns, `widths` (points) those of its grid. */
-type Grid = { columns: readonly ResolvedColumn[], frames: readonly CellFrame[], widths: readonly number[], setting: Setting }
+type Grid = { columns: readonly ResolvedColumn[], frames: readonly CellFrame[], widths: readonly number[], setting: DocxContext }
 
 /** A table of the data: its header stands on every page, a row on one, and totals stay with the row above them. */
-export function * table ({ columns, sections, totals }: TableBlock, width: number, setting: Setting): Generator<Xml> {
+export function * docxTable ({ columns, sections, totals }: TableBlock, width: number, setting: DocxContext): Generator<Xml> {
   const own = gridOf(shares(columns, width, columnGap, 'ltr'), columnGap)
   // A total has a label and a value: a table of one column becomes two.
   const [widths, span] = own.length === 1 ? [[width / 2, width / 2], 2] : [own, 1]
@@ -35,7 +35,7 @@ const repeated = element('w:tblHeader')
 
 function headerRow ({ columns, frames, setting }: Grid): Xml {
   const borders = [border('bottom', { thickness: 1, color: setting.style.accent })]
-  return row([unbroken, repeated], columns.map(({ header, align }, index) =>
+  return tableRow([cantSplit, repeated], columns.map(({ header, align }, index) =>
     cell({ width: 0, ...frames[index], borders }, [paragraph({ style: 'TableHeading', content: runs(header, {}, setting), align }, setting)])))
 }
 
@@ -46,20 +46,20 @@ function * sectionRows ({ heading, rows, totals }: TableSection, isKept: boolean
   if (heading.length > 0) yield headingRow(heading, grid)
   for (const [number, cells] of rows.entries()) {
     const keepNext = (isKept || totals.length > 0) && number === rows.length - 1
-    yield row([unbroken], cells.map((value, index) =>
+    yield tableRow([cantSplit], cells.map((value, index) =>
       element('w:tc', {}, properties[index] ?? none, valueCell(value, { style: 'TableText', align: columns[index]?.align ?? 'start', keepNext }, setting))))
   }
   yield * totalRows(totals, isKept, grid)
 }
 
 /** The heading of a group stands over all columns, and with its first row. */
-function headingRow (heading: readonly Run[], { widths, setting }: Grid): Xml {
+function headingRow (heading: readonly TextRun[], { widths, setting }: Grid): Xml {
   const frame = { width: widths.reduce((sum, width) => sum + width, 0), span: widths.length, left: 0 }
-  return row([unbroken], [cell(frame, [paragraph({ style: 'TableText', content: runs(heading, { bold: true }, setting), keepNext: true }, setting)])])
+  return tableRow([cantSplit], [cell(frame, [paragraph({ style: 'TableText', content: runs(heading, { bold: true }, setting), keepNext: true }, setting)])])
 }
 
 /** What a cell shows, as a paragraph; the spaces inside a number or a date do not break. */
-export function valueCell (value: Cell, { look = {}, ...rest }: { style: StyleId, align?: Align, keepNext?: boolean, look?: Look }, setting: Setting): Xml {
+export function valueCell (value: Cell, { look = {}, ...rest }: { style: StyleId, align?: Align, keepNext?: boolean, look?: RunStyle }, setting: DocxContext): Xml {
   const shown = formatCell(value, setting.locale)
   const whole = value.type === 'text' ? shown : shown.map((run) => 'text' in run ? { ...run, text: run.text.replaceAll(' ', '\u00a0') } : run)
   return paragraph({ ...rest, content: runs(whole, look, setting), text: value.type === 'text' ? plainText(whole) : '' }, setting)
@@ -88,7 +88,7 @@ function totalRow ({ label, cell: value, strong }: ResolvedTotal, frames: TotalF
   const look = strong ? { bold: true, size: style.size * 1.15 } : {}
   const plain = [noBorder('top'), noBorder('bottom')]
   const borders = strong ? [border('top', { thickness: 1, color: style.accent }), noBorder('bottom')] : plain
-  return row([unbroken], [
+  return tableRow([cantSplit], [
     ...(frames.before === undefined ? [] : [cell({ ...frames.before, borders: plain }, [paragraph({ style: 'TableText', content: none, keepNext }, setting)])]),
     cell({ ...frames.label, borders }, [paragraph({ style: 'TableText', content: runs(label, look, setting), align: frames.align, keepNext }, setting)]),
     cell({ ...frames.value, borders }, [valueCell(value, { style: 'TableText', align: columns.at(-1)?.align ?? 'end', keepNext, look }, setting)])

@@ -2,7 +2,7 @@ import type { ResolvedDocument } from '../model/document.ts'
 import { readable } from '../render/output.ts'
 import { element, type Xml } from '../office/xml.ts'
 import { paragraph } from './paragraph.ts'
-import type { Setting } from './context.ts'
+import type { DocxContext } from './context.ts'
 import { fontName } from './styles.ts'
 
 /** Light enough for text to be read over it. */
@@ -11,7 +11,7 @@ const color = '#e9ecef'
 const [share, proportion, highest] = [0.7, 1.5, 150]
 
 /** A word across the page, from the lower left to the upper right, as Word makes its own: a drawing in the header, behind the text. */
-export function watermark (word: string, { page, style }: Pick<ResolvedDocument, 'page' | 'style'>, setting: Setting): Xml {
+export function docxWatermark (word: string, { page, style }: Pick<ResolvedDocument, 'page' | 'style'>, setting: DocxContext): Xml {
   const string = readable(word).replaceAll('\n', ' ')
   const width = share * Math.hypot(page.width, page.height)
   const height = Math.min(highest, width / string.length * proportion)

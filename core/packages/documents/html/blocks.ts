@@ -2,43 +2,43 @@ import { pictureOf } from '../code/picture.ts'
 import { sideOf, turned } from '../compile/direction.ts'
 import type { ButtonBlock, CodeBlock, ColumnsBlock, ImageBlock, ResolvedBlock, SignatureBlock, TextBlock } from '../model/document.ts'
 import { inFlow } from '../compile/flow.ts'
-import { linkOf } from '../compile/links.ts'
+import { safeLinkOf } from '../compile/links.ts'
 import { plainText } from '../compile/prose.ts'
 import { headingSize } from '../model/style.ts'
-import { element, type Element, type Node } from './element.ts'
+import { htmlElement, type Element, type Node } from './element.ts'
 import { inline } from './inline.ts'
-import { pixels, typeface, type Setting } from './context.ts'
-import { keyValues, table } from './table.ts'
+import { pixels, typeface, type HtmlContext } from './context.ts'
+import { htmlKeyValues, htmlTable } from './table.ts'
 
 /** Tables that are there for the layout only. */
-export const layoutTable = { role: 'presentation', width: '100%', cellpadding: 0, cellspacing: 0, border: 0 } as const
+export const layoutTableAttributes = { role: 'presentation', width: '100%', cellpadding: 0, cellspacing: 0, border: 0 } as const
 
 /** Blocks below each other in a column of a width (pixels), each in a row of its own: all mail programs agree on tables. */
-export function stack (blocks: readonly ResolvedBlock[], width: number, setting: Setting): Node[] {
+export function htmlBlocks (blocks: readonly ResolvedBlock[], width: number, setting: HtmlContext): Node[] {
   if (blocks.length === 0) return []
-  return [element('table', layoutTable, blocks.map((block, index) => {
+  return [htmlElement('table', layoutTableAttributes, blocks.map((block, index) => {
     const above = index === 0 ? 0 : distance(block, blocks[index - 1], setting)
-    return element('tr', {}, [element('td', { style: { padding: `${above}px 0 0` } }, blockOf(block, width, setting))])
+    return htmlElement('tr', {}, [htmlElement('td', { style: { padding: `${above}px 0 0` } }, blockOf(block, width, setting))])
   }))]
 }
 
 /** Pixels before a block; room that the template asks for needs none besides. */
-function distance (block: ResolvedBlock, last: ResolvedBlock | undefined, { style }: Setting): number {
+function distance (block: ResolvedBlock, last: ResolvedBlock | undefined, { style }: HtmlContext): number {
   if (block.kind === 'spacer' || last?.kind === 'spacer') return 0
   return pixels(style.size * (block.kind === 'heading' ? 1.2 : 0.6))
 }
 
-function blockOf (block: ResolvedBlock, width: number, setting: Setting): Node[] {
+function blockOf (block: ResolvedBlock, width: number, setting: HtmlContext): Node[] {
   switch (block.kind) {
     case 'heading': return [heading(block, setting)]
     case 'paragraph': return [paragraph(block, setting)]
     case 'columns': return [columns(block, width, setting)]
-    case 'keyValues': return [keyValues(block, setting)]
-    case 'table': return [table(block, setting)]
+    case 'keyValues': return [htmlKeyValues(block, setting)]
+    case 'table': return [htmlTable(block, setting)]
     case 'image': return [image(block, width, setting)]
     case 'code': return [code(block, width, setting)]
-    case 'group': return stack(block.blocks, width, setting)
-    case 'address': return stack(inFlow(block, setting.style), width, setting)
+    case 'group': return htmlBlocks(block.blocks, width, setting)
+    case 'address': return htmlBlocks(inFlow(block, setting.style), width, setting)
     case 'button': return [button(block, setting)]
     case 'signature': return [signature(block, width, setting)]
     case 'spacer': return [room(pixels(block.height))]
@@ -47,78 +47,78 @@ function blockOf (block: ResolvedBlock, width: number, setting: Setting): Node[]
   }
 }
 
-function paragraph (block: TextBlock, setting: Setting): Element {
+function paragraph (block: TextBlock, setting: HtmlContext): Element {
   const { attributes, side } = place(block, setting)
-  return element('p', { ...attributes, style: { margin: 0, ...typeface(setting, block), 'text-align': side } }, inline(block.runs, setting))
+  return htmlElement('p', { ...attributes, style: { margin: 0, ...typeface(setting, block), 'text-align': side } }, inline(block.runs, setting))
 }
 
 /** A text that is read the other way than the document says so. */
-function place ({ runs, align }: TextBlock, setting: Setting): { attributes: Record<string, string>, side: string } {
+function place ({ runs, align }: TextBlock, setting: HtmlContext): { attributes: Record<string, string>, side: string } {
   const { direction, side } = turned(plainText(runs), align, setting.direction)
   return { attributes: direction === setting.direction ? {} : { dir: direction }, side }
 }
 
-function heading (block: TextBlock & { level: number }, setting: Setting): Element {
+function heading (block: TextBlock & { level: number }, setting: HtmlContext): Element {
   const size = block.size ?? headingSize(block.level, setting.style)
   const { attributes, side } = place(block, setting)
   const style = { margin: 0, ...typeface(setting, { size, color: block.color }), 'line-height': pixels(size * 1.25), 'font-weight': 'bold', 'text-align': side }
-  return element(block.level === 1 ? 'h1' : block.level === 2 ? 'h2' : 'h3', { ...attributes, style }, inline(block.runs, setting))
+  return htmlElement(block.level === 1 ? 'h1' : block.level === 2 ? 'h2' : 'h3', { ...attributes, style }, inline(block.runs, setting))
 }
 
-function columns ({ columns, gap, height }: ColumnsBlock, width: number, setting: Setting): Element {
+function columns ({ columns, gap, height }: ColumnsBlock, width: number, setting: HtmlContext): Element {
   const total = columns.reduce((sum, column) => sum + column.width, 0)
   const cells = columns.map((column, index) => {
     const share = column.width / total
     const left = index === 0 ? 0 : pixels(gap)
     const extent = { width: `${Math.round(share * 100)}%`, ...(height > 0 ? { height: pixels(height) } : {}) }
-    return element('td', { ...extent, valign: 'top', style: { padding: `0 0 0 ${left}px` } }, stack(column.blocks, width * share - left, setting))
+    return htmlElement('td', { ...extent, valign: 'top', style: { padding: `0 0 0 ${left}px` } }, htmlBlocks(column.blocks, width * share - left, setting))
   })
-  return element('table', layoutTable, [element('tr', {}, cells)])
+  return htmlElement('table', layoutTableAttributes, [htmlElement('tr', {}, cells)])
 }
 
 /** A picture is as wide as asked for, or as its pixels; never wider than its column. */
-function image ({ image, alt, align, ...size }: Omit<ImageBlock, 'kind'>, columnWidth: number, { pictures, direction }: Setting): Element {
+function image ({ image, alt, align, ...size }: Omit<ImageBlock, 'kind'>, columnWidth: number, { pictures, direction }: HtmlContext): Element {
   const ratio = image.width / image.height
   const asked = size.width === undefined ? size.height === undefined ? image.width : pixels(size.height) * ratio : pixels(size.width)
   const width = Math.max(1, Math.round(Math.min(asked, columnWidth)))
   const style = { display: 'inline-block', width, 'max-width': '100%', height: 'auto', border: 0 }
-  return element('div', { style: { 'text-align': sideOf(align, direction) } }, [element('img', { src: `cid:${pictures.add(image).cid}`, width, alt, style })])
+  return htmlElement('div', { style: { 'text-align': sideOf(align, direction) } }, [htmlElement('img', { src: `cid:${pictures.add(image).cid}`, width, alt, style })])
 }
 
 /** A code is a picture, and what it says to people stands under it. */
-function code (block: CodeBlock, columnWidth: number, setting: Setting): Element {
+function code (block: CodeBlock, columnWidth: number, setting: HtmlContext): Element {
   const { alt, align, width, label } = block
   const picture = image({ image: pictureOf(block), alt: alt === '' ? label : alt, align, width }, columnWidth, setting)
   if (label === '') return picture
   const small = typeface(setting, { size: setting.style.size * 0.8 })
-  return element('div', { style: { 'text-align': sideOf(align, setting.direction) } }, [picture, element('p', { style: { margin: 0, ...small } }, inline([{ text: label }], setting))])
+  return htmlElement('div', { style: { 'text-align': sideOf(align, setting.direction) } }, [picture, htmlElement('p', { style: { margin: 0, ...small } }, inline([{ text: label }], setting))])
 }
 
-function button ({ text, url }: ButtonBlock, setting: Setting): Element {
+function button ({ text, url }: ButtonBlock, setting: HtmlContext): Element {
   const { style } = setting
   const look = { ...typeface(setting, { color: '#ffffff' }), display: 'inline-block', padding: '10px 22px', 'font-weight': 'bold', 'text-decoration': 'none' }
-  const href = linkOf(url)
+  const href = safeLinkOf(url)
   const cell = { bgcolor: style.accent, style: { background: style.accent, 'border-radius': 4 } }
-  return element('table', { role: 'presentation', cellpadding: 0, cellspacing: 0, border: 0 }, [element('tr', {}, [
-    element('td', cell, [element('a', { ...(href === undefined ? {} : { href }), style: look }, inline([{ text }], setting))])
+  return htmlElement('table', { role: 'presentation', cellpadding: 0, cellspacing: 0, border: 0 }, [htmlElement('tr', {}, [
+    htmlElement('td', cell, [htmlElement('a', { ...(href === undefined ? {} : { href }), style: look }, inline([{ text }], setting))])
   ])])
 }
 
 /** A mail is not signed by hand: the line and its label stay. */
-function signature ({ label, width, height }: SignatureBlock, columnWidth: number, setting: Setting): Element {
+function signature ({ label, width, height }: SignatureBlock, columnWidth: number, setting: HtmlContext): Element {
   const { style } = setting
   const small = typeface(setting, { color: style.muted, size: style.size * 0.9 })
-  return element('div', { style: { width: Math.round(Math.min(pixels(width), columnWidth)), 'max-width': '100%' } }, [
+  return htmlElement('div', { style: { width: Math.round(Math.min(pixels(width), columnWidth)), 'max-width': '100%' } }, [
     room(pixels(height)),
     line(1, style.text),
-    element('p', { style: { margin: '4px 0 0', ...small } }, inline(label, setting))
+    htmlElement('p', { style: { margin: '4px 0 0', ...small } }, inline(label, setting))
   ])
 }
 
 function room (height: number): Element {
-  return element('div', { style: { height, 'line-height': `${height}px`, 'font-size': 1 } })
+  return htmlElement('div', { style: { height, 'line-height': `${height}px`, 'font-size': 1 } })
 }
 
 function line (thickness: number, color: string): Element {
-  return element('div', { style: { 'border-top': `${thickness}px solid ${color}`, 'font-size': 0, 'line-height': 0 } })
+  return htmlElement('div', { style: { 'border-top': `${thickness}px solid ${color}`, 'font-size': 0, 'line-height': 0 } })
 }

@@ -4,7 +4,7 @@ import type { Css } from './element.ts'
 import type { Pictures } from './pictures.ts'
 
 /** What all blocks of an HTML document share. */
-export type Setting = { style: ResolvedStyle, locale: string, direction: Direction, pictures: Pictures }
+export type HtmlContext = { style: ResolvedStyle, locale: string, direction: Direction, pictures: Pictures }
 
 /** Fonts that the systems of readers have. */
 const fonts: Record<FontFamily, string> = {
@@ -19,6 +19,6 @@ export function pixels (points: number): number {
 }
 
 /** The document's type as CSS, in another size (points) or colour. It stands on every text: mail programs do not all inherit it. */
-export function typeface ({ style }: Setting, { size = style.size, color = style.text }: { size?: number, color?: string } = {}): Css {
+export function typeface ({ style }: HtmlContext, { size = style.size, color = style.text }: { size?: number, color?: string } = {}): Css {
   return { 'font-family': fonts[style.font], 'font-size': pixels(size), 'line-height': pixels(size * style.lineHeight), color }
 }

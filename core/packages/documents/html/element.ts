@@ -2,16 +2,16 @@ import { readable } from '../render/output.ts'
 
 /** HTML as a tree: text is text, whatever it holds, until {@link serialize} writes it. */
 export type Node = string | Element
-export type Element = { tag: Tag, attributes: Attributes, children: Iterable<Node> }
+export type Element = { tag: Tag, attributes: HtmlAttributes, children: Iterable<Node> }
 export type Tag = 'a' | 'b' | 'body' | 'br' | 'div' | 'h1' | 'h2' | 'h3' | 'head' | 'html' | 'i' | 'img' | 'meta' | 'p' | 'style' | 'table' | 'tbody' | 'td' | 'tfoot' | 'th' | 'thead' | 'title' | 'tr'
 
 /** `style` is written as inline CSS. */
-export type Attributes = Readonly<Record<string, string | number | Css>>
+export type HtmlAttributes = Readonly<Record<string, string | number | Css>>
 /** Properties of CSS; a number is a length in pixels. */
 export type Css = Readonly<Record<string, string | number>>
 
 /** An element; its children may be made while they are written. */
-export function element (tag: Tag, attributes: Attributes, children: Iterable<Node> = []): Element {
+export function htmlElement (tag: Tag, attributes: HtmlAttributes, children: Iterable<Node> = []): Element {
   return { tag, attributes, children }
 }
 

@@ -1,21 +1,21 @@
 import type { Align } from '../model/blocks.ts'
 import { sideOf } from '../compile/direction.ts'
-import type { Cell, KeyValuesBlock, ResolvedTotal, Run, TableBlock, TableSection } from '../model/document.ts'
+import type { Cell, KeyValuesBlock, ResolvedTotal, TextRun, TableBlock, TableSection } from '../model/document.ts'
 import { formatCell } from '../compile/format.ts'
 import { hair } from './dark.ts'
-import { element, type Css, type Element, type Node, type Tag } from './element.ts'
+import { htmlElement, type Css, type Element, type Node, type Tag } from './element.ts'
 import { inline } from './inline.ts'
-import { typeface, type Setting } from './context.ts'
+import { typeface, type HtmlContext } from './context.ts'
 
 /** Hairlines between rows. */
 const hairline = `1px solid ${hair.light}`
 
 /** A table of the data; its rows are made while they are written. Totals stand under the last column. */
-export function table (block: TableBlock, setting: Setting): Element {
-  return element('table', { width: '100%', cellpadding: 0, cellspacing: 0, border: 0, style: { width: '100%', 'border-collapse': 'collapse' } }, [
-    element('thead', {}, [headerRow(block, setting)]),
-    ...block.sections.map((section) => element('tbody', {}, sectionRows(section, block, setting))),
-    element('tfoot', {}, block.totals.map((total) => totalRow(total, block, setting)))
+export function htmlTable (block: TableBlock, setting: HtmlContext): Element {
+  return htmlElement('table', { width: '100%', cellpadding: 0, cellspacing: 0, border: 0, style: { width: '100%', 'border-collapse': 'collapse' } }, [
+    htmlElement('thead', {}, [headerRow(block, setting)]),
+    ...block.sections.map((section) => htmlElement('tbody', {}, sectionRows(section, block, setting))),
+    htmlElement('tfoot', {}, block.totals.map((total) => totalRow(total, block, setting)))
   ])
 }
 
@@ -24,21 +24,21 @@ function spanOf ({ columns }: TableBlock): Record<string, number> {
   return columns.length === 1 ? { colspan: 2 } : {}
 }
 
-function headerRow (block: TableBlock, setting: Setting): Element {
+function headerRow (block: TableBlock, setting: HtmlContext): Element {
   const { style } = setting
   const look = { ...typeface(setting, { size: style.size * 0.92, color: style.accent }), 'font-weight': 'bold', 'vertical-align': 'bottom', 'border-bottom': `2px solid ${style.accent}` }
   const total = block.columns.reduce((sum, { width }) => sum + width, 0)
-  return element('tr', {}, block.columns.map(({ header, width, align }, index) => {
+  return htmlElement('tr', {}, block.columns.map(({ header, width, align }, index) => {
     const share = `${Math.round(width / total * 100)}%`
     return cellOf('th', { scope: 'col', width: share, ...spanOf(block) }, inline(header, setting), { ...look, 'text-align': sideOf(align, setting.direction), ...padding(index, setting) })
   }))
 }
 
-function * sectionRows (section: TableSection, block: TableBlock, setting: Setting): Generator<Element> {
+function * sectionRows (section: TableSection, block: TableBlock, setting: HtmlContext): Generator<Element> {
   const type = typeface(setting)
   if (section.heading.length > 0) yield headingRow(section.heading, block, setting)
   for (const row of section.rows) {
-    yield element('tr', {}, row.map((cell, index) => {
+    yield htmlElement('tr', {}, row.map((cell, index) => {
       const look = { ...type, ...valueLook(cell, block.columns[index]?.align ?? 'start', setting), 'vertical-align': 'top', 'border-bottom': hairline, ...padding(index, setting) }
       return cellOf('td', spanOf(block), inline(formatCell(cell, setting.locale), setting), look)
     }))
@@ -47,42 +47,42 @@ function * sectionRows (section: TableSection, block: TableBlock, setting: Setti
 }
 
 /** The heading of a group stands over all columns. */
-function headingRow (heading: readonly Run[], { columns }: TableBlock, setting: Setting): Element {
+function headingRow (heading: readonly TextRun[], { columns }: TableBlock, setting: HtmlContext): Element {
   const look = { ...typeface(setting), 'font-weight': 'bold', 'text-align': sideOf('start', setting.direction), 'border-bottom': hairline, padding: '12px 0 4px' }
-  return element('tr', {}, [cellOf('th', { scope: 'rowgroup', colspan: Math.max(2, columns.length) }, inline(heading, setting), look)])
+  return htmlElement('tr', {}, [cellOf('th', { scope: 'rowgroup', colspan: Math.max(2, columns.length) }, inline(heading, setting), look)])
 }
 
-function totalRow ({ label, cell, strong }: ResolvedTotal, { columns }: TableBlock, setting: Setting): Element {
+function totalRow ({ label, cell, strong }: ResolvedTotal, { columns }: TableBlock, setting: HtmlContext): Element {
   const { style } = setting
   const look = { ...typeface(setting, { size: style.size * (strong ? 1.15 : 1) }), 'font-weight': strong ? 'bold' : 'normal' }
-  return element('tr', {}, [
+  return htmlElement('tr', {}, [
     cellOf('td', { colspan: Math.max(1, columns.length - 1) }, inline(label, setting), { ...look, 'text-align': sideOf('end', setting.direction), ...padding(0, setting) }),
     cellOf('td', {}, inline(formatCell(cell, setting.locale), setting), { ...look, ...valueLook(cell, columns.at(-1)?.align ?? 'end', setting), ...padding(1, setting) })
   ])
 }
 
 /** Labels and their values side by side. */
-export function keyValues ({ entries, labels, values }: KeyValuesBlock, setting: Setting): Element {
+export function htmlKeyValues ({ entries, labels, values }: KeyValuesBlock, setting: HtmlContext): Element {
   const share = `${Math.round(labels / (labels + values) * 100)}%`
   const muted = typeface(setting, { color: setting.style.muted })
   const type = typeface(setting)
-  return element('table', { role: 'presentation', width: '100%', cellpadding: 0, cellspacing: 0, border: 0 }, entries.map(({ label, cell }) => element('tr', {}, [
-    element('td', { width: share, valign: 'top', style: { ...muted, padding: '1px 12px 1px 0' } }, inline(label, setting)),
-    element('td', { valign: 'top', style: { ...type, padding: '1px 0' } }, inline(formatCell(cell, setting.locale), setting))
+  return htmlElement('table', { role: 'presentation', width: '100%', cellpadding: 0, cellspacing: 0, border: 0 }, entries.map(({ label, cell }) => htmlElement('tr', {}, [
+    htmlElement('td', { width: share, valign: 'top', style: { ...muted, padding: '1px 12px 1px 0' } }, inline(label, setting)),
+    htmlElement('td', { valign: 'top', style: { ...type, padding: '1px 0' } }, inline(formatCell(cell, setting.locale), setting))
   ])))
 }
 
 function cellOf (tag: Extract<Tag, 'td' | 'th'>, attributes: Record<string, string | number>, children: readonly Node[], style: Css): Element {
-  return element(tag, { ...attributes, style }, children)
+  return htmlElement(tag, { ...attributes, style }, children)
 }
 
 /** Room between a column and the one before it. */
-function padding (column: number, { direction }: Setting): Css {
+function padding (column: number, { direction }: HtmlContext): Css {
   const [left, right] = column === 0 ? [0, 0] : direction === 'ltr' ? [12, 0] : [0, 12]
   return { padding: `6px ${right}px 6px ${left}px` }
 }
 
 /** A number or a date never breaks. */
-function valueLook (cell: Cell, align: Align, { direction }: Setting): Css {
+function valueLook (cell: Cell, align: Align, { direction }: HtmlContext): Css {
   return { 'text-align': sideOf(align, direction), ...(cell.type === 'text' ? {} : { 'white-space': 'nowrap' }) }
 }

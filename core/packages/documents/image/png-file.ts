@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib'
-import { limits } from '../model/limits.ts'
+import { renderLimits } from '../model/limits.ts'
 import { hasPixels, type Size } from './size.ts'
 
 /** A PNG (W3C PNG, 11.2): `samples` of `depth` bits make a pixel; `palette` and `transparency` are PLTE and tRNS; `data` is inflated. */
@@ -23,7 +23,7 @@ export function readPng (bytes: Buffer): PngFile | Size | undefined {
   const [depth, type, interlace] = [bytes.readUInt8(24), bytes.readUInt8(25), bytes.readUInt8(28)]
   const known = types[type]
   if (known?.depths.includes(depth) !== true || interlace > 1) return undefined
-  if (width * height > limits.imagePixels) return { width, height }
+  if (width * height > renderLimits.imagePixels) return { width, height }
   const header = { width, height, depth, type, samples: known.samples, isInterlaced: interlace === 1 }
   const palette = chunksOf(bytes, 'PLTE')
   const data = inflated(chunksOf(bytes, 'IDAT'), passesOf(header).reduce((sum, pass) => sum + pass.height * (pass.stride + 1), 0))

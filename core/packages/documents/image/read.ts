@@ -1,5 +1,5 @@
 import type { ImageData } from '../model/document.ts'
-import { limits } from '../model/limits.ts'
+import { renderLimits } from '../model/limits.ts'
 import { jpegSize } from './jpeg.ts'
 import { readPng, type PngFile } from './png-file.ts'
 import { rgbOf } from './png-pixels.ts'
@@ -10,7 +10,7 @@ const dataUri = /^data:image\/(png|jpeg);base64,([A-Za-z0-9+/]+={0,2})$/
 
 /** Reads a data URI (`data:image/png;base64,…` or jpeg). Gives the picture, flat, or the sentence that says what is wrong with it. */
 export function readImage (uri: string): ImageData | string {
-  if (uri.length > limits.imageBytes * 4 / 3 + 100) return tooManyBytes
+  if (uri.length > renderLimits.imageBytes * 4 / 3 + 100) return tooManyBytes
   const [, format, base64 = ''] = dataUri.exec(uri) ?? []
   if (format !== 'png' && format !== 'jpeg') return 'Expected a PNG or JPEG image as a data URI (data:image/png;base64,…).'
   const image = flattenImage(Buffer.from(base64, 'base64'))
@@ -22,14 +22,14 @@ export function readImage (uri: string): ImageData | string {
  * for every document. Gives the sentence that says what is wrong with a file that is too large, broken, or of another kind.
  */
 export function flattenImage (file: Uint8Array): ImageData | string {
-  if (file.length > limits.imageBytes) return tooManyBytes
+  if (file.length > renderLimits.imageBytes) return tooManyBytes
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.length)
   if (bytes.length >= 2 && bytes.readUInt16BE(0) === 0xffd8) return flatJpeg(bytes)
   return flatPng(bytes)
 }
 
-const tooManyBytes = `An image may have at most ${limits.imageBytes} bytes.`
-const tooManyPixels = `An image may have at most ${limits.imagePixels} pixels.`
+const tooManyBytes = `An image may have at most ${renderLimits.imageBytes} bytes.`
+const tooManyPixels = `An image may have at most ${renderLimits.imagePixels} pixels.`
 
 function unreadable (format: ImageData['format']): string {
   return `The image is not a readable ${format.toUpperCase()} file.`
@@ -38,7 +38,7 @@ function unreadable (format: ImageData['format']): string {
 function flatJpeg (bytes: Buffer): ImageData | string {
   const size = jpegSize(bytes)
   if (size === undefined || !hasPixels(size)) return unreadable('jpeg')
-  return size.width * size.height > limits.imagePixels ? tooManyPixels : { format: 'jpeg', bytes, ...size }
+  return size.width * size.height > renderLimits.imagePixels ? tooManyPixels : { format: 'jpeg', bytes, ...size }
 }
 
 function flatPng (bytes: Buffer): ImageData | string {

@@ -3,9 +3,9 @@ import type { AddressBlock, PageBox } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
 import { points } from '../model/paper.ts'
 import type { Box } from './box.ts'
-import { numbered, typography, type Setting } from './context.ts'
-import { stack } from './stack.ts'
-import { text, unbroken } from './text.ts'
+import { numbered, typography, type LayoutContext } from './context.ts'
+import { stackBoxes } from './stack.ts'
+import { textBox, singleLineBox } from './text.ts'
 import type { Typography } from './words.ts'
 
 /**
@@ -39,7 +39,7 @@ const closest = 1.2
  * An address behind its window, wherever the text above it ended: `y` (points from the top of the page) is where the text
  * stands, and the box reaches from there to where the letter goes on. A RenderError when the text is in the window already.
  */
-export function address (block: AddressBlock, y: number, page: PageBox, layOut: (width: number) => Box, setting: Setting): Box {
+export function address (block: AddressBlock, y: number, page: PageBox, layOut: (width: number) => Box, setting: LayoutContext): Box {
   const place = places[block.window]
   const top = points(place.top)
   if (y > points(place.top - senderHeight) + 0.01) throw renderError('', 'no_room', 'The address of the template does not stand at the top of its page: what stands before it reaches into the window.')
@@ -61,16 +61,16 @@ export function address (block: AddressBlock, y: number, page: PageBox, layOut: 
 }
 
 /** The sender on one line or, where that would be too small to read, on two; on one that holds it, whatever it is. */
-function senderOf ({ sender }: AddressBlock, width: number, setting: Setting): Box {
+function senderOf ({ sender }: AddressBlock, width: number, setting: LayoutContext): Box {
   const runs = numbered(sender, setting)
   const type = (size: number): Typography => ({ ...typography(setting, { size, color: setting.style.muted }), lineHeight: closest })
-  return fitted((size) => text(runs, type(size), width, 'left'), senderSizes, points(senderHeight) - senderGap) ?? unbroken(runs, type(senderSizes.least), width, 'left')
+  return fitted((size) => textBox(runs, type(size), width, 'left'), senderSizes, points(senderHeight) - senderGap) ?? singleLineBox(runs, type(senderSizes.least), width, 'left')
 }
 
 /** The lines of the recipient, in smaller type where they would not fit behind the window. */
-function recipientOf ({ lines }: AddressBlock, width: number, height: number, setting: Setting): Box {
+function recipientOf ({ lines }: AddressBlock, width: number, height: number, setting: LayoutContext): Box {
   const lineHeight = Math.min(setting.style.lineHeight, closest)
-  const stacked = (size: number): Box => stack(lines.map((line) => text(numbered(line, setting), { ...typography(setting, { size }), lineHeight }, width, 'left')))
+  const stacked = (size: number): Box => stackBoxes(lines.map((line) => textBox(numbered(line, setting), { ...typography(setting, { size }), lineHeight }, width, 'left')))
   const box = fitted(stacked, { largest: setting.style.size, least: leastSize }, height)
   if (box === undefined) throw renderError('', 'no_room', 'The address is too long for the window of the envelope: six lines of 40 letters fit, nine in the smallest type.')
   return box

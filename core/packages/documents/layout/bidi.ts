@@ -1,11 +1,11 @@
 import bidiFactory from 'bidi-js'
 import { directionIn, type Direction } from '../compile/direction.ts'
-import type { Run } from '../model/document.ts'
+import type { TextRun } from '../model/document.ts'
 import { charactersOf } from './breaks.ts'
-import { tidy } from './normalize-text.ts'
+import { normalizeText } from './normalize-text.ts'
 
 /** A piece of a run that runs in one direction: an odd level from right to left (Unicode Annex 9); `base` is the direction of its paragraph. */
-export type Span = { run: Run, text: string, level: number, base: Direction }
+export type Span = { run: TextRun, text: string, level: number, base: Direction }
 
 /** Blocks of Hebrew and Arabic, and the marks of direction. */
 const turning = /[\u0590-\u08ff\u200e\u200f\ufb1d-\ufdff\ufe70-\ufefe]/
@@ -18,8 +18,8 @@ const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}]/u
 const bidi = (bidiFactory as unknown as typeof bidiFactory.default)()
 
 /** The runs of a text as spans. A paragraph (between line breaks) runs as its first letter does, or as the document where it has none. */
-export function spansOf (runs: readonly Run[], direction: Direction): Span[] {
-  const texts = runs.map((run) => tidy('text' in run ? run.text : ''))
+export function spansOf (runs: readonly TextRun[], direction: Direction): Span[] {
+  const texts = runs.map((run) => normalizeText('text' in run ? run.text : ''))
   if (direction === 'ltr' && !texts.some((text) => turning.test(text))) return runs.map((run, index) => ({ run, text: texts[index] ?? '', level: 0, base: 'ltr' }))
   const { levels, bases } = levelsOf(texts.join(''), direction)
   let at = 0

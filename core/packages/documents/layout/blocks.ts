@@ -6,20 +6,20 @@ import { address } from './address.ts'
 import { atLeast, beside, gap, kept, pageBreak, shifted, whole, type Box } from './box.ts'
 import { cellBox } from './cell.ts'
 import { code } from './code.ts'
-import { numbered, typography, type Setting } from './context.ts'
+import { numbered, typography, type LayoutContext } from './context.ts'
 import { signature } from './signature.ts'
-import { stack } from './stack.ts'
-import { table } from './table.ts'
-import { indentOf, text } from './text.ts'
+import { stackBoxes } from './stack.ts'
+import { tableBox } from './table.ts'
+import { indentOf, textBox } from './text.ts'
 import { shares } from './widths.ts'
 
 /** Blocks below each other in a column of a width (points); those that come out empty take no distance either. */
-export function layOut (blocks: readonly ResolvedBlock[], width: number, setting: Setting): Box {
+export function layOut (blocks: readonly ResolvedBlock[], width: number, setting: LayoutContext): Box {
   return below(blocks, setting, (block) => layOutBlock(block, width, setting))
 }
 
 /** The blocks of the body: among them, addresses have their place on the page. `tops` is where the body begins on the first page and on later ones. */
-export function layOutBody (blocks: readonly ResolvedBlock[], page: PageBox, tops: { first: number, later: number }, setting: Setting): Box {
+export function layOutBody (blocks: readonly ResolvedBlock[], page: PageBox, tops: { first: number, later: number }, setting: LayoutContext): Box {
   const width = page.width - page.left - page.right
   return below(blocks, setting, (block, above) => {
     if (block.kind !== 'address') return layOutBlock(block, width, setting)
@@ -29,7 +29,7 @@ export function layOutBody (blocks: readonly ResolvedBlock[], page: PageBox, top
   })
 }
 
-function below (blocks: readonly ResolvedBlock[], setting: Setting, make: (block: ResolvedBlock, above: readonly Box[]) => Box): Box {
+function below (blocks: readonly ResolvedBlock[], setting: LayoutContext, make: (block: ResolvedBlock, above: readonly Box[]) => Box): Box {
   const boxes: Box[] = []
   for (const block of blocks) {
     const box = make(block, boxes)
@@ -38,22 +38,22 @@ function below (blocks: readonly ResolvedBlock[], setting: Setting, make: (block
     if (last !== undefined && !last.gap && !box.gap && block.kind !== 'address') boxes.push(between(last, block, setting))
     boxes.push(box)
   }
-  return stack(boxes)
+  return stackBoxes(boxes)
 }
 
 /** The distance before a block; behind a heading it holds the two together. */
-function between (last: Box, block: ResolvedBlock, { style }: Setting): Box {
+function between (last: Box, block: ResolvedBlock, { style }: LayoutContext): Box {
   const distance = gap(style.size * (block.kind === 'heading' ? 1.2 : 0.6))
   return last.keep ? kept(distance) : distance
 }
 
-function layOutBlock (block: ResolvedBlock, width: number, setting: Setting): Box {
+function layOutBlock (block: ResolvedBlock, width: number, setting: LayoutContext): Box {
   switch (block.kind) {
     case 'heading': return heading(block, width, setting)
-    case 'paragraph': return text(numbered(block.runs, setting), typography(setting, block), width, block.align)
+    case 'paragraph': return textBox(numbered(block.runs, setting), typography(setting, block), width, block.align)
     case 'columns': return columns(block, width, setting)
     case 'keyValues': return keyValues(block, width, setting)
-    case 'table': return table(block, width, setting)
+    case 'table': return tableBox(block, width, setting)
     case 'image': return image(block, width, setting)
     case 'code': return code(block, width, setting)
     case 'group': return whole(layOut(block.blocks, width, setting))
@@ -70,12 +70,12 @@ function layOutBlock (block: ResolvedBlock, width: number, setting: Setting): Bo
   }
 }
 
-function heading (block: TextBlock & { level: number }, width: number, setting: Setting): Box {
+function heading (block: TextBlock & { level: number }, width: number, setting: LayoutContext): Box {
   const size = block.size ?? headingSize(block.level, setting.style)
-  return kept(text(numbered(block.runs, setting), { ...typography(setting, { ...block, size }), bold: true }, width, block.align))
+  return kept(textBox(numbered(block.runs, setting), { ...typography(setting, { ...block, size }), bold: true }, width, block.align))
 }
 
-function columns (block: ColumnsBlock, width: number, setting: Setting): Box {
+function columns (block: ColumnsBlock, width: number, setting: LayoutContext): Box {
   const places = shares(block.columns, width, block.gap, setting.direction)
   const boxes = block.columns.map((column, index) => {
     const { x, width } = places[index] ?? { x: 0, width: 0 }
@@ -85,21 +85,21 @@ function columns (block: ColumnsBlock, width: number, setting: Setting): Box {
 }
 
 /** Paper has no buttons: the text in bold, as a link. */
-function button ({ text: words, url }: ButtonBlock, width: number, setting: Setting): Box {
-  return text([{ text: words, link: url }], { ...typography(setting, {}), bold: true }, width, 'start')
+function button ({ text: words, url }: ButtonBlock, width: number, setting: LayoutContext): Box {
+  return textBox([{ text: words, link: url }], { ...typography(setting, {}), bold: true }, width, 'start')
 }
 
-function keyValues (block: KeyValuesBlock, width: number, setting: Setting): Box {
+function keyValues (block: KeyValuesBlock, width: number, setting: LayoutContext): Box {
   const [label, value] = shares([{ width: block.labels }, { width: block.values }], width, setting.style.size, setting.direction)
   const muted = typography(setting, { color: setting.style.muted })
-  return stack(block.entries.map((entry) => beside([
-    shifted(text(numbered(entry.label, setting), muted, label?.width ?? 0, sideOf('start', setting.direction)), label?.x ?? 0),
+  return stackBoxes(block.entries.map((entry) => beside([
+    shifted(textBox(numbered(entry.label, setting), muted, label?.width ?? 0, sideOf('start', setting.direction)), label?.x ?? 0),
     shifted(cellBox(entry.cell, typography(setting, {}), value?.width ?? 0, 'start', setting), value?.x ?? 0)
   ])))
 }
 
 /** A picture is as wide as asked for, or as its pixels at 96 to the inch; never wider than the column or higher than half a page. */
-function image (block: ImageBlock, columnWidth: number, setting: Setting): Box {
+function image (block: ImageBlock, columnWidth: number, setting: LayoutContext): Box {
   const { image, align } = block
   const ratio = image.width / image.height
   const asked = block.width ?? (block.height === undefined ? image.width * 72 / 96 : block.height * ratio)

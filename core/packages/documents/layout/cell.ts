@@ -3,13 +3,13 @@ import { sideOf } from '../compile/direction.ts'
 import type { Cell } from '../model/document.ts'
 import { formatCell } from '../compile/format.ts'
 import type { Box } from './box.ts'
-import { numbered, type Setting } from './context.ts'
-import { text, unbroken } from './text.ts'
+import { numbered, type LayoutContext } from './context.ts'
+import { textBox, singleLineBox } from './text.ts'
 import type { Typography } from './words.ts'
 
 /** What a cell shows, in a column of a width (points): text breaks into lines, a number never does. A column keeps to one side, whatever its texts. */
-export function cellBox (cell: Cell, type: Typography, width: number, align: Align, setting: Setting): Box {
+export function cellBox (cell: Cell, type: Typography, width: number, align: Align, setting: LayoutContext): Box {
   const runs = numbered(formatCell(cell, setting.locale), setting)
   const side = sideOf(align, setting.direction)
-  return cell.type === 'text' ? text(runs, type, width, side) : unbroken(runs, type, width, side)
+  return cell.type === 'text' ? textBox(runs, type, width, side) : singleLineBox(runs, type, width, side)
 }

@@ -7,40 +7,40 @@ const packages = {
   'zh-Hant': { name: '@expo-google-fonts/noto-sans-tc', file: 'NotoSansTC' },
   ko: { name: '@expo-google-fonts/noto-sans-kr', file: 'NotoSansKR' }
 } as const
-export type WideLanguage = keyof typeof packages
+export type CjkLanguage = keyof typeof packages
 
-const languages: readonly WideLanguage[] = ['ja', 'zh', 'zh-Hant', 'ko']
+const languages: readonly CjkLanguage[] = ['ja', 'zh', 'zh-Hant', 'ko']
 
 /** Letters of these languages, their signs and their full-width forms. */
 const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\u3000-\u303f\uff00-\uffef]/u
 
 /** The language whose forms of shared letters a locale wants: Japanese unless it is Chinese or Korean. */
-export function wideLanguage (locale: string): WideLanguage {
+export function cjkLanguageOf (locale: string): CjkLanguage {
   const { language, script } = new Intl.Locale(locale).maximize()
   if (language === 'zh' && script === 'Hant') return 'zh-Hant'
   return languages.find((known) => known === language) ?? 'ja'
 }
 
 /** The files of the fonts that are installed, those of the language first. */
-export function wideFonts (language: WideLanguage, bold: boolean): string[] {
+export function cjkFonts (language: CjkLanguage, bold: boolean): string[] {
   return ordered(language).map((known) => fileOf(known, bold)).filter(isInstalled)
 }
 
-function ordered (first: WideLanguage): WideLanguage[] {
+function ordered (first: CjkLanguage): CjkLanguage[] {
   return [first, ...languages.filter((other) => other !== first)]
 }
 
-function fileOf (language: WideLanguage, bold: boolean): string {
+function fileOf (language: CjkLanguage, bold: boolean): string {
   const { name, file } = packages[language]
   const weight = bold ? '700Bold' : '400Regular'
   return `${name}/${weight}/${file}_${weight}.ttf`
 }
 
 /** The package to install for characters that cannot be shown, where they are of these languages. */
-export function packageFor (characters: readonly string[], locale: string): string | undefined {
+export function cjkFontPackageFor (characters: readonly string[], locale: string): string | undefined {
   if (!characters.some((character) => wide.test(character))) return undefined
   const isKorean = characters.some((character) => /\p{Script=Hangul}/u.test(character))
-  const missing = ordered(isKorean ? 'ko' : wideLanguage(locale)).find((known) => !isInstalled(fileOf(known, false)))
+  const missing = ordered(isKorean ? 'ko' : cjkLanguageOf(locale)).find((known) => !isInstalled(fileOf(known, false)))
   return missing === undefined ? undefined : packages[missing].name
 }
 

@@ -1,18 +1,18 @@
 import type { CodeBlock } from '../model/document.ts'
 import { shifted, type Box } from './box.ts'
-import { typography, type Setting } from './context.ts'
-import { stack } from './stack.ts'
-import { indentOf, text } from './text.ts'
+import { typography, type LayoutContext } from './context.ts'
+import { stackBoxes } from './stack.ts'
+import { indentOf, textBox } from './text.ts'
 
 /** A code, never cut, with its text under it. One wider than its column becomes smaller as a whole. */
-export function code (block: CodeBlock, columnWidth: number, setting: Setting): Box {
+export function code (block: CodeBlock, columnWidth: number, setting: LayoutContext): Box {
   const { modules, align, label } = block
   const width = Math.min(block.width, columnWidth)
   const height = block.height * width / block.width
   const indent = indentOf(width, columnWidth, align, setting.direction)
   const bars: Box = { height, paint: (surface, x, y) => { surface.modules(modules, x + indent, y, width, height) } }
   if (label === '') return bars
-  const words = text([{ text: label }], typography(setting, { size: setting.style.size * 0.8 }), width, 'center')
-  const { height: whole, paint } = stack([bars, shifted(words, indent)])
+  const words = textBox([{ text: label }], typography(setting, { size: setting.style.size * 0.8 }), width, 'center')
+  const { height: whole, paint } = stackBoxes([bars, shifted(words, indent)])
   return { height: whole, paint }
 }

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { create, type Font, type GlyphRun } from 'fontkit'
 import type { Emphasis, FontFamily } from '../model/document.ts'
-import { remember } from '../compile/memoize.ts'
+import { memoizeLru } from '../compile/memoize.ts'
 import { subsetter, type Subset } from './subset.ts'
-import { wideFonts, type WideLanguage } from './cjk-fonts.ts'
+import { cjkFonts, type CjkLanguage } from './cjk-fonts.ts'
 
 /** One font file, read once per process. Sizes are in thousandths of the size of the type. */
 export type Face = {
@@ -38,13 +38,13 @@ const faces = new Map<string, Face>()
 const chains = new Map<string, Faces>()
 
 /** The faces for a text: its own, the ones that have more characters, and the wide ones that are installed, those of a language first. */
-export function facesFor (family: FontFamily, { bold = false, italic = false }: Emphasis, language: WideLanguage = 'ja'): Faces {
+export function facesFor (family: FontFamily, { bold = false, italic = false }: Emphasis, language: CjkLanguage = 'ja'): Faces {
   const index = (bold ? 1 : 0) + (italic ? 2 : 0)
   const key = `${family} ${index} ${language}`
   const known = chains.get(key)
   if (known !== undefined) return known
   const names = new Set([files[family][index], files.sans[bold ? 1 : 0], files.sans[0]].map((name) => name ?? 'DejaVuSans'))
-  const chain = chainOf([...names].map((name) => `dejavu-fonts-ttf/ttf/${name}.ttf`), () => wideFonts(language, bold))
+  const chain = chainOf([...names].map((name) => `dejavu-fonts-ttf/ttf/${name}.ttf`), () => cjkFonts(language, bold))
   chains.set(key, chain)
   return chain
 }
@@ -70,7 +70,7 @@ function load (path: string): Face {
   const file = readFileSync(createRequire(import.meta.url).resolve(path))
   const parsed = create(file)
   if (!('layout' in parsed)) throw new TypeError(`${path} is a collection of fonts; expected one font.`)
-  const layout = remember(rememberedLayouts, (text) => layoutOf(parsed, text))
+  const layout = memoizeLru(rememberedLayouts, (text) => layoutOf(parsed, text))
   const characters = new Set(parsed.characterSet)
   const scale = 1000 / parsed.unitsPerEm
   return {

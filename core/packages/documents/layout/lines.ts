@@ -1,21 +1,21 @@
 import type { Direction } from '../compile/direction.ts'
-import type { Run } from '../model/document.ts'
+import type { TextRun } from '../model/document.ts'
 import { visualOrder } from './bidi.ts'
-import type { Piece } from './surface.ts'
+import type { ShapedText } from './surface.ts'
 import { breakAnywhere, unitsOf, type Atom, type Space, type Typography, type Unit } from './words.ts'
 
 /** A piece of a line at its distance from the left end, in points; `turned` when it runs from right to left. */
-export type Placed = Piece & { x: number, turned: boolean, link?: string }
+export type PlacedPiece = ShapedText & { x: number, turned: boolean, link?: string }
 
 /** One line of text, in points; `base` is how its paragraph runs. */
-export type Line = { pieces: Placed[], width: number, base: Direction }
+export type TextLine = { pieces: PlacedPiece[], width: number, base: Direction }
 
 // Widths are sums of many roundings; a text that just fits must not break.
 const tolerance = 0.01
 
 /** Breaks text into lines of a width (points): at spaces and after hyphens, inside a word only when it is wider than a line. */
-export function breakLines (runs: readonly Run[], type: Typography, width: number): Line[] {
-  const lines: Line[] = []
+export function breakLines (runs: readonly TextRun[], type: Typography, width: number): TextLine[] {
+  const lines: TextLine[] = []
   let line = emptyLine(type.direction)
   let space: Space = { width: 0, level: 0 }
   for (const unit of unitsOf(runs, type)) {
@@ -54,8 +54,8 @@ function append (line: Reading, { atoms, width, base }: Unit, space: Space): voi
 }
 
 /** The items from left to right, those that look alike as one piece. */
-function placed ({ items, width, base }: Reading, size: number): Line {
-  const pieces: Placed[] = []
+function placed ({ items, width, base }: Reading, size: number): TextLine {
+  const pieces: PlacedPiece[] = []
   let x = 0
   let gap = 0
   for (const item of visualOrder(items)) {
@@ -71,7 +71,7 @@ function placed ({ items, width, base }: Reading, size: number): Line {
 }
 
 /** Puts an atom at the end of the pieces, behind a gap. One that looks like the piece before it continues that piece, unless it is turned around: a font turns words, not lines. */
-function place (pieces: Placed[], { text, face, color, link, level, width }: Atom, x: number, gap: number, size: number): void {
+function place (pieces: PlacedPiece[], { text, face, color, link, level, width }: Atom, x: number, gap: number, size: number): void {
   const last = pieces.at(-1)
   if (last?.face === face && last.color === color && last.link === link && level % 2 === 0 && !last.turned) {
     last.text += (gap > 0 ? ' ' : '') + text

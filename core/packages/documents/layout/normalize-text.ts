@@ -8,7 +8,7 @@ const rightToLeft = /[\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefe]/
 const printableAscii = /^[\n\x20-\x7e]*$/
 
 /** Text as it is laid out: composed (NFC), without invisible characters, tabs as spaces, every line end as `\n`. */
-export function tidy (text: string): string {
+export function normalizeText (text: string): string {
   if (printableAscii.test(text)) return text
   const plain = text.normalize('NFC').replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n').replaceAll('\t', ' ').replace(invisible, '')
   return rightToLeft.test(plain) ? plain : plain.replace(joiners, '')

@@ -1,16 +1,16 @@
 import { directionOf } from '../compile/direction.ts'
 import type { PageBox, ResolvedBlock, ResolvedDocument } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
-import { limits } from '../model/limits.ts'
+import { renderLimits } from '../model/limits.ts'
 import { layOut, layOutBody } from './blocks.ts'
 import { nothing, type Box, type Cut } from './box.ts'
-import type { Setting } from './context.ts'
+import type { LayoutContext } from './context.ts'
 import type { Surface } from './surface.ts'
-import { watermark } from './watermark.ts'
-import { wideLanguage } from './cjk-fonts.ts'
+import { watermarkPainter } from './watermark.ts'
+import { cjkLanguageOf } from './cjk-fonts.ts'
 
 /** A page ready to be painted. */
-export type Page = { paint: (surface: Surface) => void }
+export type LaidOutPage = { paint: (surface: Surface) => void }
 
 /** Points between the body and the header or footer. */
 const edgeGap = 10
@@ -18,7 +18,7 @@ const edgeGap = 10
 const leastBody = 72
 
 /** Lays a document out on pages. A RenderError when there are too many, or when header and footer leave no room. */
-export function layOutPages (document: ResolvedDocument): Page[] {
+export function layOutPages (document: ResolvedDocument): LaidOutPage[] {
   const { page, body, footer } = document
   const setting = settingOf(document)
   const footerHeight = edgeHeight(layOut(footer, widthOf(page), setting))
@@ -28,7 +28,7 @@ export function layOutPages (document: ResolvedDocument): Page[] {
   const least = Math.min(room.first, room.later)
   if (widthOf(page) < leastBody || least < leastBody) throw renderError('', 'no_room', 'The margins, header and footer of the template leave no room for the body.')
   const bodies = paginate(layOutBody(body, page, tops, { ...setting, pageHeight: least }), room)
-  const under = document.watermark === undefined ? () => undefined : watermark(document.watermark, page, setting)
+  const under = document.watermark === undefined ? () => undefined : watermarkPainter(document.watermark, page, setting)
   return bodies.map((box, index) => ({
     paint (surface) {
       under(surface)
@@ -37,7 +37,7 @@ export function layOutPages (document: ResolvedDocument): Page[] {
   }))
 }
 
-function paintPage (document: ResolvedDocument, body: Box, setting: Setting, surface: Surface, top: number): void {
+function paintPage (document: ResolvedDocument, body: Box, setting: LayoutContext, surface: Surface, top: number): void {
   const { page, footer } = document
   layOut(headerOf(document, setting.numbers.page), widthOf(page), setting).paint(surface, page.left, page.top)
   body.paint(surface, page.left, top)
@@ -45,8 +45,8 @@ function paintPage (document: ResolvedDocument, body: Box, setting: Setting, sur
   bottom.paint(surface, page.left, page.height - page.bottom - bottom.height)
 }
 
-function settingOf ({ page, style, locale }: ResolvedDocument): Setting {
-  return { style, locale, direction: directionOf(locale), wide: wideLanguage(locale), pageHeight: page.height - page.top - page.bottom, numbers: { page: 1, pages: 1 } }
+function settingOf ({ page, style, locale }: ResolvedDocument): LayoutContext {
+  return { style, locale, direction: directionOf(locale), cjkLanguage: cjkLanguageOf(locale), pageHeight: page.height - page.top - page.bottom, numbers: { page: 1, pages: 1 } }
 }
 
 function headerOf ({ header, firstHeader }: ResolvedDocument, page: number): ResolvedBlock[] {
@@ -78,7 +78,7 @@ function paginate (body: Box, room: Room): Box[] {
     const [now, later]: Cut = cut ?? (height < room.later ? [blank, left] : [left, undefined])
     // A page break at the very start leaves nothing before it.
     if (now.height > 0 || now === blank) pages.push(now)
-    if (pages.length > limits.pages) throw renderError('', 'too_large', `The document has more than ${limits.pages} pages.`)
+    if (pages.length > renderLimits.pages) throw renderError('', 'too_large', `The document has more than ${renderLimits.pages} pages.`)
     left = later
   }
   return pages.length === 0 ? [nothing] : pages

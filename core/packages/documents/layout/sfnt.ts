@@ -1,8 +1,8 @@
 /** The tables of a TrueType file (OpenType 1.9, "Organization of an OpenType Font"), as views of its bytes. */
-export type Tables = Readonly<Record<string, Buffer>>
+export type FontTables = Readonly<Record<string, Buffer>>
 
 /** Reads the directory of a font file. */
-export function readTables (file: Buffer): Tables {
+export function readTables (file: Buffer): FontTables {
   const count = file.readUInt16BE(4)
   return Object.fromEntries(Array.from({ length: count }, (_, index) => {
     const record = 12 + 16 * index
@@ -12,14 +12,14 @@ export function readTables (file: Buffer): Tables {
 }
 
 /** A table that every TrueType font has. */
-export function tableOf (tables: Tables, tag: string): Buffer {
+export function tableOf (tables: FontTables, tag: string): Buffer {
   const table = tables[tag]
   if (table === undefined) throw new TypeError(`The font has no table "${tag}": it is not a TrueType font.`)
   return table
 }
 
 /** A font file of these tables: directory, then each table at a multiple of four bytes. */
-export function writeTables (tables: Tables): Buffer {
+export function writeTables (tables: FontTables): Buffer {
   const entries = Object.entries(tables).sort(([a], [b]) => a < b ? -1 : 1)
   const start = 12 + 16 * entries.length
   const file = Buffer.alloc(entries.reduce((size, [, table]) => size + padded(table.length), start))

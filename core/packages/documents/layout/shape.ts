@@ -1,6 +1,6 @@
-import { remember } from '../compile/memoize.ts'
+import { memoizeLru } from '../compile/memoize.ts'
 import type { Face, Faces } from './fonts.ts'
-import { tidy } from './normalize-text.ts'
+import { normalizeText } from './normalize-text.ts'
 
 /** A piece of a word that one face can show; `width` in thousandths of the size of the type. */
 export type Segment = { text: string, face: Face, width: number }
@@ -10,14 +10,14 @@ export class UnshowableText extends Error {
   readonly characters: readonly string[]
 
   constructor (characters: readonly string[]) {
-    super(`No font has the characters ${characters.map(nameOf).join(', ')}.`)
+    super(`No font has the characters ${characters.map(characterName).join(', ')}.`)
     this.name = 'UnshowableText'
     this.characters = characters
   }
 }
 
 /** The character itself, where it is visible, and its code point. */
-export function nameOf (character: string): string {
+export function characterName (character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
   return /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character) ? `"${character}" (${code})` : code
 }
@@ -33,7 +33,7 @@ const shapeless = /^[\u061c\u200c-\u200f]$/
 
 /** The characters of a text that none of the faces can show, each once. */
 export function unshowable (text: string, faces: Faces): string[] {
-  const characters = new Set(tidy(text).replaceAll('\n', ''))
+  const characters = new Set(normalizeText(text).replaceAll('\n', ''))
   return [...characters].filter((character) => refused.test(character) || (glyphOf(character, faces) === undefined && !shapeless.test(character)))
 }
 
@@ -41,7 +41,7 @@ const memories = new WeakMap<Faces, (word: string) => readonly Segment[]>()
 
 /** The segments of a word: in its own face where that has the character, in a fallback elsewhere. UnshowableText when none has it. */
 export function shape (word: string, faces: Faces): readonly Segment[] {
-  const segments = memories.get(faces) ?? remember(10_000, (text) => split(text, faces))
+  const segments = memories.get(faces) ?? memoizeLru(10_000, (text) => split(text, faces))
   memories.set(faces, segments)
   return segments(word)
 }

@@ -1,17 +1,17 @@
 import type { SignatureBlock } from '../model/document.ts'
 import { shifted, type Box } from './box.ts'
-import { numbered, typography, type Setting } from './context.ts'
-import { indentOf, text } from './text.ts'
+import { numbered, typography, type LayoutContext } from './context.ts'
+import { indentOf, textBox } from './text.ts'
 
 /** Points between the line and the label under it. */
 const labelGap = 3
 
 /** Empty room to sign in above a line, and the label under it. It is never cut. */
-export function signature (block: SignatureBlock, columnWidth: number, setting: Setting): Box {
+export function signature (block: SignatureBlock, columnWidth: number, setting: LayoutContext): Box {
   const { signer, height } = block
   const { style } = setting
   const width = Math.min(block.width, columnWidth)
-  const label = text(numbered(block.label, setting), typography(setting, { color: style.muted, size: style.size * 0.9 }), width, 'start')
+  const label = textBox(numbered(block.label, setting), typography(setting, { color: style.muted, size: style.size * 0.9 }), width, 'start')
   return shifted({
     height: height + labelGap + label.height,
     paint (surface, x, y) {

@@ -1,7 +1,7 @@
 import type { Box, Cut } from './box.ts'
 
 /** Boxes below each other; `head` is painted above them, and again above what is left after each cut. */
-export function stack (boxes: readonly Box[], head?: Box): Box {
+export function stackBoxes (boxes: readonly Box[], head?: Box): Box {
   const headHeight = head?.height ?? 0
   return {
     height: boxes.reduce((sum, box) => sum + box.height, headHeight),
@@ -20,15 +20,15 @@ export function stack (boxes: readonly Box[], head?: Box): Box {
 function cutStack (boxes: readonly Box[], head: Box | undefined, room: number, page: number): Cut | undefined {
   const { count, used } = fitting(boxes, room)
   const first = boxes[count]
-  if (first === undefined || (first.gap && !first.keep)) return [stack(boxes.slice(0, count), head), rest(boxes.slice(count), head)]
+  if (first === undefined || (first.gap && !first.keep)) return [stackBoxes(boxes.slice(0, count), head), rest(boxes.slice(count), head)]
   const inner = first.cut?.(room - used, page)
   if (inner !== undefined) {
     const [now, later] = inner
-    return [stack([...boxes.slice(0, count), now], head), rest([...(later === undefined ? [] : [later]), ...boxes.slice(count + 1)], head)]
+    return [stackBoxes([...boxes.slice(0, count), now], head), rest([...(later === undefined ? [] : [later]), ...boxes.slice(count + 1)], head)]
   }
   // On a fresh page something must be placed, even what is too high for it or was to be kept together.
   const end = endBefore(boxes, count) || (room >= page ? Math.max(count, 1) : 0)
-  return end === 0 ? undefined : [stack(boxes.slice(0, end), head), rest(boxes.slice(end), head)]
+  return end === 0 ? undefined : [stackBoxes(boxes.slice(0, end), head), rest(boxes.slice(end), head)]
 }
 
 // Heights are sums of many roundings; what just fits must not move to the next page.
@@ -54,5 +54,5 @@ function endBefore (boxes: readonly Box[], count: number): number {
 
 function rest (boxes: readonly Box[], head: Box | undefined): Box | undefined {
   const start = boxes.findIndex((box) => !box.gap)
-  return start === -1 ? undefined : stack(boxes.slice(start), head)
+  return start === -1 ? undefined : stackBoxes(boxes.slice(start), head)
 }

@@ -1,4 +1,4 @@
-import { readTables, tableOf, writeTables, type Tables } from './sfnt.ts'
+import { readTables, tableOf, writeTables, type FontTables } from './sfnt.ts'
 
 /** What pdfkit asks of a subset: a glyph's number in it, and its file. */
 export type Subset = { includeGlyph: (glyph: number) => number, encode: () => Uint8Array }
@@ -29,7 +29,7 @@ export function subsetter (file: Buffer): () => Subset {
 }
 
 /** `glyphs` grows while it is walked: a composed glyph includes its parts, which are then walked as well. */
-function encode (tables: Tables, glyphs: readonly number[], include: (glyph: number) => number): Uint8Array {
+function encode (tables: FontTables, glyphs: readonly number[], include: (glyph: number) => number): Uint8Array {
   const outlines: Buffer[] = []
   for (const glyph of glyphs) outlines.push(renumbered(outlineOf(tables, glyph), include))
   const hints = Object.fromEntries(Object.entries(tables).filter(([tag]) => tag === 'cvt ' || tag === 'fpgm' || tag === 'prep'))
@@ -45,7 +45,7 @@ function encode (tables: Tables, glyphs: readonly number[], include: (glyph: num
   })
 }
 
-function outlineOf (tables: Tables, glyph: number): Buffer {
+function outlineOf (tables: FontTables, glyph: number): Buffer {
   const loca = tableOf(tables, 'loca')
   const isLong = tableOf(tables, 'head').readUInt16BE(50) === 1
   const at = (index: number): number => isLong ? loca.readUInt32BE(index * 4) : loca.readUInt16BE(index * 2) * 2
@@ -82,7 +82,7 @@ function locations (outlines: readonly Buffer[]): Buffer {
 }
 
 /** Advance and bearing; the glyphs behind the last full entry share its advance. */
-function metricsOf (tables: Tables, glyph: number): Buffer {
+function metricsOf (tables: FontTables, glyph: number): Buffer {
   const hmtx = tableOf(tables, 'hmtx')
   const full = tableOf(tables, 'hhea').readUInt16BE(34)
   if (glyph < full) return hmtx.subarray(glyph * 4, glyph * 4 + 4)

@@ -4,7 +4,7 @@ import type { Face } from './fonts.ts'
 /** What layout draws on: one page, in points from its top left corner. */
 export type Surface = {
   /** A piece of text in one face, its baseline at `y`; `width` is what was measured. */
-  readonly text: (piece: Piece, x: number, y: number) => void
+  readonly text: (piece: ShapedText, x: number, y: number) => void
   /** A horizontal line whose middle is at `y`. */
   readonly rule: (x: number, y: number, width: number, thickness: number, color: string) => void
   readonly image: (image: ImageData, x: number, y: number, width: number, height: number) => void
@@ -15,11 +15,11 @@ export type Surface = {
   /** Makes a rectangle a link. */
   readonly link: (x: number, y: number, width: number, height: number, url: string) => void
   /** Notes where a signer signs; it draws nothing. */
-  readonly signature: (place: SignaturePlace) => void
+  readonly signature: (place: SignatureBox) => void
 }
 
 /** A rectangle on the page for a signer (from 1), in points from the top left corner. */
-export type SignaturePlace = { signer: number, x: number, y: number, width: number, height: number }
+export type SignatureBox = { signer: number, x: number, y: number, width: number, height: number }
 
 /** Text in one face, size (points) and colour (`#rrggbb`). */
-export type Piece = { text: string, face: Face, size: number, color: string, width: number }
+export type ShapedText = { text: string, face: Face, size: number, color: string, width: number }

@@ -1,11 +1,11 @@
 import { sideOf } from '../compile/direction.ts'
-import type { Cell, ResolvedColumn, ResolvedTotal, Run, TableBlock } from '../model/document.ts'
+import type { Cell, ResolvedColumn, ResolvedTotal, TextRun, TableBlock } from '../model/document.ts'
 import { beside, kept, shifted, type Box } from './box.ts'
 import { cellBox } from './cell.ts'
 import { framed } from './frame.ts'
-import { numbered, typography, type Setting } from './context.ts'
-import { stack } from './stack.ts'
-import { text } from './text.ts'
+import { numbered, typography, type LayoutContext } from './context.ts'
+import { stackBoxes } from './stack.ts'
+import { textBox } from './text.ts'
 import { inDirection, shares, type Extent } from './widths.ts'
 
 /** Points between two columns, and above and below the text of a row. */
@@ -15,17 +15,17 @@ const rowPadding = 3.5
 /** Hairlines between rows. */
 const hairline = { thickness: 0.4, color: '#d5dbe1' }
 
-type Grid = { columns: readonly ResolvedColumn[], places: readonly Extent[], width: number, setting: Setting }
+type Grid = { columns: readonly ResolvedColumn[], places: readonly Extent[], width: number, setting: LayoutContext }
 
 /** A table: its header stands on every page, a row stays on one page while it can, and the totals stay with the last row. */
-export function table (block: TableBlock, width: number, setting: Setting): Box {
+export function tableBox (block: TableBlock, width: number, setting: LayoutContext): Box {
   const grid: Grid = { columns: block.columns, places: shares(block.columns, width, columnGap, setting.direction), width, setting }
   const sections = block.sections.map(({ heading, rows, totals }) => withTotals(sectionRows(heading, rows, grid), totals, grid))
-  return stack(withTotals(sections.flat(), block.totals, grid), headerRow(grid))
+  return stackBoxes(withTotals(sections.flat(), block.totals, grid), headerRow(grid))
 }
 
 /** The rows of a section under its heading, which never stands alone. */
-function sectionRows (heading: readonly Run[], rows: readonly Cell[][], grid: Grid): Box[] {
+function sectionRows (heading: readonly TextRun[], rows: readonly Cell[][], grid: Grid): Box[] {
   const boxes = rows.map((row) => bodyRow(row, grid))
   return heading.length === 0 ? boxes : [kept(headingRow(heading, grid)), ...boxes]
 }
@@ -38,15 +38,15 @@ function withTotals (rows: Box[], totals: readonly ResolvedTotal[], grid: Grid):
 }
 
 /** The heading of a group stands over all columns. */
-function headingRow (heading: readonly Run[], grid: Grid): Box {
+function headingRow (heading: readonly TextRun[], grid: Grid): Box {
   const type = { ...typography(grid.setting, {}), bold: true }
-  return framed(text(numbered(heading, grid.setting), type, grid.width, 'start'), { padding: rowPadding, width: grid.width, below: hairline })
+  return framed(textBox(numbered(heading, grid.setting), type, grid.width, 'start'), { padding: rowPadding, width: grid.width, below: hairline })
 }
 
 function headerRow (grid: Grid): Box {
   const { style } = grid.setting
   const type = { ...typography(grid.setting, { color: style.accent, size: style.size * 0.92 }), bold: true }
-  const cells = grid.columns.map(({ header, align }, index) => inPlace(index, grid, (width) => text(numbered(header, grid.setting), type, width, sideOf(align, grid.setting.direction))))
+  const cells = grid.columns.map(({ header, align }, index) => inPlace(index, grid, (width) => textBox(numbered(header, grid.setting), type, width, sideOf(align, grid.setting.direction))))
   return framed(beside(cells), { padding: rowPadding, width: grid.width, below: { thickness: 0.8, color: style.accent } })
 }
 
@@ -62,7 +62,7 @@ function totalRow ({ label, cell, strong }: ResolvedTotal, grid: Grid): Box {
   const type = { ...typography(grid.setting, { size: style.size * (strong ? 1.15 : 1) }), bold: strong }
   const { half, labels, values } = totalExtents(grid)
   const cells = beside([
-    shifted(text(numbered(label, grid.setting), type, labels.width, sideOf('start', grid.setting.direction)), labels.x),
+    shifted(textBox(numbered(label, grid.setting), type, labels.width, sideOf('start', grid.setting.direction)), labels.x),
     shifted(cellBox(cell, type, values.width, grid.columns.at(-1)?.align ?? 'end', grid.setting), values.x)
   ])
   return framed(cells, { padding: rowPadding, ...half, ...(strong ? { above: { thickness: 0.8, color: style.accent } } : {}) })

@@ -1,18 +1,18 @@
 import type { Align } from '../model/blocks.ts'
 import { sideOf, type Direction } from '../compile/direction.ts'
-import type { Run } from '../model/document.ts'
+import type { TextRun } from '../model/document.ts'
 import type { Box } from './box.ts'
 import { facesFor } from './fonts.ts'
-import { breakLines, type Line } from './lines.ts'
+import { breakLines, type TextLine } from './lines.ts'
 import type { Typography } from './words.ts'
 
 /** A text in a column of a width (points), one line below the other. A cut leaves two lines or more on each side. */
-export function text (runs: readonly Run[], type: Typography, width: number, align: Align): Box {
+export function textBox (runs: readonly TextRun[], type: Typography, width: number, align: Align): Box {
   return linesBox(breakLines(runs, type, width), { type, width, align })
 }
 
 /** A text that must not break, such as an amount: on one line, in smaller type when it is wider than the column. */
-export function unbroken (runs: readonly Run[], type: Typography, width: number, align: Align): Box {
+export function singleLineBox (runs: readonly TextRun[], type: Typography, width: number, align: Align): Box {
   const lines = breakLines(runs, type, Infinity)
   const widest = Math.max(0, ...lines.map((line) => line.width))
   if (widest <= width) return linesBox(lines, { type, width, align })
@@ -22,7 +22,7 @@ export function unbroken (runs: readonly Run[], type: Typography, width: number,
 
 type Setting = { type: Typography, width: number, align: Align }
 
-function linesBox (lines: readonly Line[], setting: Setting): Box {
+function linesBox (lines: readonly TextLine[], setting: Setting): Box {
   const lineHeight = setting.type.size * setting.type.lineHeight
   return {
     height: lines.length * lineHeight,
@@ -44,7 +44,7 @@ function linesBox (lines: readonly Line[], setting: Setting): Box {
 }
 
 /** In a document from left to right each paragraph begins at its own side; in one from right to left all do at the right. */
-function directionOf ({ base }: Line, { type }: Setting): Direction {
+function directionOf ({ base }: TextLine, { type }: Setting): Direction {
   return type.direction === 'rtl' ? 'rtl' : base
 }
 

@@ -1,13 +1,13 @@
 import type { Direction } from '../compile/direction.ts'
-import type { FontFamily, Run } from '../model/document.ts'
+import type { FontFamily, TextRun } from '../model/document.ts'
 import { asFontTakes, spansOf } from './bidi.ts'
 import { charactersOf, jointsOf, partsOf } from './breaks.ts'
 import { facesFor, type Face, type Faces } from './fonts.ts'
 import { shape } from './shape.ts'
-import type { WideLanguage } from './cjk-fonts.ts'
+import type { CjkLanguage } from './cjk-fonts.ts'
 
 /** How a text is set: size in points, line height times the size, colours `#rrggbb`; `wide` is the language whose forms Chinese, Japanese and Korean letters take. */
-export type Typography = { font: FontFamily, size: number, lineHeight: number, color: string, linkColor: string, bold: boolean, wide: WideLanguage, direction: Direction }
+export type Typography = { font: FontFamily, size: number, lineHeight: number, color: string, linkColor: string, bold: boolean, wide: CjkLanguage, direction: Direction }
 
 /** Text in one face and look, of an embedding level; width in points. */
 export type Atom = { text: string, face: Face, color: string, link: string | undefined, level: number, width: number }
@@ -17,7 +17,7 @@ export type Unit = { atoms: Atom[], width: number, space: Space, end: boolean, b
 export type Space = { width: number, level: number }
 
 /** The units of a text: words, and the parts of words between which a line may break. A change of style inside a word does not break it. */
-export function unitsOf (runs: readonly Run[], type: Typography): Unit[] {
+export function unitsOf (runs: readonly TextRun[], type: Typography): Unit[] {
   const units: Unit[] = []
   let unit = emptyUnit(type.direction)
   for (const { run, text, level, base } of spansOf(runs, type.direction)) {
@@ -67,7 +67,7 @@ function pieces ({ atoms, base }: Unit, cut: (text: string) => string[]): Unit[]
 
 type Look = { faces: Faces, color: string, link: string | undefined, level: number, space: Space }
 
-function lookOf ({ bold = false, italic = false, link }: Run, type: Typography, level: number): Look {
+function lookOf ({ bold = false, italic = false, link }: TextRun, type: Typography, level: number): Look {
   const faces = facesFor(type.font, { bold: bold || type.bold, italic }, type.wide)
   const space = { width: faces.first.space * type.size / 1000, level }
   return { faces, link, color: link === undefined ? type.color : type.linkColor, level, space }

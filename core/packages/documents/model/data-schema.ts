@@ -1,9 +1,9 @@
-import { checkWith, createAjv, didYouMean, pointer, problemsOf, vocabularies, type Check, type Problem } from '@dispatch/common'
+import { checkWith, createAjv, didYouMean, pointer, problemsOf, vocabularies, type Validator, type Problem } from '@dispatch/common'
 import { isRecord } from './records.ts'
 import { referent, subschemas, type Schema, type SchemaPlace } from './subschemas.ts'
 
 /** The check of data against a schema that somebody else wrote, or what is wrong with the schema. */
-export type DataSchema = { ok: true, fit: Check<unknown> } | { ok: false, problems: Problem[] }
+export type DataSchema = { ok: true, fit: Validator<unknown> } | { ok: false, problems: Problem[] }
 
 /** Keywords by which a schema answers later or changes what others mean. */
 const refused = new Set(['$async', '$vocabulary', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor', 'id'])
@@ -28,7 +28,7 @@ export function readDataSchema (schema: Schema, at: string): DataSchema {
 }
 
 /** A check of a schema that may lead back to itself: data that it never comes to an end with do not fit. */
-function ending (check: Check<unknown>, at: string): Check<unknown> {
+function ending (check: Validator<unknown>, at: string): Validator<unknown> {
   return (value, base = '') => {
     try {
       return check(value, base)

@@ -30,7 +30,7 @@ export type ResolvedStyle = { font: FontFamily, size: number, lineHeight: number
 export type FontFamily = 'sans' | 'serif' | 'mono'
 
 /** A piece of text in one style, or (in headers and footers) the number of the page or of all pages. `\n` is a line break. */
-export type Run = Emphasis & ({ text: string } | { field: PageField })
+export type TextRun = Emphasis & ({ text: string } | { field: PageField })
 export type Emphasis = { bold?: boolean, italic?: boolean, link?: string }
 export type PageField = 'page' | 'pages'
 
@@ -39,23 +39,23 @@ export type Decimal = number | string
 
 export type Cell =
   | { type: 'empty' }
-  | { type: 'text', runs: Run[] }
+  | { type: 'text', runs: TextRun[] }
   | { type: 'money', value: Decimal, currency: string, digits?: number }
   | { type: 'number' | 'percent', value: Decimal, digits?: number }
   /** YYYY-MM-DD or RFC 3339. */
   | { type: 'date', value: string }
 
 /** `size` in points, `color` as `#rrggbb`. */
-export type TextBlock = { runs: Run[], align: Align, color: string, size?: number }
-export type ResolvedColumn = { header: Run[], width: number, align: Align }
-export type ResolvedTotal = { label: Run[], cell: Cell, strong: boolean }
+export type TextBlock = { runs: TextRun[], align: Align, color: string, size?: number }
+export type ResolvedColumn = { header: TextRun[], width: number, align: Align }
+export type ResolvedTotal = { label: TextRun[], cell: Cell, strong: boolean }
 /** Rows with a heading over them, across all columns, and totals under them; a table without groups is one section without either. */
-export type TableSection = { heading: Run[], rows: Cell[][], totals: ResolvedTotal[] }
+export type TableSection = { heading: TextRun[], rows: Cell[][], totals: ResolvedTotal[] }
 export type TableBlock = { kind: 'table', columns: ResolvedColumn[], sections: TableSection[], totals: ResolvedTotal[] }
 export type ImageBlock = { kind: 'image', image: ImageData, alt: string, width?: number, height?: number, align: Align }
 /** `height` is the least one. */
 export type ColumnsBlock = { kind: 'columns', gap: number, height: number, columns: { width: number, blocks: ResolvedBlock[] }[] }
-export type KeyValuesBlock = { kind: 'keyValues', labels: number, values: number, entries: { label: Run[], cell: Cell }[] }
+export type KeyValuesBlock = { kind: 'keyValues', labels: number, values: number, entries: { label: TextRun[], cell: Cell }[] }
 
 /**
  * A code for machines, of this size with its quiet zone; `label` is for people to read under it, '' for nothing. Formats without vectors take its picture: {@link import('./code/picture.ts').pictureOf}.
@@ -70,12 +70,12 @@ export type Rectangle = { x: number, y: number, width: number, height: number }
 export type GroupBlock = { kind: 'group', blocks: ResolvedBlock[] }
 
 /** A recipient, line by line, behind the window of an envelope; `sender` is one line in small type above; `beside` stands on the other side of the page. */
-export type AddressBlock = { kind: 'address', window: AddressWindow, lines: Run[][], sender: Run[], beside: ResolvedBlock[] }
+export type AddressBlock = { kind: 'address', window: AddressWindow, lines: TextRun[][], sender: TextRun[], beside: ResolvedBlock[] }
 
 /** `url` is a safe one: see {@link import('./links.ts').linkOf}. */
 export type ButtonBlock = { kind: 'button', text: string, url: string }
 /** `signer` counts from 1; `width` and `height` of the empty room to sign in. */
-export type SignatureBlock = { kind: 'signature', signer: number, label: Run[], width: number, height: number }
+export type SignatureBlock = { kind: 'signature', signer: number, label: TextRun[], width: number, height: number }
 
 /** Distances in points, widths of columns in shares. */
 export type ResolvedBlock =

@@ -3,15 +3,15 @@ import { renderError } from './errors.ts'
 import { compileProse, plainText } from '../compile/prose.ts'
 import { pointerOf, type Scope } from '../compile/scope.ts'
 import type { TemplateSource } from './model.ts'
-import { below, fault, hasExpressions, type Site, type Texts } from '../source/compile-context.ts'
+import { contextBelow, reportFault, hasExpressions, type CompileContext, type Texts } from '../source/compile-context.ts'
 
 /**
  * Compiles the locale of a template, which may be prose: it gives the scope its locale in canonical form, the language of
  * the texts that belongs to it, and these texts as `t`. A RenderError when the data give a locale that is none, or that the texts do not have.
  */
-export function compileLanguage (locale: string, site: Site): (scope: Scope) => Scope {
-  checkTexts(site.texts, below(site, 'texts'))
-  const at = below(site, 'locale')
+export function compileLanguage (locale: string, site: CompileContext): (scope: Scope) => Scope {
+  checkTexts(site.texts, contextBelow(site, 'texts'))
+  const at = contextBelow(site, 'locale')
   const start = site.reads.length
   const prose = compileProse(locale, { ...at, texts: {} })
   const path = site.reads[start]?.path
@@ -30,10 +30,10 @@ export function languagesOf ({ locale, texts = {} }: Pick<TemplateSource, 'local
 }
 
 /** A locale that stands in the template is wrong for all data, or for none. */
-function withFixed (locale: string, site: Site): (scope: Scope) => Scope {
+function withFixed (locale: string, site: CompileContext): (scope: Scope) => Scope {
   const chosen = choose(locale, site.texts)
   if (typeof chosen !== 'string') return (scope) => withLanguage(scope, chosen, site.texts)
-  fault(site, chosen)
+  reportFault(site, chosen)
   return (scope) => scope
 }
 
@@ -64,11 +64,11 @@ function withLanguage (scope: Scope, { locale, language }: Choice, texts: Texts)
 }
 
 /** A word that one language has and another does not would be missing only in the documents of that other. */
-function checkTexts (texts: Texts, site: Site): void {
+function checkTexts (texts: Texts, site: CompileContext): void {
   for (const [language, words] of Object.entries(texts)) {
     for (const [other, known] of Object.entries(texts)) {
       for (const name of Object.keys(known)) {
-        if (!Object.hasOwn(words, name)) fault(below(site, language), `The language "${language}" has no text "${name}", which "${other}" has.`)
+        if (!Object.hasOwn(words, name)) reportFault(contextBelow(site, language), `The language "${language}" has no text "${name}", which "${other}" has.`)
       }
     }
   }

@@ -1,5 +1,5 @@
 /** Bounds of one document: far above any real one, far below what would hurt the process. */
-export const limits = {
+export const renderLimits = {
   /** Levels of blocks inside blocks, in a template. */
   depth: 12,
   /** Levels of lists and fields in template.yaml: blocks stand five below each other at most. */

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Block, Hex, Name, Prose, TypeSize } from './blocks.ts'
-import { papers } from './paper.ts'
+import { paperSizes } from './paper.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -8,7 +8,7 @@ const closed = { additionalProperties: false } as const
 const Margin = Type.Number({ minimum: 0, maximum: 100 })
 
 const Page = Type.Object({
-  size: Type.Optional(Type.Enum([...papers, 'auto'], { description: 'auto: the paper that a letter is printed on, else A4' })),
+  size: Type.Optional(Type.Enum([...paperSizes, 'auto'], { description: 'auto: the paper that a letter is printed on, else A4' })),
   orientation: Type.Optional(Type.Enum(['portrait', 'landscape'])),
   margins: Type.Optional(Type.Object({ top: Type.Optional(Margin), right: Type.Optional(Margin), bottom: Type.Optional(Margin), left: Type.Optional(Margin) }, closed))
 }, closed)

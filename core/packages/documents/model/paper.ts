@@ -6,11 +6,11 @@ export function points (millimetres: number): number {
 /** Sheets by name: width and height, in points, of paper standing upright. */
 export const sheets = { A4: [points(210), points(297)], Letter: [612, 792] } as const
 
-export type Paper = keyof typeof sheets
-export const papers = Object.keys(sheets) as Paper[]
+export type PaperSize = keyof typeof sheets
+export const paperSizes = Object.keys(sheets) as PaperSize[]
 
 /** What a template says of its pages. */
-export type Page = { size?: Paper | 'auto', orientation?: 'portrait' | 'landscape' }
+export type PageSetup = { size?: PaperSize | 'auto', orientation?: 'portrait' | 'landscape' }
 
 /** What a template asks for without saying otherwise, and what `auto` is where nobody knows better. */
 export const usualPaper = 'A4'
@@ -19,6 +19,6 @@ export const usualPaper = 'A4'
 const ofLetter: ReadonlySet<string> = new Set(['BZ', 'CA', 'CL', 'CO', 'CR', 'GT', 'MX', 'NI', 'PA', 'PH', 'PR', 'SV', 'US', 'VE'])
 
 /** The paper of a country (ISO 3166-1 alpha-2). */
-export function paperOf (country: string): Paper {
+export function paperSizeOf (country: string): PaperSize {
   return ofLetter.has(country) ? 'Letter' : usualPaper
 }

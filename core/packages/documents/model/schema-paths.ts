@@ -5,7 +5,7 @@ import { referent, type Referent, type Schema } from './subschemas.ts'
 import type { Read } from '../source/field-usage.ts'
 
 /** The paths of a template that the schema of its data does not know, or that go through what is not a list. */
-export function schemaFaults (schema: Schema, reads: readonly Read[]): Fault[] {
+export function unknownPathFaults (schema: Schema, reads: readonly Read[]): Fault[] {
   return distinct(reads).flatMap(({ path, as, at }) => {
     const found = follow(schema, path)
     if ('unknown' in found) return [{ path: at, code: 'unknown_path', message: `The schema of the data has no "${path.join('.')}"${didYouMean(found.unknown, found.known)}.` }]

@@ -1,6 +1,6 @@
 import type { ResolvedDocument } from '../model/document.ts'
-import { element, part, text, type Xml } from './xml.ts'
-import type { Parts } from './zip.ts'
+import { element, xmlPart, xmlText, type Xml } from './xml.ts'
+import type { ZipEntries } from './zip.ts'
 
 /** What another part of the package, or (`external`) an address, is to a part. */
 export type Relation = { id: string, type: string, target: string, external?: true }
@@ -16,14 +16,14 @@ export function relationType (name: string): string {
 
 /** The part that tells the relations of another (ECMA-376-2, 9.3). */
 export function relationships (relations: readonly Relation[]): string {
-  return part(element('Relationships', { xmlns: `${packages}/relationships` }, ...relations.map(({ id, type, target, external }) =>
+  return xmlPart(element('Relationships', { xmlns: `${packages}/relationships` }, ...relations.map(({ id, type, target, external }) =>
     element('Relationship', { Id: id, Type: type, Target: target, TargetMode: external === true ? 'External' : undefined }))))
 }
 
 /** The parts that every package has: what its parts are, by path (`types` below `application/vnd.openxmlformats-`), where to begin, and the properties of the document. */
-export function packageParts (document: ResolvedDocument, now: Date, main: string, contents: Readonly<Record<string, string>>): Parts {
+export function packageParts (document: ResolvedDocument, now: Date, main: string, contents: Readonly<Record<string, string>>): ZipEntries {
   return {
-    '[Content_Types].xml': part(element('Types', { xmlns: `${packages}/content-types` },
+    '[Content_Types].xml': xmlPart(element('Types', { xmlns: `${packages}/content-types` },
       ...[['rels', `${types}-package.relationships+xml`], ['xml', 'application/xml'], ['png', 'image/png'], ['jpeg', 'image/jpeg']].map(([extension, type]) => element('Default', { Extension: extension, ContentType: type })),
       ...Object.entries({ ...contents, 'docProps/core.xml': 'package.core-properties+xml', 'docProps/app.xml': 'officedocument.extended-properties+xml' })
         .map(([path, type]) => element('Override', { PartName: `/${path}`, ContentType: `${types}-${type}` })))),
@@ -32,13 +32,13 @@ export function packageParts (document: ResolvedDocument, now: Date, main: strin
       { id: 'rId2', type: `${packages}/relationships/metadata/core-properties`, target: 'docProps/core.xml' },
       { id: 'rId3', type: relationType('extended-properties'), target: 'docProps/app.xml' }
     ]),
-    'docProps/core.xml': part(coreProperties(document, now)),
-    'docProps/app.xml': part(element('Properties', { xmlns: `${office}/extended-properties` }, element('Application', {}, text('Document Dispatch'))))
+    'docProps/core.xml': xmlPart(coreProperties(document, now)),
+    'docProps/app.xml': xmlPart(element('Properties', { xmlns: `${office}/extended-properties` }, element('Application', {}, xmlText('Document Dispatch'))))
   }
 }
 
 function coreProperties ({ title, author, locale }: ResolvedDocument, now: Date): Xml {
-  const time = text(now.toISOString().replace(/\.\d+Z$/, 'Z'))
+  const time = xmlText(now.toISOString().replace(/\.\d+Z$/, 'Z'))
   const dated = { 'xsi:type': 'dcterms:W3CDTF' }
   return element('cp:coreProperties', {
     'xmlns:cp': `${packages}/metadata/core-properties`,
@@ -46,9 +46,9 @@ function coreProperties ({ title, author, locale }: ResolvedDocument, now: Date)
     'xmlns:dcterms': 'http://purl.org/dc/terms/',
     'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance'
   },
-  element('dc:title', {}, text(title)),
-  element('dc:creator', {}, text(author)),
-  element('dc:language', {}, text(locale)),
+  element('dc:title', {}, xmlText(title)),
+  element('dc:creator', {}, xmlText(author)),
+  element('dc:language', {}, xmlText(locale)),
   element('dcterms:created', dated, time),
   element('dcterms:modified', dated, time))
 }

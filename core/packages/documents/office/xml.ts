@@ -2,13 +2,13 @@ import { readable } from '../render/output.ts'
 
 declare const isXml: unique symbol
 
-/** A piece of XML. Text becomes one in {@link text} alone, where it is escaped. */
+/** A piece of XML. Text becomes one in {@link xmlText} alone, where it is escaped. */
 export type Xml = string & { readonly [isXml]: true }
 
-export type Attributes = Readonly<Record<string, string | number | undefined>>
+export type XmlAttributes = Readonly<Record<string, string | number | undefined>>
 
 /** An element with what it holds; attributes without a value are left out. */
-export function element (name: string, attributes: Attributes = {}, ...children: readonly Xml[]): Xml {
+export function element (name: string, attributes: XmlAttributes = {}, ...children: readonly Xml[]): Xml {
   let tag = `<${name}`
   for (const key in attributes) {
     const value = attributes[key]
@@ -25,14 +25,14 @@ export function all (...pieces: readonly Xml[]): Xml {
 export const none = '' as Xml
 
 /** Text as it is read: line ends are `\n`, and what XML has no character for (XML 1.0, 2.2) is the sign for what cannot be shown. */
-export function text (text: string): Xml {
+export function xmlText (text: string): Xml {
   return escape(text) as Xml
 }
 
 const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 
 /** A whole part of a package. */
-export function part (root: Xml): string {
+export function xmlPart (root: Xml): string {
   return declaration + root
 }
 
@@ -43,7 +43,7 @@ export function * partPieces (pieces: Iterable<Xml>): Generator<string> {
 }
 
 /** The start and the end of an element whose content is too long to be held twice. */
-export function around (name: string, attributes: Attributes = {}): [start: Xml, end: Xml] {
+export function around (name: string, attributes: XmlAttributes = {}): [start: Xml, end: Xml] {
   return [element(name, attributes).replace(/\/>$/, '>') as Xml, `</${name}>` as Xml]
 }
 

@@ -1,7 +1,7 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
 /** What an archive holds, by path: text is written as UTF-8 and compressed, bytes (of pictures) are kept as they are. */
-export type Parts = Readonly<Record<string, string | Uint8Array>>
+export type ZipEntries = Readonly<Record<string, string | Uint8Array>>
 
 /** Bytes of a text below which compressing takes longer than it is worth. */
 const short = 1_000
@@ -10,7 +10,7 @@ const short = 1_000
  * A ZIP archive of the parts, in their order; all have the same time, so that the same parts give the same bytes. Written by hand
  * for its speed: a small document spends most of its time here, and the zlib of Node takes a third of it.
  */
-export function zip (parts: Parts): Uint8Array<ArrayBuffer> {
+export function zip (parts: ZipEntries): Uint8Array<ArrayBuffer> {
   const entries = Object.entries(parts).map(([path, part]) => entryOf(path, part))
   const pieces: Uint8Array[] = []
   const directory: Uint8Array[] = []

@@ -1,13 +1,13 @@
 import type { ResolvedDocument } from '../model/document.ts'
-import { text } from '../office/xml.ts'
+import { xmlText } from '../office/xml.ts'
 
 /** What the XMP packet of a PDF/A says of a document (ISO 19005-3, 6.6.2): its title and author. */
 export function archiveMetadata ({ title, author, locale }: Pick<ResolvedDocument, 'title' | 'author' | 'locale'>): string {
-  const creator = author === '' ? '' : `<dc:creator><rdf:Seq><rdf:li>${text(author)}</rdf:li></rdf:Seq></dc:creator>`
+  const creator = author === '' ? '' : `<dc:creator><rdf:Seq><rdf:li>${xmlText(author)}</rdf:li></rdf:Seq></dc:creator>`
   return `<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">
   <dc:format>application/pdf</dc:format>
-  <dc:title><rdf:Alt><rdf:li xml:lang="x-default">${text(title)}</rdf:li></rdf:Alt></dc:title>
-  <dc:language><rdf:Bag><rdf:li>${text(locale)}</rdf:li></rdf:Bag></dc:language>
+  <dc:title><rdf:Alt><rdf:li xml:lang="x-default">${xmlText(title)}</rdf:li></rdf:Alt></dc:title>
+  <dc:language><rdf:Bag><rdf:li>${xmlText(locale)}</rdf:li></rdf:Bag></dc:language>
   ${creator}
 </rdf:Description>`
 }

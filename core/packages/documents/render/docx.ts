@@ -1,7 +1,7 @@
 import { directionOf } from '../compile/direction.ts'
 import type { ResolvedDocument } from '../model/document.ts'
-import { stack } from '../docx/blocks.ts'
-import { edgeParts, edgesOf } from '../docx/headers-footers.ts'
+import { docxBlocks } from '../docx/blocks.ts'
+import { headerFooterParts, headersAndFootersOf } from '../docx/headers-footers.ts'
 import { namespaces } from '../docx/namespaces.ts'
 import { createMedia, createRelations } from '../docx/relations.ts'
 import { sectionOf } from '../docx/section.ts'
@@ -9,8 +9,8 @@ import { settings, styles } from '../docx/styles.ts'
 import { packageParts, relationships, relationType } from '../office/package.ts'
 import { around, partPieces, type Xml } from '../office/xml.ts'
 import { zip } from '../office/zip.ts'
-import { joined } from './output.ts'
-import { limits } from '../model/limits.ts'
+import { joinBounded } from './output.ts'
+import { renderLimits } from '../model/limits.ts'
 
 /**
  * Makes a Word document as somebody would have typed it: styles, headings, tables with a header on every page, fields for the
@@ -18,10 +18,10 @@ import { limits } from '../model/limits.ts'
  */
 export function renderDocx (document: ResolvedDocument, now: Date): Uint8Array<ArrayBuffer> {
   const media = createMedia()
-  const edges = edgesOf(document)
+  const edges = headersAndFootersOf(document)
   const parts = [...(['styles', 'settings'] as const).map((name) => ({ name, kind: name })), ...edges]
   const relations = createRelations(media, parts.map(({ name, kind }) => ({ type: relationType(kind), target: `${name}.xml` })))
-  const text = joined(partPieces(documentPieces(document)), limits.markup)
+  const text = joinBounded(partPieces(documentPieces(document)), renderLimits.markup)
   return zip({
     ...packageParts(document, now, 'word/document.xml', {
       'word/document.xml': 'officedocument.wordprocessingml.document.main+xml',
@@ -31,7 +31,7 @@ export function renderDocx (document: ResolvedDocument, now: Date): Uint8Array<A
     'word/_rels/document.xml.rels': relationships(relations.all()),
     'word/styles.xml': styles(document),
     'word/settings.xml': settings,
-    ...edgeParts(edges, document, media),
+    ...headerFooterParts(edges, document, media),
     ...media.parts()
   })
 
@@ -41,7 +41,7 @@ export function renderDocx (document: ResolvedDocument, now: Date): Uint8Array<A
     yield start
     yield open
     const direction = directionOf(locale)
-    yield * stack(body, page.width - page.left - page.right, 'body', { style, locale, direction, paragraph: 'Normal', media, relations })
+    yield * docxBlocks(body, page.width - page.left - page.right, 'body', { style, locale, direction, paragraph: 'Normal', media, relations })
     yield sectionOf(page, edges.map((edge) => ({ ...edge, id: relations.id(`${edge.name}.xml`) })), direction)
     yield close
     yield end

@@ -1,12 +1,12 @@
 import type { Problem } from '@dispatch/common'
 import type { File } from '../model/file-formats.ts'
-import type { Html } from './html.ts'
+import type { HtmlMessage } from './html.ts'
 import type { TemplateSource } from '../model/model.ts'
-import type { Paper } from '../model/paper.ts'
+import type { PaperSize } from '../model/paper.ts'
 import type { Pdf } from './pdf.ts'
 
 /** What each format gives. The bytes in it own their memory. */
-export type Results = {
+export type RenderedFormats = {
   pdf: Pdf & File<'pdf'>
   docx: File<'docx'>
   xlsx: File<'xlsx'>
@@ -14,11 +14,11 @@ export type Results = {
   ubl: File<'ubl'>
   cii: File<'cii'>
   /** A mail: HTML, its plain-text alternative and its pictures. */
-  html: Html
+  html: HtmlMessage
   /** A message, such as an SMS. */
   text: { text: string }
 }
-export type Format = keyof Results
+export type Format = keyof RenderedFormats
 
 /** What the renderer makes a document of; plain data, because it travels to another thread. */
 export type RenderJob<F extends Format = Format> = {
@@ -32,11 +32,11 @@ export type RenderJob<F extends Format = Format> = {
   /** Who signs, by name and in their order: each gets a place to sign, on a page at the end where the template has none. */
   signers?: readonly string[]
   /** Of a page whose size is `auto`. */
-  paper?: Paper
+  paper?: PaperSize
 }
 
 /** A document in its format. */
-export type Rendered<F extends Format = Format> = Results[F]
+export type Rendered<F extends Format = Format> = RenderedFormats[F]
 
 /** What a worker answers: errors of the data are an answer like any other. */
-export type Outcome<F extends Format = Format> = { ok: true, rendered: Rendered<F> } | { ok: false, problems: readonly Problem[] }
+export type RenderResult<F extends Format = Format> = { ok: true, rendered: Rendered<F> } | { ok: false, problems: readonly Problem[] }

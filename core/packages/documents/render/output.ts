@@ -1,8 +1,8 @@
 import { renderError } from '../model/errors.ts'
-import { limits } from '../model/limits.ts'
+import { renderLimits } from '../model/limits.ts'
 
 /** The pieces as one text. A RenderError once they have more characters than they may, before they fill the memory. */
-export function joined (pieces: Iterable<string>, most: number = limits.output): string {
+export function joinBounded (pieces: Iterable<string>, most: number = renderLimits.output): string {
   const all: string[] = []
   let size = 0
   for (const piece of pieces) {

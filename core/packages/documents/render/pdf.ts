@@ -6,13 +6,13 @@ import { renderError } from '../model/errors.ts'
 import { isCmyk } from '../image/jpeg.ts'
 import type { Face } from '../layout/fonts.ts'
 import { layOutPages } from '../layout/pages.ts'
-import type { SignaturePlace, Surface } from '../layout/surface.ts'
+import type { SignatureBox, Surface } from '../layout/surface.ts'
 
 /** A PDF as bytes that own their memory, so that they can be moved to another thread; `signatures` in the order of the pages. */
-export type Pdf = { bytes: Uint8Array<ArrayBuffer>, pages: number, signatures: Signature[] }
+export type Pdf = { bytes: Uint8Array<ArrayBuffer>, pages: number, signatures: SignatureField[] }
 
 /** Where a signer (from 1) signs: the page (from 1) and the rectangle, in points from its top left corner. */
-export type Signature = SignaturePlace & { page: number }
+export type SignatureField = SignatureBox & { page: number }
 
 /** A PDF for archives (PDF/A-3b); `invoice` is the CII that it carries, which makes it a Factur-X. */
 export type Archive = { invoice?: string }
@@ -27,7 +27,7 @@ export async function renderPdf (document: ResolvedDocument, now: Date, archive?
   const bytes = collect(pdf)
   // A picture of a header is put into the file once, and not once for each page.
   const pictures: Pictures = new Map()
-  const signatures: Signature[] = []
+  const signatures: SignatureField[] = []
   for (const [index, page] of pages.entries()) {
     pdf.addPage()
     const drawing = surfaceOf(pdf, pictures)
@@ -38,7 +38,7 @@ export async function renderPdf (document: ResolvedDocument, now: Date, archive?
 }
 
 /** Hundredths of a point are finer than any printer, and read better than the sums of roundings. */
-function rounded ({ signer, x, y, width, height }: SignaturePlace): SignaturePlace {
+function rounded ({ signer, x, y, width, height }: SignatureBox): SignatureBox {
   const hundredths = (value: number): number => Math.round(value * 100) / 100
   return { signer, x: hundredths(x), y: hundredths(y), width: hundredths(width), height: hundredths(height) }
 }

@@ -6,10 +6,10 @@ import { renderDocx } from './docx.ts'
 import { RenderError, renderError } from '../model/errors.ts'
 import { fileOf, type File } from '../model/file-formats.ts'
 import { renderHtml } from './html.ts'
-import type { Format, Rendered, RenderJob, Results } from './job.ts'
+import type { Format, Rendered, RenderJob, RenderedFormats } from './job.ts'
 import { facesFor } from '../layout/fonts.ts'
-import { nameOf, unshowable, UnshowableText } from '../layout/shape.ts'
-import { packageFor, wideLanguage } from '../layout/cjk-fonts.ts'
+import { characterName, unshowable, UnshowableText } from '../layout/shape.ts'
+import { cjkFontPackageFor, cjkLanguageOf } from '../layout/cjk-fonts.ts'
 import { renderPdf, type Archive, type Pdf } from './pdf.ts'
 import { isRecord } from '../model/records.ts'
 import { readingOf } from '../data/template-data.ts'
@@ -33,7 +33,7 @@ export async function render<F extends Format> (template: CompiledTemplate, { da
 /** `data` as the template saw them; `xml`: of an e-invoice. */
 type Making = { data: unknown, now: Date, archival: boolean, xml: string }
 /** `page` puts the data into the template; an e-invoice that is XML alone has none. */
-type Maker<F extends Format> = (page: () => ResolvedDocument, making: Making) => Results[F] | Promise<Results[F]>
+type Maker<F extends Format> = (page: () => ResolvedDocument, making: Making) => RenderedFormats[F] | Promise<RenderedFormats[F]>
 
 const makers: { readonly [F in Format]: Maker<F> } = {
   pdf: (page, making) => makePdf('pdf', page(), making, making.archival ? {} : undefined),
@@ -57,7 +57,7 @@ async function makePdf<F extends 'pdf' | 'factur-x'> (format: F, document: Resol
 
 /** The places of characters that cannot be shown; of the template itself when the data have none. */
 function unshowableData (error: UnshowableText, data: unknown, { style, locale }: ResolvedDocument): RenderError {
-  const faces = facesFor(style.font, {}, wideLanguage(locale))
+  const faces = facesFor(style.font, {}, cjkLanguageOf(locale))
   const problems = textsOf(data, '').flatMap(({ text, at }) => {
     const characters = unshowable(text, faces)
     return characters.length === 0 ? [] : [{ path: at, code: 'unsupported_characters', message: sentence(characters, locale) }]
@@ -66,8 +66,8 @@ function unshowableData (error: UnshowableText, data: unknown, { style, locale }
 }
 
 function sentence (characters: readonly string[], locale: string): string {
-  const named = characters.slice(0, 20).map(nameOf).join(', ')
-  const missing = packageFor(characters, locale)
+  const named = characters.slice(0, 20).map(characterName).join(', ')
+  const missing = cjkFontPackageFor(characters, locale)
   const remedy = missing === undefined ? 'its fonts have Latin, Greek, Cyrillic, Arabic and Hebrew letters' : `install the fonts for them with the package ${missing}`
   return `The PDF cannot show ${named}${characters.length > 20 ? ', …' : ''}: ${remedy}.`
 }

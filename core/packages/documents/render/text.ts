@@ -1,6 +1,6 @@
 import type { ResolvedDocument } from '../model/document.ts'
 import { opening } from '../compile/flow.ts'
-import { joined } from './output.ts'
+import { joinBounded } from './output.ts'
 import { withPlainSpaces } from '../text/inline.ts'
 import { mailLines } from '../text/mail.ts'
 import { messageLines } from '../text/message.ts'
@@ -11,13 +11,13 @@ const lineWidth = 74
 /** The plain-text alternative of a mail: header, body and footer, broken into lines. A RenderError when it is too large. */
 export function renderAlternative (document: ResolvedDocument): string {
   const { body, footer, locale } = document
-  return joined(ended(mailLines([...opening(document), ...body, ...footer], lineWidth, locale)))
+  return joinBounded(ended(mailLines([...opening(document), ...body, ...footer], lineWidth, locale)))
 }
 
 /** The text of a message, such as an SMS: the watermark and the body, each paragraph on a line of its own, however long. A RenderError when it is too large. */
 export function renderText (document: ResolvedDocument): string {
   const blocks = [...opening({ ...document, header: [], firstHeader: [] }), ...document.body]
-  return joined(ended(messageLines(blocks, document.locale))).trimEnd()
+  return joinBounded(ended(messageLines(blocks, document.locale))).trimEnd()
 }
 
 function * ended (lines: Iterable<string>): Generator<string> {

@@ -1,19 +1,19 @@
 import { directionOf } from '../compile/direction.ts'
-import type { ResolvedBlock, ResolvedDocument, Run } from '../model/document.ts'
+import type { ResolvedBlock, ResolvedDocument, TextRun } from '../model/document.ts'
 import { opening } from '../compile/flow.ts'
-import { limits } from '../model/limits.ts'
+import { renderLimits } from '../model/limits.ts'
 import { packageParts, relationships, relationType } from '../office/package.ts'
-import { element, none, part, partPieces, text } from '../office/xml.ts'
-import { zip, type Parts } from '../office/zip.ts'
-import { joined } from './output.ts'
+import { element, none, xmlPart, partPieces, xmlText } from '../office/xml.ts'
+import { zip, type ZipEntries } from '../office/zip.ts'
+import { joinBounded } from './output.ts'
 import { sheetNames } from '../xlsx/names.ts'
 import { namespace } from '../xlsx/namespaces.ts'
 import { printed } from '../xlsx/print.ts'
 import { createSheet, type Sheet } from '../xlsx/sheet.ts'
-import { split, type Part } from '../xlsx/split.ts'
+import { split, type SheetSection } from '../xlsx/split.ts'
 import { createStyles } from '../xlsx/styles.ts'
 import { widthsOf } from '../xlsx/widths.ts'
-import { plain } from '../text/inline.ts'
+import { plainRuns } from '../text/inline.ts'
 
 /**
  * Makes an Excel workbook: a sheet for each table, with the text around it; numbers, dates and amounts are values, and totals
@@ -28,7 +28,7 @@ export function renderXlsx (document: ResolvedDocument, now: Date): Uint8Array<A
   const parts = split([...top, ...between(top), ...document.body, ...between(footer.rest), ...footer.rest], style)
   const sheets = parts.map((own) => createSheet(own, { page, header: header.code, footer: footer.code }, { style, locale, direction, styles, columns: widthsOf(own.table, page, locale) }))
   const paths = sheets.map((_sheet, index) => `worksheets/sheet${index + 1}.xml`)
-  const written = sheets.map(({ pieces }, index) => [`xl/${paths[index] ?? ''}`, joined(partPieces(pieces), limits.markup)] as const)
+  const written = sheets.map(({ pieces }, index) => [`xl/${paths[index] ?? ''}`, joinBounded(partPieces(pieces), renderLimits.markup)] as const)
   return zip({
     ...packageParts(document, now, 'xl/workbook.xml', {
       'xl/workbook.xml': 'officedocument.spreadsheetml.sheet.main+xml',
@@ -49,24 +49,24 @@ function between (edge: readonly ResolvedBlock[]): ResolvedBlock[] {
 }
 
 /** A sheet among others is called by the heading above its table. */
-function nameOf ({ above }: Part, { title, locale }: ResolvedDocument): string {
+function nameOf ({ above }: SheetSection, { title, locale }: ResolvedDocument): string {
   const heading = above.findLast((block) => block.kind === 'heading')
-  const runs: readonly Run[] = heading?.kind === 'heading' ? heading.runs : [{ text: title }]
-  return plain(runs, locale)
+  const runs: readonly TextRun[] = heading?.kind === 'heading' ? heading.runs : [{ text: title }]
+  return plainRuns(runs, locale)
 }
 
 function workbook (names: readonly string[], sheets: readonly Sheet[]): string {
   const titles = sheets.flatMap((sheet, index) => {
     const extent = sheet.titles()
     if (extent === undefined) return []
-    return [element('definedName', { name: '_xlnm.Print_Titles', localSheetId: index }, text(`'${(names[index] ?? '').replaceAll("'", "''")}'!$${extent.first}:$${extent.last}`))]
+    return [element('definedName', { name: '_xlnm.Print_Titles', localSheetId: index }, xmlText(`'${(names[index] ?? '').replaceAll("'", "''")}'!$${extent.first}:$${extent.last}`))]
   })
-  return part(element('workbook', { xmlns: namespace.main, 'xmlns:r': namespace.relations },
+  return xmlPart(element('workbook', { xmlns: namespace.main, 'xmlns:r': namespace.relations },
     element('sheets', {}, ...names.map((name, index) => element('sheet', { name, sheetId: index + 1, 'r:id': `rId${index + 1}` }))),
     titles.length === 0 ? none : element('definedNames', {}, ...titles)))
 }
 
 /** Where the cells of the sheets lead to. */
-function links (sheets: readonly Sheet[]): Parts {
+function links (sheets: readonly Sheet[]): ZipEntries {
   return Object.fromEntries(sheets.flatMap(({ relations }, index) => relations().length === 0 ? [] : [[`xl/worksheets/_rels/sheet${index + 1}.xml.rels`, relationships(relations())] as const]))
 }

@@ -1,12 +1,12 @@
 import { didYouMean, pointer } from '@dispatch/common'
 import type { Fault } from '../model/errors.ts'
-import { use, type Path, type Read, type Uses } from './field-usage.ts'
+import { markUsed, type Path, type Read, type FieldUsage } from './field-usage.ts'
 
 /** Prose by language and name. */
 export type Texts = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /** Where in a template something is compiled, and what holds there. */
-export type Site = {
+export type CompileContext = {
   /** JSON pointer into template.yaml. */
   readonly at: string
   /** The variables of the loops around it: what each of them loops over. */
@@ -19,7 +19,7 @@ export type Site = {
   readonly isInside: boolean
   /** Levels of blocks around it. */
   readonly depth: number
-  readonly uses: Uses
+  readonly uses: FieldUsage
   readonly reads: Read[]
   /** Who has a place to sign, whatever the data. */
   readonly signers: Set<number>
@@ -27,37 +27,37 @@ export type Site = {
 }
 
 /** The place below, at a key or index of the template. */
-export function below (site: Site, ...keys: (string | number)[]): Site {
+export function contextBelow (site: CompileContext, ...keys: (string | number)[]): CompileContext {
   return { ...site, at: keys.reduce<string>((path, key) => pointer(path, key), site.at) }
 }
 
 /** Notes a fault of the template; compiling goes on, so that all of them are known at once. */
-export function fault (site: Site, message: string, code = 'template_error'): void {
+export function reportFault (site: CompileContext, message: string, code = 'template_error'): void {
   site.faults.push({ path: site.at, code, message })
 }
 
 /** Notes that the template reads these fields, and returns their path from the root of the data. */
-export function read (site: Site, fields: Path, as: Read['as']): Path {
+export function recordRead (site: CompileContext, fields: Path, as: Read['as']): Path {
   const [first = '', ...rest] = fields
   if (first === 't' && hasTexts(site)) return readText(site, rest)
   const source = Object.hasOwn(site.names, first) ? site.names[first] : undefined
   const path = source === undefined ? fields : [...source, ...rest]
-  use(site.uses, path, as)
+  markUsed(site.uses, path, as)
   site.reads.push({ path, as, at: site.at })
   return path
 }
 
 /** Whether the template has words of its own; without them `t` is a field of the data like any other. */
-export function hasTexts ({ texts }: Site): boolean {
+export function hasTexts ({ texts }: CompileContext): boolean {
   return Object.keys(texts).length > 0
 }
 
 /** A word read as a value is shown as it stands: one with expressions in it is prose, and stands alone in its braces. */
-function readText (site: Site, [name = '']: Path): Path {
+function readText (site: CompileContext, [name = '']: Path): Path {
   const [words = {}] = Object.values(site.texts)
-  if (!Object.hasOwn(words, name)) fault(site, `"texts" has no "${name}"${didYouMean(name, Object.keys(words))}.`)
+  if (!Object.hasOwn(words, name)) reportFault(site, `"texts" has no "${name}"${didYouMean(name, Object.keys(words))}.`)
   const isProse = Object.values(site.texts).some((known) => hasExpressions(known[name] ?? ''))
-  if (isProse) fault(site, `The text "${name}" has expressions in it: it can only be shown as a whole, as {{ t.${name} }}.`)
+  if (isProse) reportFault(site, `The text "${name}" has expressions in it: it can only be shown as a whole, as {{ t.${name} }}.`)
   return []
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isRecord } from '../model/records.ts'
 
 /** SHA-256, hexadecimal, of what a template is made of, whatever its layout and the order of its fields. */
-export function digestOf (template: { source: object, schema: object, sample: object }): string {
+export function templateDigestOf (template: { source: object, schema: object, sample: object }): string {
   return createHash('sha256').update(canonical(template)).digest('hex')
 }
 

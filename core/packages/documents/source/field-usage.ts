@@ -8,17 +8,17 @@ export type Path = readonly string[]
 export type Read = { path: Path, as: 'whole' | 'list' | 'test', at: string }
 
 /** The fields that a template reads, as a tree; lists are looked through. `whole`: everything below counts as read. */
-export type Uses = { whole: boolean, readonly fields: Map<string, Uses> }
+export type FieldUsage = { whole: boolean, readonly fields: Map<string, FieldUsage> }
 
-export function noUses (): Uses {
+export function emptyFieldUsage (): FieldUsage {
   return { whole: false, fields: new Map() }
 }
 
 /** Adds a path to the tree. */
-export function use (uses: Uses, path: Path, as: Read['as']): void {
+export function markUsed (uses: FieldUsage, path: Path, as: Read['as']): void {
   let node = uses
   for (const name of path) {
-    const child = node.fields.get(name) ?? noUses()
+    const child = node.fields.get(name) ?? emptyFieldUsage()
     node.fields.set(name, child)
     node = child
   }
@@ -26,14 +26,14 @@ export function use (uses: Uses, path: Path, as: Read['as']): void {
 }
 
 /** JSON pointers of the data's fields that the template never reads; of a list, the first item that has the field. */
-export function unread (uses: Uses, data: unknown): string[] {
+export function unreadFields (uses: FieldUsage, data: unknown): string[] {
   const found: string[] = []
   visit(uses, data, '', new Map(), found)
   return found
 }
 
 /** `told`: the names of unread fields that have been found already, by the place in the tree where they are missing. */
-function visit (uses: Uses, value: unknown, at: string, told: Map<Uses, Set<string>>, found: string[]): void {
+function visit (uses: FieldUsage, value: unknown, at: string, told: Map<FieldUsage, Set<string>>, found: string[]): void {
   if (uses.whole) return
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) visit(uses, value[index], pointer(at, index), told, found)
@@ -42,7 +42,7 @@ function visit (uses: Uses, value: unknown, at: string, told: Map<Uses, Set<stri
   }
 }
 
-function visitField (uses: Uses, name: string, value: unknown, at: string, told: Map<Uses, Set<string>>, found: string[]): void {
+function visitField (uses: FieldUsage, name: string, value: unknown, at: string, told: Map<FieldUsage, Set<string>>, found: string[]): void {
   const child = uses.fields.get(name)
   if (child === undefined) {
     const names = told.get(uses) ?? new Set()

@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { compileJsonSchema } from '@dispatch/common'
-import { digestOf } from './digest.ts'
+import { templateDigestOf } from './digest.ts'
 import { TemplateError } from '../model/errors.ts'
 import type { TemplateSource } from '../model/model.ts'
 import { isRecord } from '../model/records.ts'
 import { checkExpressions, readSource } from './source.ts'
-import type { Place } from './yaml.ts'
+import type { LocateFault } from './yaml.ts'
 
 /** A template as it stands in a folder: `template.yaml`, `schema.json`, `sample.json` with any further samples, and the pictures that it names. */
 export type TemplateFolder = Pick<TemplateSource, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> & {
@@ -38,7 +38,7 @@ export async function readTemplateFolder (path: string): Promise<TemplateFolder>
   const samples = { sample, ...await readSamples(path) }
   checkSamples(schema, samples, path)
   if (source.id === undefined) throw new TemplateError([place({ path: '', message: 'A shared template needs an "id", from 1 to 999.' })])
-  return { ...factsOf(source), id: source.id, source, yaml, schema, sample, samples, digest: digestOf({ source, schema, sample }) }
+  return { ...factsOf(source), id: source.id, source, yaml, schema, sample, samples, digest: templateDigestOf({ source, schema, sample }) }
 }
 
 function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateSource): Pick<TemplateFolder, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> {
@@ -68,13 +68,13 @@ function parseJson (text: string, file: string): unknown {
 const mediaTypes: Readonly<Record<string, string>> = { '.png': 'image/png', '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg' }
 
 /** The template with each asset that names a file of the folder replaced by the file's content. */
-async function withAssets (source: TemplateSource, path: string, place: Place): Promise<TemplateSource> {
+async function withAssets (source: TemplateSource, path: string, place: LocateFault): Promise<TemplateSource> {
   if (source.assets === undefined) return source
   const assets = await Promise.all(Object.entries(source.assets).map(async ([name, file]) => [name, await readAsset(file, path, `/assets/${name}`, place)] as const))
   return { ...source, assets: Object.fromEntries(assets) }
 }
 
-async function readAsset (file: string, path: string, at: string, place: Place): Promise<string> {
+async function readAsset (file: string, path: string, at: string, place: LocateFault): Promise<string> {
   if (file.startsWith('data:')) return file
   const mediaType = mediaTypes[extname(file).toLowerCase()]
   if (mediaType === undefined || basename(file) !== file) throw new TemplateError([place({ path: at, message: `Expected the name of a PNG or JPEG file in the template's folder, got "${file}".` })])

@@ -2,20 +2,20 @@ import { Check } from 'typebox/value'
 import { didYouMean, inspectJson, pointer, type Problem } from '@dispatch/common'
 import { examineTemplate } from '../compile/compile.ts'
 import { readDataSchema, type DataSchema } from '../model/data-schema.ts'
-import { digestOf } from './digest.ts'
+import { templateDigestOf } from './digest.ts'
 import { TemplateError, type Fault } from '../model/errors.ts'
 import { explain } from './explain.ts'
-import { limits } from '../model/limits.ts'
+import { renderLimits } from '../model/limits.ts'
 import { TemplateSource } from '../model/model.ts'
 import { isRecord } from '../model/records.ts'
-import { schemaFaults } from '../model/schema-paths.ts'
-import { standIn } from '../data/placeholder-image.ts'
+import { unknownPathFaults } from '../model/schema-paths.ts'
+import { placeholderImage } from '../data/placeholder-image.ts'
 import type { Schema } from '../model/subschemas.ts'
-import { unshown } from './unused-fields.ts'
-import { readYaml, type Place } from './yaml.ts'
+import { unusedFields } from './unused-fields.ts'
+import { readYaml, type LocateFault } from './yaml.ts'
 
 /** What somebody writes for a template. `assets`: the SHA-256 of each picture that the template may name. */
-export type Draft = Partial<Record<Fact, string>> & { yaml: string, schema: Schema, sample: Schema, assets: Readonly<Record<string, string>> }
+export type TemplateDraft = Partial<Record<Fact, string>> & { yaml: string, schema: Schema, sample: Schema, assets: Readonly<Record<string, string>> }
 
 /** Facts that may stand beside the YAML as well as in it. */
 type Fact = typeof facts[number]
@@ -30,43 +30,43 @@ export type Inspection =
   | { ok: false, problems: Problem[] }
 
 /** Reads and checks a template: the YAML, the model, its expressions against the schema, the schema, the sample against it. */
-export function inspectDraft (draft: Draft): Inspection {
+export function inspectDraft (draft: TemplateDraft): Inspection {
   const schema = readDataSchema(draft.schema, '/schema')
   const { source, faults, warnings } = readModel(draft, schema)
   const problems = [...faults, ...schema.ok ? sampleProblems(schema, draft.sample) : schema.problems]
   if (problems.length > 0 || source === undefined) return { ok: false, problems }
   const { assets, ...rest } = source
   const content = assets === undefined ? rest : { ...rest, assets: Object.fromEntries(Object.entries(assets).map(([name, asset]) => [name, hashOf(asset, draft)])) }
-  return { ok: true, source, digest: digestOf({ source: content, schema: draft.schema, sample: draft.sample }), warnings }
+  return { ok: true, source, digest: templateDigestOf({ source: content, schema: draft.schema, sample: draft.sample }), warnings }
 }
 
 type Reading = { source?: TemplateSource, faults: Problem[], warnings: Problem[] }
 
 /** The block model behind the YAML, with what is wrong with it. */
-function readModel (draft: Draft, schema: DataSchema): Reading {
+function readModel (draft: TemplateDraft, schema: DataSchema): Reading {
   const { value, place, faults } = readText(draft.yaml)
   if (faults.length > 0) return { faults: faults.map(problemOf), warnings: [] }
   const { model, problems } = withFacts(value, draft, place)
   const at = (found: readonly Fault[]): Problem[] => found.map((fault) => problemOf(place(fault)))
   // An alias of YAML can make a list that stands in itself: nothing else looks at it then.
-  const unusable = inspectJson(model, '', limits.yamlDepth)
+  const unusable = inspectJson(model, '', renderLimits.yamlDepth)
   if (unusable.length > 0) return { faults: [...problems, ...at(unusable)], warnings: [] }
   if (!Check(TemplateSource, model)) return { faults: [...problems, ...at(explain(TemplateSource, model))], warnings: [] }
   const { id, ...source } = model
   const compiled = examineTemplate({ ...source, ...source.assets === undefined ? {} : { assets: standIns(source.assets) } })
-  const wrong = [...compiled.faults, ...assetFaults(source, draft), ...schema.ok ? schemaFaults(draft.schema, compiled.reads) : []]
+  const wrong = [...compiled.faults, ...assetFaults(source, draft), ...schema.ok ? unknownPathFaults(draft.schema, compiled.reads) : []]
   return {
     source,
     faults: [...problems, ...at(wrong)],
     warnings: [
       ...id === undefined ? [] : at([{ path: '/id', code: 'ignored', message: `The id ${id} stands for a shared template: this one gets a number of its own.` }]),
       ...at(unusedAssets(source)),
-      ...unshown(draft.schema, compiled.uses).map((path) => ({ path: `/schema${path}`, code: 'unused_field', message: 'The template does not show this field.' }))
+      ...unusedFields(draft.schema, compiled.uses).map((path) => ({ path: `/schema${path}`, code: 'unused_field', message: 'The template does not show this field.' }))
     ]
   }
 }
 
-function readText (yaml: string): { value: unknown, place: Place, faults: readonly Fault[] } {
+function readText (yaml: string): { value: unknown, place: LocateFault, faults: readonly Fault[] } {
   try {
     return { ...readYaml(yaml, ''), faults: [] }
   } catch (error) {
@@ -83,7 +83,7 @@ function problemOf ({ code = 'template_error', message, line, column }: Fault): 
 }
 
 /** The model with the facts that stand beside it; whoever says one twice must say the same. */
-function withFacts (value: unknown, draft: Draft, place: Place): { model: unknown, problems: Problem[] } {
+function withFacts (value: unknown, draft: TemplateDraft, place: LocateFault): { model: unknown, problems: Problem[] } {
   if (!isRecord(value)) return { model: value, problems: [] }
   const given = facts.flatMap((name) => draft[name] === undefined ? [] : [{ name, said: draft[name] }])
   const problems = given.flatMap(({ name, said }) => {
@@ -103,7 +103,7 @@ export function assetName (asset: string): string | undefined {
   return named.exec(asset)?.[1]
 }
 
-function assetFaults ({ assets = {} }: TemplateSource, draft: Draft): Fault[] {
+function assetFaults ({ assets = {} }: TemplateSource, draft: TemplateDraft): Fault[] {
   const known = Object.keys(draft.assets)
   return Object.entries(assets).flatMap(([name, asset]) => {
     const path = pointer('/assets', name)
@@ -114,10 +114,10 @@ function assetFaults ({ assets = {} }: TemplateSource, draft: Draft): Fault[] {
 }
 
 function standIns (assets: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(assets).map(([name, asset]) => [name, asset.startsWith('data:') ? asset : standIn]))
+  return Object.fromEntries(Object.entries(assets).map(([name, asset]) => [name, asset.startsWith('data:') ? asset : placeholderImage]))
 }
 
-function hashOf (asset: string, draft: Draft): string {
+function hashOf (asset: string, draft: TemplateDraft): string {
   const name = assetName(asset)
   return name === undefined ? asset : `sha256:${draft.assets[name] ?? ''}`
 }

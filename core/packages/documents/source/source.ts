@@ -3,25 +3,25 @@ import { compileTemplate } from '../compile/compile.ts'
 import { TemplateError, type Fault } from '../model/errors.ts'
 import { explain } from './explain.ts'
 import { TemplateSource } from '../model/model.ts'
-import { schemaFaults } from '../model/schema-paths.ts'
-import { readYaml, type Place } from './yaml.ts'
+import { unknownPathFaults } from '../model/schema-paths.ts'
+import { readYaml, type LocateFault } from './yaml.ts'
 
 /** Reads the text of a template.yaml and checks it against the model; `file` names it in the TemplateError. */
-export function readSource (yaml: string, file: string): { source: TemplateSource, place: Place } {
+export function readSource (yaml: string, file: string): { source: TemplateSource, place: LocateFault } {
   const { value, place } = readYaml(yaml, file)
   if (Check(TemplateSource, value)) return { source: value, place }
   throw new TemplateError(explain(TemplateSource, value).map(place))
 }
 
 /** Compiles a template once, to find the faults of its expressions: those of the words, then those against the schema of the data. */
-export function checkExpressions (source: TemplateSource, schema: Record<string, unknown>, place: Place): void {
+export function checkExpressions (source: TemplateSource, schema: Record<string, unknown>, place: LocateFault): void {
   const faults = expressionFaults(source, schema)
   if (faults.length > 0) throw new TemplateError(faults.map(place))
 }
 
 function expressionFaults (source: TemplateSource, schema: Record<string, unknown>): readonly Fault[] {
   try {
-    return schemaFaults(schema, compileTemplate(source).reads)
+    return unknownPathFaults(schema, compileTemplate(source).reads)
   } catch (error) {
     if (error instanceof TemplateError) return error.faults
     throw error

@@ -1,16 +1,16 @@
 import { pointer } from '@dispatch/common'
 import { isRecord } from '../model/records.ts'
 import { referent, type Schema, type SchemaPlace } from '../model/subschemas.ts'
-import type { Uses } from './field-usage.ts'
+import type { FieldUsage } from './field-usage.ts'
 
 /** JSON pointers of the fields of a schema that a template never shows, the outermost of each; a vocabulary has many that nobody needs. */
-export function unshown (root: Schema, uses: Uses): string[] {
-  const seen = new Map<Schema, Set<Uses>>()
+export function unusedFields (root: Schema, uses: FieldUsage): string[] {
+  const seen = new Map<Schema, Set<FieldUsage>>()
   const found = new Set<string>()
   visit({ node: root, path: '' }, uses)
   return [...found]
 
-  function visit (place: SchemaPlace, uses: Uses): void {
+  function visit (place: SchemaPlace, uses: FieldUsage): void {
     const before = seen.get(place.node) ?? new Set()
     // Schemas may lead in circles.
     if (uses.whole || before.has(uses)) return

@@ -2,13 +2,13 @@ import { LineCounter, isMap, isNode, isScalar, parseDocument, type Document } fr
 import { TemplateError, type Fault } from '../model/errors.ts'
 
 /** Gives a fault its line and column in the file that it was found in. */
-export type Place = (fault: Fault) => Fault
+export type LocateFault = (fault: Fault) => Fault
 
 /** Reads YAML text; a TemplateError with the place of the first error when it is none (the others mostly follow from it). */
-export function readYaml (text: string, file: string): { value: unknown, place: Place } {
+export function readYaml (text: string, file: string): { value: unknown, place: LocateFault } {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  const place: Place = (fault) => ({ ...fault, file, ...position(lines, offsetOf(document, fault.path)) })
+  const place: LocateFault = (fault) => ({ ...fault, file, ...position(lines, offsetOf(document, fault.path)) })
   const [error] = document.errors
   if (error !== undefined) throw new TemplateError([{ path: '', message: sentenceOf(error), file, ...position(lines, error.pos[0]) }], { cause: error })
   try {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { spansOf } from '../layout/bidi.ts'
 import { facesFor } from '../layout/fonts.ts'
-import { breakLines, type Line } from '../layout/lines.ts'
+import { breakLines, type TextLine } from '../layout/lines.ts'
 import type { Typography } from '../layout/words.ts'
 import { pagesOf, pdfOf } from './support.ts'
 
@@ -12,11 +12,11 @@ const bidi = (bidiFactory as unknown as typeof bidiFactory.default)()
 const type: Typography = { font: 'sans', size: 10, lineHeight: 1.3, color: '#000000', linkColor: '#000000', bold: false, wide: 'ja', direction: 'ltr' }
 
 /** What a reader sees on a line, from left to right, without spaces: a font turns the words of a script that runs from right to left. */
-function seen ({ pieces }: Line): string {
+function seen ({ pieces }: TextLine): string {
   return pieces.map(({ text }) => /[\p{Script=Hebrew}\p{Script=Arabic}]/u.test(text) ? Array.from(text).reverse().join('') : text).join('').replaceAll(' ', '')
 }
 
-function lineOf (text: string, direction: 'ltr' | 'rtl' = 'ltr'): Line {
+function lineOf (text: string, direction: 'ltr' | 'rtl' = 'ltr'): TextLine {
   const [line] = breakLines([{ text }], { ...type, direction }, Infinity)
   return line ?? { pieces: [], width: 0, base: direction }
 }

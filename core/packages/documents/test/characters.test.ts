@@ -7,9 +7,9 @@ import { partsOf } from '../layout/breaks.ts'
 import { facesFor } from '../layout/fonts.ts'
 import { breakLines } from '../layout/lines.ts'
 import { UnshowableText } from '../layout/shape.ts'
-import { tidy } from '../layout/normalize-text.ts'
+import { normalizeText } from '../layout/normalize-text.ts'
 import { subsetter } from '../layout/subset.ts'
-import { wideFonts } from '../layout/cjk-fonts.ts'
+import { cjkFonts } from '../layout/cjk-fonts.ts'
 import type { Typography } from '../layout/words.ts'
 import { pdfOf, problemsOf, wordsOf } from './support.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
@@ -70,11 +70,11 @@ void t.test('a template\'s own text that cannot be shown is named without a plac
 })
 
 void t.test('text is composed, and loses what a page cannot show anyway', (t) => {
-  t.equal(tidy('e\u0301'), 'é')
-  t.equal(tidy('a\r\nb\rc\u2028d'), 'a\nb\nc\nd')
-  t.equal(tidy('a\tb'), 'a b')
-  t.equal(tidy('do\u00adcu\u200bment\ufeff ☎\ufe0f'), 'document ☎')
-  t.equal(tidy('plain text'), 'plain text')
+  t.equal(normalizeText('e\u0301'), 'é')
+  t.equal(normalizeText('a\r\nb\rc\u2028d'), 'a\nb\nc\nd')
+  t.equal(normalizeText('a\tb'), 'a b')
+  t.equal(normalizeText('do\u00adcu\u200bment\ufeff ☎\ufe0f'), 'document ☎')
+  t.equal(normalizeText('plain text'), 'plain text')
   t.end()
 })
 
@@ -118,7 +118,7 @@ void t.test('a full-width sign that no font has is shown as the sign that it is 
   t.equal(await wordsOf(await pdfOf([{ paragraph: '{{ total | money }} ＡＢ１２' }], { total: 1234 }, { locale: 'ja', currency: 'JPY' })), '¥1,234 AB12')
 })
 
-const japanese = wideFonts('ja', false).length > 0 ? { skip: 'the fonts for it are installed' } : {}
+const japanese = cjkFonts('ja', false).length > 0 ? { skip: 'the fonts for it are installed' } : {}
 const wideLetters: [name: string, text: string, locale: string, message: RegExp][] = [
   ['Japanese', '領収書', 'ja', /"領" \(U\+9818\), "収" \(U\+53CE\), "書" \(U\+66F8\): install .*package @expo-google-fonts\/noto-sans-jp/],
   ['Chinese', '发票', 'zh-CN', /"发" \(U\+53D1\).*noto-sans-sc/],
@@ -163,7 +163,7 @@ void t.test('of any text, every character is drawn in a face that has it, or the
       const pieces = breakLines([{ text }], { ...type, font, bold, direction }, width).flatMap((line) => line.pieces)
       const shown = pieces.flatMap((piece) => Array.from(piece.text))
       const isDrawn = pieces.every((piece) => Array.from(piece.text).every((character) => piece.face.has(character.codePointAt(0) ?? 0)))
-      const wanted = Array.from(tidy(text).replaceAll(/[ \n\u061c\u200c-\u200f]/g, ''))
+      const wanted = Array.from(normalizeText(text).replaceAll(/[ \n\u061c\u200c-\u200f]/g, ''))
       return isDrawn && shown.filter((character) => !/[ \u200c\u200d]/.test(character)).length === wanted.length
     } catch (error) {
       return error instanceof UnshowableText && error.characters.length > 0

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { compileTemplate } from '../compile/compile.ts'
 import { readDataSchema } from '../model/data-schema.ts'
-import { schemaFaults } from '../model/schema-paths.ts'
-import { unshown } from '../source/unused-fields.ts'
+import { unknownPathFaults } from '../model/schema-paths.ts'
+import { unusedFields } from '../source/unused-fields.ts'
 import { compiled, templateOf } from './support.ts'
 import { has, matches } from '../../../../test/support/matching.ts'
 
@@ -60,14 +60,14 @@ const circle = { $ref: '#/$defs/node', $defs: { node: { type: 'object', properti
 
 void t.test('paths are followed through schemas that lead in circles', (t) => {
   const { reads } = compiled([{ each: 'children', as: 'child', do: [{ each: 'child.children', as: 'grandchild', do: [{ paragraph: '{{ grandchild.nmae }}' }] }] }])
-  has(t, schemaFaults(circle, reads), [{ code: 'unknown_path', message: /"children.children.nmae" \(did you mean "name"\?\)/ }])
-  matches(t, schemaFaults({ $ref: '#' }, reads), [], 'a circle without fields leaves everything open')
-  matches(t, schemaFaults({ properties: { children: true } }, reads), [], 'a field that may be anything leaves open what is inside')
+  has(t, unknownPathFaults(circle, reads), [{ code: 'unknown_path', message: /"children.children.nmae" \(did you mean "name"\?\)/ }])
+  matches(t, unknownPathFaults({ $ref: '#' }, reads), [], 'a circle without fields leaves everything open')
+  matches(t, unknownPathFaults({ properties: { children: true } }, reads), [], 'a field that may be anything leaves open what is inside')
   t.end()
 })
 
 void t.test('fields that no block shows are found once, the outermost of each', (t) => {
-  const shown = (schema: object, ...paths: string[]): string[] => unshown({ ...schema }, compileTemplate(templateOf(paths.map((path) => ({ paragraph: `{{ ${path} }}` })))).uses)
+  const shown = (schema: object, ...paths: string[]): string[] => unusedFields({ ...schema }, compileTemplate(templateOf(paths.map((path) => ({ paragraph: `{{ ${path} }}` })))).uses)
   t.strictSame(shown(circle, 'name'), ['/$defs/node/properties/nick', '/$defs/node/properties/children'])
   const both = { anyOf: [{ properties: { a: { properties: { b: {}, c: {} } } } }, { properties: { d: {} } }] }
   t.strictSame(shown(both, 'a.b'), ['/anyOf/1/properties/d', '/anyOf/0/properties/a/properties/c'].sort())

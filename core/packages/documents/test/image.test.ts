@@ -2,7 +2,7 @@ import { deflateSync, inflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { dataUriOf, flattenImage, readImage } from '../image/read.ts'
-import { limits } from '../model/limits.ts'
+import { renderLimits } from '../model/limits.ts'
 import { chunk, fileOf, pngFile, type PngKind } from './png-support.ts'
 import { pdfOf } from './support.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
@@ -139,7 +139,7 @@ const refused: [rule: string, uri: string, message: RegExp][] = [
   ['a depth that its colours cannot have', png(fileOf({ type: 6, depth: 4, width: 1, height: 1 }, [chunk('IDAT', deflateSync(Buffer.alloc(3)))])), /not a readable PNG/],
   ['a palette that is not there', png(fileOf({ type: 3, depth: 8, width: 1, height: 1 }, [chunk('IDAT', deflateSync(Buffer.alloc(2)))])), /not a readable PNG/],
   ['a filter that there is not', png(fileOf({ type: 6, depth: 8, width: 1, height: 1 }, [chunk('IDAT', deflateSync(Buffer.from([9, 0, 0, 0, 0])))])), /not a readable PNG/],
-  ['too many bytes', `data:image/png;base64,${'A'.repeat(limits.imageBytes * 2)}`, /at most 2097152 bytes/]
+  ['too many bytes', `data:image/png;base64,${'A'.repeat(renderLimits.imageBytes * 2)}`, /at most 2097152 bytes/]
 ]
 
 for (const [rule, uri, message] of refused) {
@@ -150,7 +150,7 @@ for (const [rule, uri, message] of refused) {
 }
 
 void t.test('a file is bounded like a data URI', (t) => {
-  contains(t, flattenImage(Buffer.alloc(limits.imageBytes + 1)), /at most 2097152 bytes/)
+  contains(t, flattenImage(Buffer.alloc(renderLimits.imageBytes + 1)), /at most 2097152 bytes/)
   contains(t, flattenImage(Buffer.alloc(0)), /not a readable PNG/)
   t.end()
 })

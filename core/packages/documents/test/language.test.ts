@@ -1,6 +1,6 @@
 import t from 'tap'
 import { compileTemplate } from '../compile/compile.ts'
-import { schemaFaults } from '../model/schema-paths.ts'
+import { unknownPathFaults } from '../model/schema-paths.ts'
 import type { TemplateSource } from '../model/model.ts'
 import { compiled, faultsOf, made, problemsOf, templateOf } from './support.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
@@ -85,8 +85,8 @@ void t.test('a word that is missing is a fault of the template, in any language'
 void t.test('what words read of the data is checked once, like any expression', (t) => {
   const { reads } = compileTemplate(templateOf([{ paragraph: '{{ t.dear }}' }], spoken))
   const schema = { type: 'object', properties: { language: { type: 'string' }, customer: { type: 'object', properties: {} } } }
-  has(t, schemaFaults(schema, reads), [{ path: '/body/0/paragraph', message: /no "customer.name"/ }])
-  t.equal(schemaFaults(schema, reads).length, 1)
+  has(t, unknownPathFaults(schema, reads), [{ path: '/body/0/paragraph', message: /no "customer.name"/ }])
+  t.equal(unknownPathFaults(schema, reads).length, 1)
   t.end()
 })
 

@@ -3,7 +3,7 @@ import { inflateSync } from 'node:zlib'
 import { getDocumentProxy, getResolvedPDFJS } from 'unpdf'
 import t from 'tap'
 import type { TemplateSource } from '../model/model.ts'
-import type { Paper } from '../model/paper.ts'
+import type { PaperSize } from '../model/paper.ts'
 import { render } from '../render/render.ts'
 import { compiled, now, pagesOf, pdfOf, wordsOf } from './support.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
@@ -42,7 +42,7 @@ void t.test('the document says its title, author, language and date', async (t) 
 })
 
 void t.test('pages of the size "auto" become the paper that is asked for, A4 unless told; others stay what they are', async (t) => {
-  const sizeOf = async (page: NonNullable<TemplateSource['page']>, paper?: Paper): Promise<number[]> => {
+  const sizeOf = async (page: NonNullable<TemplateSource['page']>, paper?: PaperSize): Promise<number[]> => {
     const { bytes } = await render(compiled([{ paragraph: 'x' }], { page }), { data: {}, format: 'pdf', now: now.toISOString(), ...(paper === undefined ? {} : { paper }) })
     const { width, height } = (await (await getDocumentProxy(Uint8Array.from(bytes))).getPage(1)).getViewport({ scale: 1 })
     return [Math.round(width), Math.round(height)]

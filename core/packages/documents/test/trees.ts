@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { AddressBlock, Cell, ResolvedBlock, ResolvedDocument, ResolvedTotal, Run } from '../model/document.ts'
+import type { AddressBlock, Cell, ResolvedBlock, ResolvedDocument, ResolvedTotal, TextRun } from '../model/document.ts'
 import { formatCell } from '../compile/format.ts'
 
 /** A document with this body. */
@@ -27,7 +27,7 @@ const text = fc.oneof(
 )
 const link = fc.constantFrom('https://example.com/a?b=c&d', 'mailto:a@b.example', 'tel:+1555', 'javascript:alert(1)', 'https://example.com/"onclick=x')
 const emphasis = { bold: fc.constant(true), italic: fc.constant(true), link }
-const run: fc.Arbitrary<Run> = fc.record({ text, ...emphasis }, { requiredKeys: ['text'] })
+const run: fc.Arbitrary<TextRun> = fc.record({ text, ...emphasis }, { requiredKeys: ['text'] })
 const runs = fc.array(run, { minLength: 1, maxLength: 4 })
 const maybeRuns = fc.array(run, { maxLength: 2 })
 const align = fc.constantFrom('start', 'center', 'end', 'left', 'right')
@@ -98,7 +98,7 @@ function totalTexts (totals: readonly ResolvedTotal[]): string[] {
   return totals.flatMap(({ label, cell }) => [...runTexts(label), ...cellTexts(cell)])
 }
 
-function runTexts (runs: readonly Run[]): string[] {
+function runTexts (runs: readonly TextRun[]): string[] {
   return runs.map((run) => 'text' in run ? run.text : '1')
 }
 

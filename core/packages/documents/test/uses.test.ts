@@ -1,11 +1,11 @@
 import t from 'tap'
 import { compileTemplate } from '../compile/compile.ts'
-import { unread } from '../source/field-usage.ts'
+import { unreadFields } from '../source/field-usage.ts'
 import type { TemplateSource } from '../model/model.ts'
 import { templateOf } from './support.ts'
 
 function unused (body: TemplateSource['body'], data: unknown): string[] {
-  return unread(compileTemplate(templateOf(body)).uses, data)
+  return unreadFields(compileTemplate(templateOf(body)).uses, data)
 }
 
 void t.test('fields that the template never reads are named, at the place nearest to the root', (t) => {

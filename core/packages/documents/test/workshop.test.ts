@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap'
 import { createFairSemaphore, createSemaphore } from '../../common/semaphore.ts'
-import { createWorkshop, WorkshopBusy, type Workshop, type WorkshopOptions } from '../threads/template-workers.ts'
+import { createTemplateWorkers, TemplateWorkersBusy, type TemplateWorkers, type TemplateWorkersOptions } from '../threads/template-workers.ts'
 import { now, templateOf } from './support.ts'
 import { has } from '../../../../test/support/matching.ts'
 
-function start (t: Test, options: WorkshopOptions = {}): Workshop {
-  const workshop = createWorkshop({ threads: 1, ...options })
+function start (t: Test, options: TemplateWorkersOptions = {}): TemplateWorkers {
+  const workshop = createTemplateWorkers({ threads: 1, ...options })
   t.teardown(() => workshop.close())
   return workshop
 }
@@ -56,7 +56,7 @@ void t.test('too many jobs are turned away at once', async (t) => {
   const workshop = start(t, { waiting: 1 })
   const answers = await Promise.allSettled([1, 2, 3, 4].map((companyId) => workshop.inspect(companyId, draft)))
   t.strictSame(answers.map(({ status }) => status), ['fulfilled', 'fulfilled', 'rejected', 'rejected'])
-  t.type(answers[3]?.status === 'rejected' && answers[3].reason, WorkshopBusy)
+  t.type(answers[3]?.status === 'rejected' && answers[3].reason, TemplateWorkersBusy)
 })
 
 void t.test('a company does one job at a time, and waits for nobody else', async (t) => {

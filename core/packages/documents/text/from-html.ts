@@ -1,5 +1,5 @@
 import { decodeHTML } from 'entities'
-import { linkOf } from '../compile/links.ts'
+import { safeLinkOf } from '../compile/links.ts'
 import { wrap } from './wrap.ts'
 
 /** Characters of a line of mail. */
@@ -123,7 +123,7 @@ const drawers: Readonly<Record<string, (page: Page, tag: Tag, ends: boolean) => 
   },
   a (page, tag, ends) {
     const link = page.links.pop()
-    if (!ends) page.links.push({ url: linkOf(attribute(tag, 'href').trim()) ?? '', words: '' })
+    if (!ends) page.links.push({ url: safeLinkOf(attribute(tag, 'href').trim()) ?? '', words: '' })
     else if (link !== undefined && link.url !== '' && !isSaid(link.words, link.url)) page.write(` <${link.url}>`)
   },
   ol (page, _tag, ends) { if (ends) page.lists.pop(); else page.lists.push(1) },

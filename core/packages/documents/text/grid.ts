@@ -3,7 +3,7 @@ import { sideOf } from '../compile/direction.ts'
 import { lengthOf, wordsOf, wrap } from './wrap.ts'
 
 /** Spaces between two columns. */
-export const gap = 2
+export const columnGapSpaces = 2
 
 type Row = readonly string[]
 
@@ -14,7 +14,7 @@ type Row = readonly string[]
 export function columnWidths (rows: readonly Row[], width: number): number[] | undefined {
   const count = rows[0]?.length ?? 0
   const columns = Array.from({ length: count }, (_, index) => rows.map((row) => row[index] ?? ''))
-  const free = width - gap * (count - 1)
+  const free = width - columnGapSpaces * (count - 1)
   const wanted = columns.map((texts) => longest(texts.flatMap((text) => text.split('\n'))))
   if (sum(wanted) <= free) return wanted
   const least = columns.map((texts) => longest(texts.flatMap((text) => text.split('\n').flatMap(wordsOf))))
@@ -38,7 +38,7 @@ function shared (spare: number, wanted: readonly number[], least: readonly numbe
 export function gridRow (row: Row, widths: readonly number[], aligns: readonly Align[]): string[] {
   const cells = widths.map((width, index) => wrap(row[index] ?? '', width))
   const height = Math.max(1, ...cells.map((lines) => lines.length))
-  return Array.from({ length: height }, (_, line) => widths.map((width, index) => padded(cells[index]?.[line] ?? '', width, aligns[index] ?? 'left')).join(' '.repeat(gap)).trimEnd())
+  return Array.from({ length: height }, (_, line) => widths.map((width, index) => padded(cells[index]?.[line] ?? '', width, aligns[index] ?? 'left')).join(' '.repeat(columnGapSpaces)).trimEnd())
 }
 
 function padded (text: string, width: number, align: Align): string {

@@ -1,10 +1,10 @@
-import type { ButtonBlock, Cell, CodeBlock, Run } from '../model/document.ts'
+import type { ButtonBlock, Cell, CodeBlock, TextRun } from '../model/document.ts'
 import { formatCell } from '../compile/format.ts'
-import { linkOf } from '../compile/links.ts'
+import { safeLinkOf } from '../compile/links.ts'
 import { readable } from '../render/output.ts'
 
 /** Runs as plain text: a link as `text <url>`, no sign for bold and italic. There are no pages: page fields are 1. */
-export function plain (runs: readonly Run[], locale: string): string {
+export function plainRuns (runs: readonly TextRun[], locale: string): string {
   let text = ''
   let label = ''
   for (const [index, run] of runs.entries()) {
@@ -21,7 +21,7 @@ export function plain (runs: readonly Run[], locale: string): string {
 
 /** What a cell shows. The spaces inside a number or a date do not break. */
 export function plainCell (cell: Cell, locale: string): string {
-  const text = plain(formatCell(cell, locale), locale)
+  const text = plainRuns(formatCell(cell, locale), locale)
   return cell.type === 'text' ? text : text.replaceAll(' ', '\u00a0')
 }
 
@@ -37,13 +37,13 @@ export function codeWords ({ alt, label }: CodeBlock): string[] {
 }
 
 /** The text of a button as a link. */
-export function linked ({ text, url }: ButtonBlock): Run[] {
+export function buttonRuns ({ text, url }: ButtonBlock): TextRun[] {
   return [{ text, link: url }]
 }
 
 /** The address of a link behind its text; nothing where the text is the address. */
 function addressOf (label: string, link: string | undefined): string {
-  const url = link === undefined ? undefined : linkOf(link)
+  const url = link === undefined ? undefined : safeLinkOf(link)
   if (url === undefined) return ''
   const [shown, address] = [label, url.replace(/^(mailto|tel):/i, '')].map((text) => text.replaceAll(/\s/g, ''))
   return shown === url || shown === address ? '' : ` <${url}>`

@@ -1,7 +1,7 @@
 import type { AddressBlock, ResolvedBlock, TextBlock } from '../model/document.ts'
 import { readable } from '../render/output.ts'
-import { codeWords, linked, plain } from './inline.ts'
-import { keyValues, table } from './table.ts'
+import { codeWords, buttonRuns, plainRuns } from './inline.ts'
+import { textKeyValues, textTable } from './table.ts'
 import { lengthOf, wrap } from './wrap.ts'
 
 /** Blocks as lines of a width (characters) for mail, an empty line between two of them; columns stand below each other. */
@@ -21,16 +21,16 @@ export function * mailLines (blocks: readonly ResolvedBlock[], width: number, lo
 function blockLines (block: ResolvedBlock, width: number, locale: string): Iterable<string> {
   switch (block.kind) {
     case 'heading': return heading(block, width, locale)
-    case 'paragraph': return wrap(plain(block.runs, locale), width)
+    case 'paragraph': return wrap(plainRuns(block.runs, locale), width)
     case 'columns': return mailLines(block.columns.flatMap(({ blocks }) => blocks), width, locale)
-    case 'keyValues': return keyValues(block, width, locale)
-    case 'table': return table(block, width, locale)
+    case 'keyValues': return textKeyValues(block, width, locale)
+    case 'table': return textTable(block, width, locale)
     case 'image': return block.alt === '' ? [] : wrap(`[${readable(block.alt)}]`, width)
     case 'code': return codeWords(block).flatMap((words) => wrap(words, width))
     case 'group': return mailLines(block.blocks, width, locale)
     case 'address': return address(block, width, locale)
-    case 'button': return wrap(plain(linked(block), locale), width)
-    case 'signature': return ['_'.repeat(40), ...wrap(plain(block.label, locale), width)]
+    case 'button': return wrap(plainRuns(buttonRuns(block), locale), width)
+    case 'signature': return ['_'.repeat(40), ...wrap(plainRuns(block.label, locale), width)]
     case 'pageBreak':
     case 'rule': return ['-'.repeat(width)]
     case 'spacer': return []
@@ -39,8 +39,8 @@ function blockLines (block: ResolvedBlock, width: number, locale: string): Itera
 
 /** The sender, the recipient, and what stood beside them, below each other. */
 function * address ({ sender, lines, beside }: AddressBlock, width: number, locale: string): Generator<string> {
-  if (sender.length > 0) yield * wrap(plain(sender, locale), width)
-  for (const line of lines) yield * wrap(plain(line, locale), width)
+  if (sender.length > 0) yield * wrap(plainRuns(sender, locale), width)
+  for (const line of lines) yield * wrap(plainRuns(line, locale), width)
   if (beside.length === 0) return
   yield ''
   yield * mailLines(beside, width, locale)
@@ -50,7 +50,7 @@ function * address ({ sender, lines, beside }: AddressBlock, width: number, loca
 const underlines = ['=', '-']
 
 function heading ({ runs, level }: TextBlock & { level: number }, width: number, locale: string): string[] {
-  const lines = wrap(plain(runs, locale), width)
+  const lines = wrap(plainRuns(runs, locale), width)
   const underline = underlines[level - 1]
   return underline === undefined ? lines : [...lines, underline.repeat(Math.max(...lines.map(lengthOf)))]
 }

@@ -1,14 +1,14 @@
 import type { KeyValuesBlock, ResolvedTotal, TableBlock } from '../model/document.ts'
-import { columnWidths, gap, gridRow } from './grid.ts'
-import { labelled, plain, plainCell } from './inline.ts'
+import { columnWidths, columnGapSpaces, gridRow } from './grid.ts'
+import { labelled, plainRuns, plainCell } from './inline.ts'
 import { lengthOf, wrap } from './wrap.ts'
 
 /** A table in aligned columns, the totals under the last; one line for each cell where the columns do not fit side by side. */
-export function * table (block: TableBlock, width: number, locale: string): Generator<string> {
-  const headers = block.columns.map(({ header }) => plain(header, locale))
-  const sections = block.sections.map(({ heading, rows, totals }) => ({ heading: plain(heading, locale), rows: rows.map((row) => row.map((cell) => plainCell(cell, locale))), totals }))
+export function * textTable (block: TableBlock, width: number, locale: string): Generator<string> {
+  const headers = block.columns.map(({ header }) => plainRuns(header, locale))
+  const sections = block.sections.map(({ heading, rows, totals }) => ({ heading: plainRuns(heading, locale), rows: rows.map((row) => row.map((cell) => plainCell(cell, locale))), totals }))
   const widths = columnWidths([headers, ...sections.flatMap(({ rows }) => rows)], width)
-  const length = widths === undefined ? 0 : widths.reduce((sum, own) => sum + own + gap, -gap)
+  const length = widths === undefined ? 0 : widths.reduce((sum, own) => sum + own + columnGapSpaces, -columnGapSpaces)
   const aligns = block.columns.map(({ align }) => align)
   if (widths !== undefined) yield * gridRow(headers, widths, aligns)
   else if (sections.every(({ rows }) => rows.length === 0)) yield * wrap(headers.join(', '), width)
@@ -24,7 +24,7 @@ export function * table (block: TableBlock, width: number, locale: string): Gene
 }
 
 function ruleOf (widths: readonly number[]): string {
-  return widths.map((width) => '-'.repeat(width)).join(' '.repeat(gap))
+  return widths.map((width) => '-'.repeat(width)).join(' '.repeat(columnGapSpaces))
 }
 
 function * list (headers: readonly string[], rows: readonly string[][], width: number): Generator<string> {
@@ -35,18 +35,18 @@ function * list (headers: readonly string[], rows: readonly string[][], width: n
 }
 
 function totalLines (totals: readonly ResolvedTotal[], length: number, width: number, locale: string): string[] {
-  return totals.flatMap(({ label, cell }) => total(plain(label, locale), plainCell(cell, locale), length, width))
+  return totals.flatMap(({ label, cell }) => total(plainRuns(label, locale), plainCell(cell, locale), length, width))
 }
 
 /** A total ends where the table ends, while it fits on one line there. */
 function total (label: string, value: string, length: number, width: number): string[] {
-  const line = `${label}${' '.repeat(gap)}${value}`
+  const line = `${label}${' '.repeat(columnGapSpaces)}${value}`
   return line.includes('\n') || lengthOf(line) > length ? wrap(labelled(label, value), width) : [' '.repeat(length - lengthOf(line)) + line]
 }
 
 /** Labels and their values in two columns, or one line for each where they do not fit. */
-export function * keyValues ({ entries }: KeyValuesBlock, width: number, locale: string): Generator<string> {
-  const rows = entries.map(({ label, cell }) => [labelled(plain(label, locale), ''), plainCell(cell, locale)])
+export function * textKeyValues ({ entries }: KeyValuesBlock, width: number, locale: string): Generator<string> {
+  const rows = entries.map(({ label, cell }) => [labelled(plainRuns(label, locale), ''), plainCell(cell, locale)])
   const widths = columnWidths(rows, width)
   for (const row of rows) yield * widths === undefined ? wrap(row.join(' '), width) : gridRow(row, widths, [])
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { createFairSemaphore, SemaphoreFull } from '@dispatch/common'
 import { RenderError, renderError } from '../model/errors.ts'
-import type { Format, Outcome, Rendered, RenderJob } from '../render/job.ts'
+import type { Format, RenderResult, Rendered, RenderJob } from '../render/job.ts'
 import { createThreads, ThreadStopped } from './threads.ts'
 
 export type { Format, Rendered, RenderJob } from '../render/job.ts'
@@ -44,14 +44,14 @@ const seconds = { shared: 30, own: 10 }
  * thread to the others where there are several; a single one goes to whoever has waited longest, with one job of each company in that line.
  */
 export function createRenderer ({ threads = Math.min(Math.max(availableParallelism() - 1, 1), 4), waiting = 500, timeLimits = seconds, memoryLimit = 256 }: RendererOptions = {}): Renderer {
-  const pool = createThreads<RenderJob, Outcome>({ module: new URL('worker.ts', import.meta.url), threads, start: 'at once', waiting, memoryLimit })
+  const pool = createThreads<RenderJob, RenderResult>({ module: new URL('worker.ts', import.meta.url), threads, start: 'at once', waiting, memoryLimit })
   const semaphore = createFairSemaphore(waiting, Math.max(threads - 1, 1))
   return {
     async render<F extends Format> (job: RenderJob<F>, { companyId, template }: Customer) {
       const timeLimit = timeLimits[template]
       try {
         // The thread answers in the format of its job; the pool's type knows only that it is one of them.
-        const outcome = await semaphore.run(companyId, () => pool.run(job, timeLimit)) as Outcome<F>
+        const outcome = await semaphore.run(companyId, () => pool.run(job, timeLimit)) as RenderResult<F>
         if (outcome.ok) return outcome.rendered
         throw new RenderError(outcome.problems)
       } catch (error) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import type { DataFindings } from '../data/data-check.ts'
-import type { Draft, Inspection } from '../source/inspect.ts'
-import type { Format, Outcome, RenderJob } from '../render/job.ts'
+import type { TemplateDraft, Inspection } from '../source/inspect.ts'
+import type { Format, RenderResult, RenderJob } from '../render/job.ts'
 import type { TemplateSource } from '../model/model.ts'
 
 /** What data are checked against: `digest` names the content, which is compiled once. The source comes with stand-ins for its pictures. */
@@ -11,13 +11,13 @@ export type CheckedTemplate = { digest: string, source: TemplateSource, schema: 
 export type Picture = { uri: string, width: number, height: number }
 
 /** What the workshop does: the job of each kind, and its answer. Plain data, because both travel between threads. */
-export type Jobs = {
-  inspect: { job: Draft, answer: Inspection }
+export type TemplateTasks = {
+  inspect: { job: TemplateDraft, answer: Inspection }
   check: { job: { template: CheckedTemplate, data: JsonObject, at: string, format: Format }, answer: DataFindings }
-  render: { job: RenderJob, answer: Outcome }
+  render: { job: RenderJob, answer: RenderResult }
   flatten: { job: string, answer: Picture | { fault: string } }
 }
-export type Kind = keyof Jobs
+export type TemplateTaskKind = keyof TemplateTasks
 
 /** A job on its way to a thread. */
-export type WorkshopJob<K extends Kind = Kind> = { [Name in K]: { kind: Name, job: Jobs[Name]['job'] } }[K]
+export type TemplateTask<K extends TemplateTaskKind = TemplateTaskKind> = { [Name in K]: { kind: Name, job: TemplateTasks[Name]['job'] } }[K]

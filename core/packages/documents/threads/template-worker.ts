@@ -6,12 +6,12 @@ import { readDataSchema } from '../model/data-schema.ts'
 import { dataUriOf, readImage } from '../image/read.ts'
 import { inspectDraft } from '../source/inspect.ts'
 import { inThread } from './thread-job.ts'
-import type { CheckedTemplate, Jobs, Kind, WorkshopJob } from './template-task.ts'
+import type { CheckedTemplate, TemplateTasks, TemplateTaskKind, TemplateTask } from './template-task.ts'
 
 /** Does one job, in a thread of the workshop. */
-export default inThread(({ kind, job }: WorkshopJob) => (doers[kind] as (job: unknown) => unknown)(job))
+export default inThread(({ kind, job }: TemplateTask) => (doers[kind] as (job: unknown) => unknown)(job))
 
-const doers: { [K in Kind]: (job: Jobs[K]['job']) => Jobs[K]['answer'] | Promise<unknown> } = {
+const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => TemplateTasks[K]['answer'] | Promise<unknown> } = {
   inspect: inspectDraft,
   check: ({ template, data, at, format }) => checkOf(template).evaluate(data, at, format),
   // Fonts take a moment to read: only what is rendered needs them.

@@ -1,10 +1,10 @@
 import { SemaphoreFull, createFairSemaphore, type Problem } from '@dispatch/common'
 import type { DataFindings } from '../data/data-check.ts'
 import { RenderError } from '../model/errors.ts'
-import type { Draft, Inspection } from '../source/inspect.ts'
-import type { Format, Outcome, Rendered, RenderJob } from '../render/job.ts'
+import type { TemplateDraft, Inspection } from '../source/inspect.ts'
+import type { Format, RenderResult, Rendered, RenderJob } from '../render/job.ts'
 import { createThreads, ThreadStopped } from './threads.ts'
-import type { Jobs, Kind, Picture, WorkshopJob } from './template-task.ts'
+import type { TemplateTasks, TemplateTaskKind, Picture, TemplateTask } from './template-task.ts'
 
 export type { Picture } from './template-task.ts'
 
@@ -13,10 +13,10 @@ export type { Picture } from './template-task.ts'
  * their own, each job within bounds, one of a company at a time: nothing in it can hold up the service, or the documents of others.
  * All reject with `provider_unavailable` when too many jobs wait.
  */
-export type Workshop = {
-  inspect: (companyId: number, draft: Draft) => Promise<Inspection>
+export type TemplateWorkers = {
+  inspect: (companyId: number, draft: TemplateDraft) => Promise<Inspection>
   /** What the company's template says about data, once it is evaluated with them. */
-  check: (companyId: number, job: Jobs['check']['job']) => Promise<DataFindings>
+  check: (companyId: number, job: TemplateTasks['check']['job']) => Promise<DataFindings>
   /** Makes a document that is only looked at. Rejects with a RenderError as the renderer does. */
   render: <F extends Format>(companyId: number, job: RenderJob<F>) => Promise<Rendered<F>>
   /** Makes a picture (data URI) what it is kept as; or tells what is wrong with it. */
@@ -26,7 +26,7 @@ export type Workshop = {
 }
 
 /** Too many jobs wait for a thread of the workshop; the job was not begun. */
-export class WorkshopBusy extends Error {
+export class TemplateWorkersBusy extends Error {
   override name = 'WorkshopBusy'
 
   constructor (options?: ErrorOptions) {
@@ -35,22 +35,22 @@ export class WorkshopBusy extends Error {
 }
 
 /** `timeLimits` in seconds; `memoryLimit` in MiB for each thread. */
-export type WorkshopOptions = { threads?: number, waiting?: number, timeLimits?: Readonly<Record<Kind, number>>, memoryLimit?: number }
+export type TemplateWorkersOptions = { threads?: number, waiting?: number, timeLimits?: Readonly<Record<TemplateTaskKind, number>>, memoryLimit?: number }
 
-const seconds: Readonly<Record<Kind, number>> = { inspect: 10, check: 5, render: 10, flatten: 10 }
+const seconds: Readonly<Record<TemplateTaskKind, number>> = { inspect: 10, check: 5, render: 10, flatten: 10 }
 
 /** Opens the workshop; its threads are there while there is something to do. */
-export function createWorkshop ({ threads = 2, waiting = 50, timeLimits = seconds, memoryLimit = 256 }: WorkshopOptions = {}): Workshop {
-  const pool = createThreads<WorkshopJob, unknown>({ module: new URL('template-worker.ts', import.meta.url), threads, start: 'when needed', waiting, memoryLimit })
+export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits = seconds, memoryLimit = 256 }: TemplateWorkersOptions = {}): TemplateWorkers {
+  const pool = createThreads<TemplateTask, unknown>({ module: new URL('template-worker.ts', import.meta.url), threads, start: 'when needed', waiting, memoryLimit })
   const semaphore = createFairSemaphore(waiting)
 
   /** `refuse` makes an answer of what stopped the job. */
-  async function run<K extends Kind> (companyId: number, job: WorkshopJob<K>, refuse: (problem: Omit<Problem, 'path'>) => Jobs[K]['answer']): Promise<Jobs[K]['answer']> {
+  async function run<K extends TemplateTaskKind> (companyId: number, job: TemplateTask<K>, refuse: (problem: Omit<Problem, 'path'>) => TemplateTasks[K]['answer']): Promise<TemplateTasks[K]['answer']> {
     const limit = timeLimits[job.kind]
     try {
-      return await semaphore.run(companyId, () => pool.run(job as WorkshopJob, limit)) as Jobs[K]['answer']
+      return await semaphore.run(companyId, () => pool.run(job as TemplateTask, limit)) as TemplateTasks[K]['answer']
     } catch (error) {
-      if (error instanceof SemaphoreFull) throw new WorkshopBusy({ cause: error })
+      if (error instanceof SemaphoreFull) throw new TemplateWorkersBusy({ cause: error })
       if (error instanceof ThreadStopped) return refuse(stopped(error, limit, memoryLimit))
       throw error
     }
@@ -61,7 +61,7 @@ export function createWorkshop ({ threads = 2, waiting = 50, timeLimits = second
     check: (companyId, job) => run(companyId, { kind: 'check', job }, (problem) => ({ problems: [{ path: job.at, ...problem }], warnings: [], signers: 0 })),
     async render<F extends Format> (companyId: number, job: RenderJob<F>) {
       // The thread answers in the format of its job; its type knows only that it is one of them.
-      const outcome = await run(companyId, { kind: 'render', job }, (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })) as Outcome<F>
+      const outcome = await run(companyId, { kind: 'render', job }, (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })) as RenderResult<F>
       if (outcome.ok) return outcome.rendered
       throw new RenderError(outcome.problems)
     },

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { compileTemplate, type CompiledTemplate } from '../compile/compile.ts'
 import { RenderError } from '../model/errors.ts'
-import type { Outcome, RenderJob } from '../render/job.ts'
+import type { RenderResult, RenderJob } from '../render/job.ts'
 import { facesFor } from '../layout/fonts.ts'
 import { render } from '../render/render.ts'
 import { inThread } from './thread-job.ts'
@@ -13,7 +13,7 @@ const templates = new LRUCache<string, CompiledTemplate>({ max: 200 })
 facesFor('sans', {})
 facesFor('sans', { bold: true })
 
-/** Makes one document, in a thread of the renderer's pool. The pool gives an {@link Outcome}, the bytes of a file moved and not copied. */
+/** Makes one document, in a thread of the renderer's pool. The pool gives an {@link RenderResult}, the bytes of a file moved and not copied. */
 export default inThread(makeDocument)
 
 /** As a thread of the renderer does it. */
@@ -22,7 +22,7 @@ export async function makeDocument (job: RenderJob): Promise<unknown> {
   return outcome.ok && 'bytes' in outcome.rendered ? move({ [transferableSymbol]: [outcome.rendered.bytes.buffer], [valueSymbol]: outcome }) : outcome
 }
 
-async function attempt (job: RenderJob): Promise<Outcome> {
+async function attempt (job: RenderJob): Promise<RenderResult> {
   try {
     return { ok: true, rendered: await render(compiled(job.template), job) }
   } catch (error) {

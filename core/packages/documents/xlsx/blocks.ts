@@ -1,20 +1,20 @@
 import { sideOf } from '../compile/direction.ts'
-import type { Cell, ColumnsBlock, KeyValuesBlock, ResolvedBlock, Run, SignatureBlock, TextBlock } from '../model/document.ts'
+import type { Cell, ColumnsBlock, KeyValuesBlock, ResolvedBlock, TextRun, SignatureBlock, TextBlock } from '../model/document.ts'
 import { inFlow } from '../compile/flow.ts'
 import { formatCell } from '../compile/format.ts'
 import { headingSize } from '../model/style.ts'
 import { codeWords, labelled } from '../text/inline.ts'
-import type { Line } from './cells.ts'
-import { sized, splitRange, widthOf, type Range, type Setting } from './context.ts'
-import type { Stroke } from './styles.ts'
+import type { CellLine } from './cells.ts'
+import { sized, splitRange, widthOf, type ColumnRange, type SheetContext } from './context.ts'
+import type { CellBorder } from './styles.ts'
 import { digitsWide, textLines, usualHeight } from './text-lines.ts'
 import { labelledFormat } from './number-format.ts'
 import { typed, type Typed } from './values.ts'
-import { textOf, wordsOf } from './rich-text.ts'
+import { textOfRichText, richTextOf } from './rich-text.ts'
 
 /** Blocks below each other in some columns of a sheet. Room is an empty line; tables have sheets of their own. */
-export function linesOfBlocks (blocks: readonly ResolvedBlock[], range: Range, setting: Setting): Line[] {
-  const lines: Line[] = []
+export function linesOfBlocks (blocks: readonly ResolvedBlock[], range: ColumnRange, setting: SheetContext): CellLine[] {
+  const lines: CellLine[] = []
   for (const block of blocks) {
     const last = lines.at(-1)
     if (block.kind === 'heading' && last !== undefined && last.cells.length > 0) lines.push(room(setting.style.size))
@@ -23,7 +23,7 @@ export function linesOfBlocks (blocks: readonly ResolvedBlock[], range: Range, s
   return lines
 }
 
-function linesOfBlock (block: ResolvedBlock, range: Range, setting: Setting): Line[] {
+function linesOfBlock (block: ResolvedBlock, range: ColumnRange, setting: SheetContext): CellLine[] {
   const { style } = setting
   switch (block.kind) {
     case 'heading': return text(block, headingSize(block.level, style), { bold: true }, range, setting)
@@ -34,7 +34,7 @@ function linesOfBlock (block: ResolvedBlock, range: Range, setting: Setting): Li
     case 'code': return notes(codeWords(block), range, setting)
     case 'group': return linesOfBlocks(block.blocks, range, setting)
     case 'address': return linesOfBlocks(inFlow(block, setting.style), range, setting)
-    case 'button': return textLines(wordsOf([{ text: block.text, link: block.url }], setting.locale), { bold: true, color: style.accent }, range, setting)
+    case 'button': return textLines(richTextOf([{ text: block.text, link: block.url }], setting.locale), { bold: true, color: style.accent }, range, setting)
     case 'signature': return signature(block, range, setting)
     case 'spacer': return block.height === 0 ? [] : [room(block.height)]
     case 'pageBreak': return [room(style.size)]
@@ -44,24 +44,24 @@ function linesOfBlock (block: ResolvedBlock, range: Range, setting: Setting): Li
 }
 
 /** An empty line of a height (points). */
-function room (height: number): Line {
+function room (height: number): CellLine {
   return { cells: [], height: Math.max(4, height) }
 }
 
-function text ({ runs, align, color, size: own }: TextBlock, size: number, look: { bold?: true }, range: Range, setting: Setting): Line[] {
+function text ({ runs, align, color, size: own }: TextBlock, size: number, look: { bold?: true }, range: ColumnRange, setting: SheetContext): CellLine[] {
   const asked = sized(own ?? size, setting)
-  return textLines(wordsOf(runs, setting.locale), { ...look, size: asked, color, ...(align === 'start' ? {} : { align: sideOf(align, setting.direction) }) }, range, setting)
+  return textLines(richTextOf(runs, setting.locale), { ...look, size: asked, color, ...(align === 'start' ? {} : { align: sideOf(align, setting.direction) }) }, range, setting)
 }
 
 /** Columns stand side by side where the sheet has columns enough for it, else below each other. */
-function columns (block: ColumnsBlock, range: Range, setting: Setting): Line[] {
+function columns (block: ColumnsBlock, range: ColumnRange, setting: SheetContext): CellLine[] {
   const ranges = splitRange(range, block.columns.map(({ width }) => width), setting)
   if (ranges === undefined) return linesOfBlocks(block.columns.flatMap(({ blocks }) => blocks), range, setting)
   return beside(block.columns.map(({ blocks }, index) => linesOfBlocks(blocks, ranges[index] ?? range, setting)))
 }
 
 /** Lines beside each other. One of several rows takes as many of the sheet, so that none is as high as all of them. */
-function beside (columns: readonly (readonly Line[])[]): Line[] {
+function beside (columns: readonly (readonly CellLine[])[]): CellLine[] {
   const spread = columns.map((lines) => lines.flatMap(inRows))
   const count = Math.max(0, ...spread.map((lines) => lines.length))
   return Array.from({ length: count }, (_, index) => {
@@ -71,55 +71,55 @@ function beside (columns: readonly (readonly Line[])[]): Line[] {
 }
 
 /** A line as rows of the sheet: its cells reach down over all of them. */
-function inRows ({ cells, height, rows = 1 }: Line): Line[] {
+function inRows ({ cells, height, rows = 1 }: CellLine): CellLine[] {
   if (rows === 1) return [{ cells, height }]
   return Array.from({ length: rows }, (_, index) => ({ cells: index === 0 ? cells.map((placed) => ({ ...placed, down: rows })) : [], height: height / rows }))
 }
 
-function keyValues ({ entries, labels, values }: KeyValuesBlock, range: Range, setting: Setting): Line[] {
+function keyValues ({ entries, labels, values }: KeyValuesBlock, range: ColumnRange, setting: SheetContext): CellLine[] {
   const [left, right] = splitRange(range, [labels, values], setting) ?? []
   return entries.flatMap(({ label, cell }) => {
     if (left === undefined || right === undefined) return together(label, cell, range, setting)
-    return beside([textLines(wordsOf(label, setting.locale), { color: setting.style.muted }, left, setting), valueLines(cell, right, setting)])
+    return beside([textLines(richTextOf(label, setting.locale), { color: setting.style.muted }, left, setting), valueLines(cell, right, setting)])
   })
 }
 
 /** Where there is one column alone, a text stands behind its label; a number has it in its format, or stands below it where both are too wide. */
-function together (label: readonly Run[], cell: Cell, range: Range, setting: Setting): Line[] {
+function together (label: readonly TextRun[], cell: Cell, range: ColumnRange, setting: SheetContext): CellLine[] {
   const { locale } = setting
   const number = typed(cell, locale)
-  const name = textOf(wordsOf(label, locale))
+  const name = textOfRichText(richTextOf(label, locale))
   const before = labelled(name, '')
-  const words = wordsOf([...label, { text: before.slice(name.length) + ' ' }, ...formatCell(cell, locale)], locale)
+  const words = richTextOf([...label, { text: before.slice(name.length) + ' ' }, ...formatCell(cell, locale)], locale)
   if (number === undefined) return textLines(words, {}, range, setting)
   const format = labelledFormat(`${before} `, number.format)
-  if (format !== undefined && digitsWide(textOf(words)) < widthOf(range, setting)) return [numberLine({ ...number, format }, range, setting)]
-  return [...textLines(wordsOf(label, locale), { color: setting.style.muted }, range, setting), numberLine(number, range, setting)]
+  if (format !== undefined && digitsWide(textOfRichText(words)) < widthOf(range, setting)) return [numberLine({ ...number, format }, range, setting)]
+  return [...textLines(richTextOf(label, locale), { color: setting.style.muted }, range, setting), numberLine(number, range, setting)]
 }
 
-function valueLines (cell: Cell, range: Range, setting: Setting): Line[] {
+function valueLines (cell: Cell, range: ColumnRange, setting: SheetContext): CellLine[] {
   const number = typed(cell, setting.locale)
-  return number === undefined ? textLines(wordsOf(formatCell(cell, setting.locale), setting.locale), {}, range, setting) : [numberLine(number, range, setting)]
+  return number === undefined ? textLines(richTextOf(formatCell(cell, setting.locale), setting.locale), {}, range, setting) : [numberLine(number, range, setting)]
 }
 
 /** A number does not run over into the next cells, as text does: it has all of them. */
-function numberLine (number: Typed, range: Range, setting: Setting): Line {
+function numberLine (number: Typed, range: ColumnRange, setting: SheetContext): CellLine {
   return { cells: [{ column: range.from, span: range.to - range.from, style: setting.styles.of({ align: sideOf('start', setting.direction), format: number.format }), value: { number: number.number } }], height: usualHeight }
 }
 
 /** What pictures show, in words. */
-function notes (texts: readonly string[], range: Range, setting: Setting): Line[] {
-  return texts.flatMap((text) => textLines(wordsOf([{ text, italic: true }], setting.locale), { color: setting.style.muted }, range, setting))
+function notes (texts: readonly string[], range: ColumnRange, setting: SheetContext): CellLine[] {
+  return texts.flatMap((text) => textLines(richTextOf([{ text, italic: true }], setting.locale), { color: setting.style.muted }, range, setting))
 }
 
 /** Room to sign in, and the label under a line. */
-function signature ({ label, height }: SignatureBlock, range: Range, setting: Setting): Line[] {
+function signature ({ label, height }: SignatureBlock, range: ColumnRange, setting: SheetContext): CellLine[] {
   const line = ruled(range, 'bottom', { style: 'thin', color: setting.style.text }, setting)
-  return [{ ...room(height), cells: line.cells }, ...textLines(wordsOf(label, setting.locale), { color: setting.style.muted }, range, setting)]
+  return [{ ...room(height), cells: line.cells }, ...textLines(richTextOf(label, setting.locale), { color: setting.style.muted }, range, setting)]
 }
 
 /** Empty cells with a line at one side. */
-function ruled ({ from, to }: Range, side: 'top' | 'bottom', stroke: Stroke, { styles }: Setting): Line {
+function ruled ({ from, to }: ColumnRange, side: 'top' | 'bottom', stroke: CellBorder, { styles }: SheetContext): CellLine {
   const style = styles.of({ [side]: stroke })
   return { cells: Array.from({ length: to - from }, (_, index) => ({ column: from + index, style })), height: 5 }
 }

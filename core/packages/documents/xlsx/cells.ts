@@ -1,41 +1,41 @@
-import { element, text, type Xml } from '../office/xml.ts'
-import type { FontLook, Look, Styles } from './styles.ts'
-import { linked, textOf, type Piece, type Words } from './rich-text.ts'
+import { element, xmlText, type Xml } from '../office/xml.ts'
+import type { FontLook, CellStyle, Styles } from './styles.ts'
+import { cellLinkOf, textOfRichText, type RichTextRun, type RichText } from './rich-text.ts'
 
 /** What a cell of a sheet holds: text, or a number; a formula has the number that it comes to. */
 export type Value = { text: Xml } | { number: string, formula?: string }
 
 /** A cell: at a column (from 0), over `span` of them and over `down` rows; `style` is the number of its look. Without a value it is there for its look. */
-export type Placed = { column: number, span?: number, down?: number, style: number, value?: Value, link?: string }
+export type PlacedCell = { column: number, span?: number, down?: number, style: number, value?: Value, link?: string }
 
 /** Cells side by side; `height` in points, of `rows` lines of text (1 unless given). */
-export type Line = { cells: readonly Placed[], height: number, rows?: number }
+export type CellLine = { cells: readonly PlacedCell[], height: number, rows?: number }
 
 /** What sheets take for a formula when somebody writes it: such a text is marked to stay one. */
 const formulaLike = /^[=+\-@\t\r]/
 
 /** Text in a look: always as text, whatever it begins with. */
-export function textCell (given: Words, look: Look, styles: Styles): Pick<Placed, 'style' | 'value' | 'link'> {
-  const { words, link } = linked(given)
+export function textCell (given: RichText, look: CellStyle, styles: Styles): Pick<PlacedCell, 'style' | 'value' | 'link'> {
+  const { words, link } = cellLinkOf(given)
   const [first = { text: '' }] = words
   const isWhole = words.every(({ bold, italic }) => bold === first.bold && italic === first.italic)
-  const content = textOf(words)
-  const own: Look = { ...look, ...(isWhole ? emphasisOf(first) : {}), ...(link === undefined ? {} : { underline: true }), ...(formulaLike.test(content) ? { asText: true } : {}) }
+  const content = textOfRichText(words)
+  const own: CellStyle = { ...look, ...(isWhole ? emphasisOf(first) : {}), ...(link === undefined ? {} : { underline: true }), ...(formulaLike.test(content) ? { asText: true } : {}) }
   const pieces = isWhole ? [plainText(content)] : words.map((piece) => element('r', {}, styles.run({ ...own, ...emphasisOf(piece) }), plainText(piece.text)))
   return { style: styles.of(own), value: { text: element('is', {}, ...pieces) }, ...(link === undefined ? {} : { link }) }
 }
 
-function emphasisOf ({ bold = false, italic = false }: Piece): FontLook {
+function emphasisOf ({ bold = false, italic = false }: RichTextRun): FontLook {
   return { ...(bold ? { bold } : {}), ...(italic ? { italic } : {}) }
 }
 
 /** Spaces at the ends and line breaks count only where it is said. */
 function plainText (content: string): Xml {
-  return element('t', /^\s|\s$|\n/.test(content) ? { 'xml:space': 'preserve' } : {}, text(content))
+  return element('t', /^\s|\s$|\n/.test(content) ? { 'xml:space': 'preserve' } : {}, xmlText(content))
 }
 
 /** The name of a cell, such as A1: `column` from 0, `row` from 1. */
-export function nameOf (column: number, row: number): string {
+export function cellReference (column: number, row: number): string {
   return `${columnName(column)}${row}`
 }
 

@@ -3,23 +3,23 @@ import type { ResolvedStyle } from '../model/document.ts'
 import { sheetSize, type Styles } from './styles.ts'
 
 /** What all cells of a sheet share. `columns`: the widths of its columns, in characters. */
-export type Setting = { style: ResolvedStyle, locale: string, direction: Direction, styles: Styles, columns: readonly number[] }
+export type SheetContext = { style: ResolvedStyle, locale: string, direction: Direction, styles: Styles, columns: readonly number[] }
 
 /** Some columns beside each other: from one (from 0) up to another, which is not among them. */
-export type Range = { from: number, to: number }
+export type ColumnRange = { from: number, to: number }
 
 /** Characters that fit beside each other. */
-export function widthOf ({ from, to }: Range, { columns }: Pick<Setting, 'columns'>): number {
+export function widthOf ({ from, to }: ColumnRange, { columns }: Pick<SheetContext, 'columns'>): number {
   return columns.slice(from, to).reduce((sum, width) => sum + width, 0)
 }
 
 /** Points in a sheet of a size (points) on paper. */
-export function sized (size: number, { style }: Pick<Setting, 'style'>): number {
+export function sized (size: number, { style }: Pick<SheetContext, 'style'>): number {
   return Math.round(size / style.size * sheetSize * 2) / 2
 }
 
 /** The range in parts, as wide as their shares as far as columns end there; undefined when it has too few columns. */
-export function splitRange (range: Range, shares: readonly number[], setting: Pick<Setting, 'columns'>): Range[] | undefined {
+export function splitRange (range: ColumnRange, shares: readonly number[], setting: Pick<SheetContext, 'columns'>): ColumnRange[] | undefined {
   const count = range.to - range.from
   if (count < shares.length) return undefined
   const total = shares.reduce((sum, share) => sum + share, 0)

@@ -1,4 +1,4 @@
-import { remember } from '../compile/memoize.ts'
+import { memoizeLru } from '../compile/memoize.ts'
 import { quoted } from './number-format.ts'
 
 /** A day in spring with other digits for year, month and day. */
@@ -12,7 +12,7 @@ export function dateFormat (locale: string): string {
   return formats(locale).format
 }
 
-const formats = remember(100, (locale) => ({ format: formatOf(locale) }))
+const formats = memoizeLru(100, (locale) => ({ format: formatOf(locale) }))
 
 function formatOf (locale: string): string {
   const parts = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'medium' }).formatToParts(sample)

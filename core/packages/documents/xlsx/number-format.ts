@@ -1,8 +1,8 @@
-import { remember } from '../compile/memoize.ts'
+import { memoizeLru } from '../compile/memoize.ts'
 
 /** Formats are made once for what they depend on: words of a key, with a space between. */
 const remembered = (make: (...words: string[]) => string): (...words: (string | number)[]) => string => {
-  const memory = remember(500, (key) => ({ format: make(...key.split(' ')) }))
+  const memory = memoizeLru(500, (key) => ({ format: make(...key.split(' ')) }))
   return (...words) => memory(words.join(' ')).format
 }
 

@@ -1,5 +1,5 @@
 import { sideOf, type Direction } from '../compile/direction.ts'
-import type { ResolvedBlock, Run } from '../model/document.ts'
+import type { ResolvedBlock, TextRun } from '../model/document.ts'
 import { readable } from '../render/output.ts'
 
 /** Characters of a header or footer on paper (ECMA-376-1, 18.3.1.39). */
@@ -32,7 +32,7 @@ function codeOf (sections: Sections): string {
   return (['left', 'center', 'right'] as const).map((align) => sections[align].length === 0 ? '' : codes[align] + sections[align].join('\n')).join('')
 }
 
-function codeOfRun (run: Run): string {
+function codeOfRun (run: TextRun): string {
   if ('field' in run) return run.field === 'page' ? '&P' : '&N'
   return readable(run.text).replaceAll('&', '&&')
 }

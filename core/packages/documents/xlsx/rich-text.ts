@@ -1,26 +1,26 @@
-import type { Run } from '../model/document.ts'
-import { linkOf } from '../compile/links.ts'
+import type { TextRun } from '../model/document.ts'
+import { safeLinkOf } from '../compile/links.ts'
 import { readable } from '../render/output.ts'
 
 /** Text of a cell: line ends are `\n`. A safe link goes with its piece. */
-export type Words = readonly Piece[]
-export type Piece = { text: string, bold?: boolean, italic?: boolean, link?: string }
+export type RichText = readonly RichTextRun[]
+export type RichTextRun = { text: string, bold?: boolean, italic?: boolean, link?: string }
 
 /** Characters that a cell can hold (ECMA-376-1, 18.18.11). */
 export const mostCharacters = 32_767
 
 /** Runs as the words of a cell. There are no pages: page fields are 1. */
-export function wordsOf (runs: readonly Run[], locale: string): Words {
+export function richTextOf (runs: readonly TextRun[], locale: string): RichText {
   return runs.map((run) => {
-    const link = run.link === undefined ? undefined : linkOf(run.link)
+    const link = run.link === undefined ? undefined : safeLinkOf(run.link)
     const { bold = false, italic = false } = run
     return { text: 'text' in run ? readable(run.text) : (1).toLocaleString(locale), ...(bold ? { bold } : {}), ...(italic ? { italic } : {}), ...(link === undefined ? {} : { link }) }
   })
 }
 
 /** The lines of a text, none longer than a cell. */
-export function linesOf (words: Words): Words[] {
-  const lines: Piece[][] = [[]]
+export function richTextLines (words: RichText): RichText[] {
+  const lines: RichTextRun[][] = [[]]
   for (const { text, ...look } of words) {
     for (const [index, line] of text.split('\n').entries()) {
       if (index > 0) lines.push([])
@@ -31,20 +31,20 @@ export function linesOf (words: Words): Words[] {
 }
 
 /** The words in portions that cells can hold: nearly always one. */
-export function portions (words: Words): Words[] {
+export function portions (words: RichText): RichText[] {
   if (words.reduce((sum, { text }) => sum + text.length, 0) <= mostCharacters) return [words]
-  return textOf(words).match(portion)?.map((text) => [{ text }]) ?? []
+  return textOfRichText(words).match(portion)?.map((text) => [{ text }]) ?? []
 }
 
 /** The end is never between the halves of a surrogate pair. */
 const portion = new RegExp(`[^]{1,${mostCharacters - 1}}(?![\\udc00-\\udfff])`, 'g')
 
-export function textOf (words: Words): string {
+export function textOfRichText (words: RichText): string {
   return words.map(({ text }) => text).join('')
 }
 
 /** The one address that a cell can lead to, and the words: with the addresses behind them, where there are several. */
-export function linked (words: Words): { words: Words, link?: string } {
+export function cellLinkOf (words: RichText): { words: RichText, link?: string } {
   const [link, ...more] = new Set(words.flatMap(({ link }) => link ?? []))
   if (link === undefined) return { words }
   if (more.length === 0) return { words, link }

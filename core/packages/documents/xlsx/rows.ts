@@ -1,5 +1,5 @@
-import { element, none, text, type Xml } from '../office/xml.ts'
-import { nameOf, type Line, type Placed } from './cells.ts'
+import { element, none, xmlText, type Xml } from '../office/xml.ts'
+import { cellReference, type CellLine, type PlacedCell } from './cells.ts'
 import { usualHeight } from './text-lines.ts'
 
 /** Points of the highest row that sheets have, less a little. */
@@ -8,7 +8,7 @@ const mostHeight = 400
 /** Writes the rows of a sheet, one below the other; `merged` and `links` are what stands behind them. */
 export type Rows = {
   /** A row of cells in the order of their columns. */
-  add: (line: Line) => Xml
+  add: (line: CellLine) => Xml
   /** How many there are. */
   count: () => number
   /** How high they are together, in points. */
@@ -33,9 +33,9 @@ export function createRows (): Rows {
       count++
       sum += height
       const own = cells.map((placed) => {
-        const name = nameOf(placed.column, count)
+        const name = cellReference(placed.column, count)
         const { span = 1, down = 1 } = placed
-        if (span > 1 || down > 1) merged.push(`${name}:${nameOf(placed.column + span - 1, count + down - 1)}`)
+        if (span > 1 || down > 1) merged.push(`${name}:${cellReference(placed.column + span - 1, count + down - 1)}`)
         if (placed.link !== undefined) links.push({ name, url: placed.link })
         return cell(name, placed)
       })
@@ -44,8 +44,8 @@ export function createRows (): Rows {
   }
 }
 
-function cell (r: string, { style: s, value }: Placed): Xml {
+function cell (r: string, { style: s, value }: PlacedCell): Xml {
   if (value === undefined) return element('c', { r, s })
   if ('text' in value) return element('c', { r, s, t: 'inlineStr' }, value.text)
-  return element('c', { r, s }, value.formula === undefined ? none : element('f', {}, text(value.formula)), element('v', {}, text(value.number)))
+  return element('c', { r, s }, value.formula === undefined ? none : element('f', {}, xmlText(value.formula)), element('v', {}, xmlText(value.number)))
 }

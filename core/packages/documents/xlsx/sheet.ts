@@ -1,12 +1,12 @@
 import type { PageBox } from '../model/document.ts'
 import { relationType, type Relation } from '../office/package.ts'
-import { around, element, none, text, type Xml } from '../office/xml.ts'
+import { around, element, none, xmlText, type Xml } from '../office/xml.ts'
 import { linesOfBlocks } from './blocks.ts'
-import type { Line } from './cells.ts'
+import type { CellLine } from './cells.ts'
 import { namespace } from './namespaces.ts'
 import { createRows, type Rows } from './rows.ts'
-import type { Setting } from './context.ts'
-import type { Part } from './split.ts'
+import type { SheetContext } from './context.ts'
+import type { SheetSection } from './split.ts'
 import { bodyRows, headerRows } from './table.ts'
 import { usualHeight } from './text-lines.ts'
 
@@ -18,7 +18,7 @@ export type Sheet = { pieces: Iterable<Xml>, titles: () => Extent | undefined, r
 type Extent = { first: number, last: number }
 
 /** Room between a table and the text around it. */
-const room: Line = { cells: [], height: 6 }
+const room: CellLine = { cells: [], height: 6 }
 
 /** Rows that may stand still above a table's own: more would leave no room for these on a screen. */
 const mostFrozen = 20
@@ -26,7 +26,7 @@ const mostFrozen = 20
 const mostLinks = 65_530
 
 /** Lays out a sheet: text, a table, more text. */
-export function createSheet ({ above, table, below }: Part, print: Print, setting: Setting): Sheet {
+export function createSheet ({ above, table, below }: SheetSection, print: Print, setting: SheetContext): Sheet {
   const range = { from: 0, to: setting.columns.length }
   const text = linesOfBlocks(above, range, setting)
   const start = table === undefined || text.length === 0 ? text : [...text, room]
@@ -59,12 +59,12 @@ function heightOf ({ page: { height, top, bottom } }: Print): number {
   return height - top - bottom
 }
 
-function * written (lines: Iterable<Line>, rows: Rows): Generator<Xml> {
+function * written (lines: Iterable<CellLine>, rows: Rows): Generator<Xml> {
   for (const line of lines) yield rows.add(line)
 }
 
 /** The parts of a sheet in the order of the schema (ECMA-376-1, CT_Worksheet). */
-function * worksheet ({ columns, direction }: Setting, header: number | undefined, print: Print, rows: Rows, data: Iterable<Xml>): Generator<Xml> {
+function * worksheet ({ columns, direction }: SheetContext, header: number | undefined, print: Print, rows: Rows, data: Iterable<Xml>): Generator<Xml> {
   const [start, end] = around('worksheet', { xmlns: namespace.main, 'xmlns:r': namespace.relations })
   const [open, close] = around('sheetData')
   yield start
@@ -95,6 +95,6 @@ function printed ({ page, header, footer }: Print): Xml[] {
   return [
     element('pageMargins', { left: inches(left), right: inches(right), top: inches(top), bottom: inches(bottom), header: inches(top / 2), footer: inches(bottom / 2) }),
     element('pageSetup', { paperSize, orientation: width > height ? 'landscape' : 'portrait', fitToHeight: 0 }),
-    ...(header === '' && footer === '' ? [] : [element('headerFooter', {}, header === '' ? none : element('oddHeader', {}, text(header)), footer === '' ? none : element('oddFooter', {}, text(footer)))])
+    ...(header === '' && footer === '' ? [] : [element('headerFooter', {}, header === '' ? none : element('oddHeader', {}, xmlText(header)), footer === '' ? none : element('oddFooter', {}, xmlText(footer)))])
   ]
 }

@@ -2,11 +2,11 @@ import type { ResolvedBlock, ResolvedStyle, TableBlock } from '../model/document
 import { inFlow } from '../compile/flow.ts'
 
 /** What stands on a sheet: the blocks above its table, and below it. */
-export type Part = { above: readonly ResolvedBlock[], table?: TableBlock, below: readonly ResolvedBlock[] }
+export type SheetSection = { above: readonly ResolvedBlock[], table?: TableBlock, below: readonly ResolvedBlock[] }
 
 /** Blocks in parts with one table at most: text stands above the table that follows it, and what follows the last one below. */
-export function split (blocks: readonly ResolvedBlock[], style: ResolvedStyle): Part[] {
-  const parts: Part[] = []
+export function split (blocks: readonly ResolvedBlock[], style: ResolvedStyle): SheetSection[] {
+  const parts: SheetSection[] = []
   let above: ResolvedBlock[] = []
   for (const block of blocks.flatMap((block) => unnested(block, style))) {
     if (block.kind === 'table') {

@@ -1,15 +1,15 @@
 import type { FontFamily, ResolvedStyle } from '../model/document.ts'
-import { element, none, part, type Xml } from '../office/xml.ts'
+import { element, none, xmlPart, type Xml } from '../office/xml.ts'
 import { namespace } from './namespaces.ts'
 
 /** How a cell looks. `size` in points, colours `#rrggbb`; `format` is one of numbers; `asText`: it stays text when it is written again. */
-export type Look = FontLook & { align?: Side, wrap?: boolean, top?: Stroke, bottom?: Stroke, format?: string, asText?: boolean }
+export type CellStyle = FontLook & { align?: Side, wrap?: boolean, top?: CellBorder, bottom?: CellBorder, format?: string, asText?: boolean }
 export type Side = 'left' | 'center' | 'right'
 export type FontLook = { bold?: boolean, italic?: boolean, underline?: boolean, size?: number, color?: string }
-export type Stroke = { style: 'hair' | 'thin' | 'medium', color: string }
+export type CellBorder = { style: 'hair' | 'thin' | 'medium', color: string }
 
 /** The looks of a workbook, each once; a cell names its look by the number of it. `run` is how a piece of a text looks. */
-export type Styles = { of: (look: Look) => number, run: (look: FontLook) => Xml, part: () => string }
+export type Styles = { of: (look: CellStyle) => number, run: (look: FontLook) => Xml, part: () => string }
 
 /** Points of type in a sheet, whatever the size on paper: others are larger or smaller than it as they are there. */
 export const sheetSize = 10
@@ -23,7 +23,7 @@ export function createStyles ({ font, text }: ResolvedStyle): Styles {
   const fontOf = (look: FontLook): Xml => element('font', {}, ...fontProperties(look, text), element('name', { val: fonts[font] }))
   const tables = { fonts: numbered(fontOf({})), borders: numbered(element('border')), formats: numbered(''), looks: numbered(lookElement({}, { font: 0, border: 0, format: 0 })) }
   const known = new Map<string, number>()
-  const add = (look: Look): number => tables.looks.number(lookElement(look, {
+  const add = (look: CellStyle): number => tables.looks.number(lookElement(look, {
     font: tables.fonts.number(fontOf(look)),
     border: tables.borders.number(borderElement(look)),
     format: look.format === undefined ? 0 : tables.formats.number(look.format) + firstFormat - 1
@@ -36,7 +36,7 @@ export function createStyles ({ font, text }: ResolvedStyle): Styles {
       return number
     },
     run: (look) => element('rPr', {}, ...fontProperties(look, text), element('rFont', { val: fonts[font] })),
-    part: () => part(element('styleSheet', { xmlns: namespace.main },
+    part: () => xmlPart(element('styleSheet', { xmlns: namespace.main },
       ...(tables.formats.all().length === 1 ? [] : [list('numFmts', tables.formats.all().slice(1).map((formatCode, index) => element('numFmt', { numFmtId: firstFormat + index, formatCode })))]),
       list('fonts', tables.fonts.all()),
       list('fills', ['none', 'gray125'].map((patternType) => element('fill', {}, element('patternFill', { patternType })))),
@@ -75,12 +75,12 @@ function fontProperties ({ bold, italic, underline, size = sheetSize, color }: F
   ]
 }
 
-function borderElement ({ top, bottom }: Look): Xml {
-  const side = (name: string, stroke: Stroke | undefined): Xml => stroke === undefined ? element(name) : element(name, { style: stroke.style }, element('color', { rgb: argb(stroke.color) }))
+function borderElement ({ top, bottom }: CellStyle): Xml {
+  const side = (name: string, stroke: CellBorder | undefined): Xml => stroke === undefined ? element(name) : element(name, { style: stroke.style }, element('color', { rgb: argb(stroke.color) }))
   return top === undefined && bottom === undefined ? element('border') : element('border', {}, element('left'), element('right'), side('top', top), side('bottom', bottom), element('diagonal'))
 }
 
-function lookElement ({ align, wrap, asText }: Look, { font, border, format }: { font: number, border: number, format: number }): Xml {
+function lookElement ({ align, wrap, asText }: CellStyle, { font, border, format }: { font: number, border: number, format: number }): Xml {
   const yes = (is: boolean): 1 | undefined => is ? 1 : undefined
   return element('xf', {
     numFmtId: format,

@@ -2,34 +2,34 @@ import { Decimal } from 'decimal.js'
 import { sideOf } from '../compile/direction.ts'
 import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock } from '../model/document.ts'
 import { formatCell } from '../compile/format.ts'
-import { nameOf, textCell, type Line, type Placed } from './cells.ts'
-import type { Setting } from './context.ts'
-import { sheetSize, type Look, type Stroke } from './styles.ts'
+import { cellReference, textCell, type CellLine, type PlacedCell } from './cells.ts'
+import type { SheetContext } from './context.ts'
+import { sheetSize, type CellStyle, type CellBorder } from './styles.ts'
 import { boldness, lineHeight, rowsIn, textLines, usualHeight } from './text-lines.ts'
 import { totalFormula, type Addend, type Summable } from './totals.ts'
 import { typed } from './values.ts'
-import { portions, wordsOf } from './rich-text.ts'
+import { portions, richTextOf } from './rich-text.ts'
 
 /** Hairlines between rows. */
-const hairline: Stroke = { style: 'thin', color: '#d5dbe1' }
+const hairline: CellBorder = { style: 'thin', color: '#d5dbe1' }
 
 /** The header of a table; one row, unless a text is longer than a cell. */
-export function headerRows ({ columns }: TableBlock, setting: Setting): Line[] {
+export function headerRows ({ columns }: TableBlock, setting: SheetContext): CellLine[] {
   const { accent } = setting.style
-  const look: Look = { bold: true, color: accent, wrap: true, bottom: { style: 'medium', color: accent } }
+  const look: CellStyle = { bold: true, color: accent, wrap: true, bottom: { style: 'medium', color: accent } }
   return rowsOf(columns.map(({ header }) => ({ type: 'text', runs: header })), (cell, column) => textCells(cell, column, { ...look, align: sideOf(columns[column]?.align ?? 'start', setting.direction) }, setting))
 }
 
 /** The rows of a table and its totals; `first` is the row of the sheet (from 1) where they begin. */
-export function * bodyRows ({ columns, sections, totals }: TableBlock, first: number, setting: Setting): Generator<Line> {
+export function * bodyRows ({ columns, sections, totals }: TableBlock, first: number, setting: SheetContext): Generator<CellLine> {
   const cellsOf = columns.map((column, index) => cellMaker(column, index, setting))
   const ranges: string[] = []
   let row = first
   for (const section of sections) {
-    const heading = section.heading.length === 0 ? [] : textLines(wordsOf(section.heading, setting.locale), { bold: true }, { from: 0, to: columns.length }, setting)
+    const heading = section.heading.length === 0 ? [] : textLines(richTextOf(section.heading, setting.locale), { bold: true }, { from: 0, to: columns.length }, setting)
     const rows = section.rows.flatMap((cells) => rowsOf(cells, (cell, column) => cellsOf[column]?.(cell) ?? []))
     const start = row + heading.length
-    const range = rows.length === 0 ? [] : [`${nameOf(columns.length - 1, start)}:${nameOf(columns.length - 1, start + rows.length - 1)}`]
+    const range = rows.length === 0 ? [] : [`${cellReference(columns.length - 1, start)}:${cellReference(columns.length - 1, start + rows.length - 1)}`]
     const own = totalRows(section.totals, columns, { rows: section.rows, ranges: range }, start + rows.length, setting)
     ranges.push(...range)
     row = start + rows.length + own.length
@@ -41,14 +41,14 @@ export function * bodyRows ({ columns, sections, totals }: TableBlock, first: nu
 }
 
 /** What a cell becomes; `height` in points. */
-type Content = Pick<Placed, 'style' | 'value' | 'link'> & { height?: number }
+type Content = Pick<PlacedCell, 'style' | 'value' | 'link'> & { height?: number }
 
 /** A row of what each cell becomes; a cell that becomes several goes on in the rows below. */
-function rowsOf (cells: readonly Cell[], contentsOf: (cell: Cell, column: number) => Content[]): Line[] {
+function rowsOf (cells: readonly Cell[], contentsOf: (cell: Cell, column: number) => Content[]): CellLine[] {
   const contents = cells.map(contentsOf)
   const count = contents.reduce((most, { length }) => Math.max(most, length), 1)
   return Array.from({ length: count }, (_, index) => {
-    const line = { cells: [] as Placed[], height: usualHeight }
+    const line = { cells: [] as PlacedCell[], height: usualHeight }
     for (const [column, parts] of contents.entries()) {
       const portion = parts[index]
       if (portion === undefined) continue
@@ -61,9 +61,9 @@ function rowsOf (cells: readonly Cell[], contentsOf: (cell: Cell, column: number
 }
 
 /** Makes the cells of a column; the looks of its numbers are found once. */
-function cellMaker ({ align }: ResolvedColumn, column: number, setting: Setting): (cell: Cell) => Content[] {
+function cellMaker ({ align }: ResolvedColumn, column: number, setting: SheetContext): (cell: Cell) => Content[] {
   const numberStyles = new Map<string, number>()
-  const look: Look = { align: sideOf(align, setting.direction), bottom: hairline }
+  const look: CellStyle = { align: sideOf(align, setting.direction), bottom: hairline }
   return (cell) => {
     const number = typed(cell, setting.locale)
     if (number === undefined) return textCells(cell, column, { ...look, wrap: true }, setting)
@@ -74,10 +74,10 @@ function cellMaker ({ align }: ResolvedColumn, column: number, setting: Setting)
 }
 
 /** Text breaks in its column, if its look says so. */
-function textCells (cell: Cell, column: number, look: Look, { locale, styles, columns }: Setting): Content[] {
+function textCells (cell: Cell, column: number, look: CellStyle, { locale, styles, columns }: SheetContext): Content[] {
   if (cell.type === 'empty') return [{ style: styles.of(look) }]
   const { size = sheetSize, wrap = false, bold = false } = look
-  return portions(wordsOf(formatCell(cell, locale), locale)).map((words) => {
+  return portions(richTextOf(formatCell(cell, locale), locale)).map((words) => {
     const rows = wrap ? rowsIn(words, (columns[column] ?? 1) * sheetSize / size / (bold ? boldness : 1)) : 1
     return { ...textCell(words, look, styles), height: rows * lineHeight(size) }
   })
@@ -90,12 +90,12 @@ type Summed = { rows: readonly (readonly Cell[])[], ranges: readonly string[] }
 const mostRanges = 255
 
 /** Totals from a row of the sheet on, their values under the last column: as formulas where these come to the same. */
-function totalRows (totals: readonly ResolvedTotal[], columns: readonly ResolvedColumn[], { rows, ranges }: Summed, first: number, setting: Setting): Line[] {
+function totalRows (totals: readonly ResolvedTotal[], columns: readonly ResolvedColumn[], { rows, ranges }: Summed, first: number, setting: SheetContext): CellLine[] {
   const sum = totals.length === 0 || ranges.length > mostRanges ? undefined : sumOf(rows.map((row) => row[columns.length - 1] ?? { type: 'empty' }), setting.locale)
-  const made: Line[] = []
+  const made: CellLine[] = []
   const above: Addend[] = []
   for (const total of totals) {
-    const name = nameOf(valueColumn(columns), first + made.length)
+    const name = cellReference(valueColumn(columns), first + made.length)
     const number = numberOf(total.cell, setting.locale)
     const formula = number === undefined ? undefined : totalFormula(number, above, sum === undefined ? undefined : { range: ranges.join(), sum })
     if (number !== undefined) above.push({ name, ...number })
@@ -113,8 +113,8 @@ function valueColumn (columns: readonly unknown[]): number {
 export const strongSize = sheetSize * 1.15
 
 /** A label runs over the empty cells at its left. */
-function totalLines ({ label, cell, strong }: ResolvedTotal, columns: readonly ResolvedColumn[], formula: string | undefined, setting: Setting): Line[] {
-  const look: Look = strong ? { bold: true, size: strongSize, top: { style: 'medium', color: setting.style.accent } } : {}
+function totalLines ({ label, cell, strong }: ResolvedTotal, columns: readonly ResolvedColumn[], formula: string | undefined, setting: SheetContext): CellLine[] {
+  const look: CellStyle = strong ? { bold: true, size: strongSize, top: { style: 'medium', color: setting.style.accent } } : {}
   const value = valueColumn(columns)
   const lines = rowsOf([{ type: 'text', runs: label }, cell], (part, index) => {
     const own = { ...look, align: sideOf(index === 0 ? 'end' : columns.at(-1)?.align ?? 'end', setting.direction) }

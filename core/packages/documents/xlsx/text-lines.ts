@@ -1,8 +1,8 @@
 import { sideOf, type Direction } from '../compile/direction.ts'
-import { textCell, type Line, type Placed } from './cells.ts'
-import { widthOf, type Range, type Setting } from './context.ts'
-import { sheetSize, type Look } from './styles.ts'
-import { linesOf, type Words } from './rich-text.ts'
+import { textCell, type CellLine, type PlacedCell } from './cells.ts'
+import { widthOf, type ColumnRange, type SheetContext } from './context.ts'
+import { sheetSize, type CellStyle } from './styles.ts'
+import { richTextLines, type RichText } from './rich-text.ts'
 
 /** Points of a row in the usual size of type. */
 export const usualHeight = lineHeight(sheetSize)
@@ -13,11 +13,11 @@ export function lineHeight (size: number): number {
 }
 
 /** A text on lines of its own: one that is too long for the columns is broken in them, as one cell. In a sheet from right to left all begin at the right. */
-export function textLines (words: Words, asked: Look, range: Range, { styles, ...setting }: Setting): Line[] {
-  const look: Look = setting.direction === 'rtl' ? { align: 'right', ...asked } : asked
+export function textLines (words: RichText, asked: CellStyle, range: ColumnRange, { styles, ...setting }: SheetContext): CellLine[] {
+  const look: CellStyle = setting.direction === 'rtl' ? { align: 'right', ...asked } : asked
   const size = look.size ?? sheetSize
   const room = widthOf(range, setting) * sheetSize / size / (look.bold === true ? boldness : 1)
-  return linesOf(words).map((line) => {
+  return richTextLines(words).map((line) => {
     const rows = rowsIn(line, room)
     const cell = textCell(line, { ...look, ...(rows > 1 ? { wrap: true } : {}) }, styles)
     return { cells: [{ ...cell, ...placeOf(range, look, rows, setting.direction) }], height: rows * lineHeight(size), rows }
@@ -25,7 +25,7 @@ export function textLines (words: Words, asked: Look, range: Range, { styles, ..
 }
 
 /** A single line runs over the empty cells beside it. */
-function placeOf ({ from, to }: Range, { align }: Look, rows: number, direction: Direction): Pick<Placed, 'column' | 'span'> {
+function placeOf ({ from, to }: ColumnRange, { align }: CellStyle, rows: number, direction: Direction): Pick<PlacedCell, 'column' | 'span'> {
   if (rows > 1 || align === 'center') return { column: from, span: to - from }
   return { column: align === undefined || align === sideOf('start', direction) ? from : to - 1 }
 }
@@ -42,13 +42,13 @@ export function digitsWide (text: string): number {
 }
 
 /** About how many lines the words take in a column of a width (digits). */
-export function rowsIn (words: Words, width: number): number {
+export function rowsIn (words: RichText, width: number): number {
   const room = Math.max(1, width)
-  return linesOf(words).reduce((sum, line) => sum + Math.max(1, Math.ceil(wordsWide(line, room) / room)), 0)
+  return richTextLines(words).reduce((sum, line) => sum + Math.max(1, Math.ceil(wordsWide(line, room) / room)), 0)
 }
 
 /** How wide words are on one line; of those that surely fit, nothing is measured. */
-function wordsWide (line: Words, width: number): number {
+function wordsWide (line: RichText, width: number): number {
   if (line.reduce((sum, { text }) => sum + text.length, 0) * 2 < width) return 0
   return line.reduce((sum, { text, bold }) => sum + digitsWide(text) * (bold === true ? boldness : 1), 0)
 }

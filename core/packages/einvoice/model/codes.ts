@@ -23,7 +23,7 @@ export const germanTypes = codes('326 384')
 export const eInvoiceCurrencies: ReadonlySet<string> = currencies.difference(new Set(['STN']))
 
 /** ISO 3166-1 alpha-2, and two that EN 16931 adds: 1A Kosovo, XI Northern Ireland (BR-CL-14, BR-CL-15). */
-export const countries = codes(`
+export const countryCodes = codes(`
   AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR
   CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU
   ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ
@@ -33,7 +33,7 @@ export const countries = codes(`
 `)
 
 /** What the artefacts of CII take of them: they do not know South Sudan yet (BR-CL-14, BR-CL-15, BR-CO-09). */
-export const ciiCountries: ReadonlySet<string> = countries.difference(new Set(['SS']))
+export const ciiCountries: ReadonlySet<string> = countryCodes.difference(new Set(['SS']))
 
 const gaps = codes('0092 0103 0181 0182')
 /** ISO 6523: 0002 to 0248 (BR-CL-10, 11, 21, 26). */

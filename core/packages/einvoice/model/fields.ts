@@ -7,7 +7,7 @@ import type { Identifier, Text } from './model.ts'
 const unwritable = /[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]/g
 
 /** A text that says something, without the characters that XML cannot hold; a whole number is taken as its digits. */
-export function text (object: JsonObject, name: string): Text {
+export function textField (object: JsonObject, name: string): Text {
   const value = object[name]
   if (typeof value === 'number') return String(value)
   if (typeof value !== 'string') return undefined
@@ -17,12 +17,12 @@ export function text (object: JsonObject, name: string): Text {
 
 /** Without the blanks that people write into an IBAN or a VAT number. */
 export function compact (object: JsonObject, name: string): Text {
-  return text(object, name)?.replaceAll(/\s+/g, '')
+  return textField(object, name)?.replaceAll(/\s+/g, '')
 }
 
 /** The day of a date or time. */
 export function day (object: JsonObject, name: string): Text {
-  return text(object, name)?.slice(0, 10)
+  return textField(object, name)?.slice(0, 10)
 }
 
 export function amount (object: JsonObject, name: string): Decimal | undefined {
@@ -30,20 +30,20 @@ export function amount (object: JsonObject, name: string): Decimal | undefined {
 }
 
 /** The object in a field; an empty one where there is none. */
-export function part (object: JsonObject, name: string): JsonObject {
+export function objectField (object: JsonObject, name: string): JsonObject {
   return asObject(object[name])
 }
 
 /** The objects in a list. */
-export function parts (object: JsonObject, name: string): readonly JsonObject[] {
+export function listField (object: JsonObject, name: string): readonly JsonObject[] {
   const value = object[name]
   return Array.isArray(value) ? value.map(asObject) : []
 }
 
-export function identifier (object: JsonObject, name: string): Identifier | undefined {
-  const given = part(object, name)
-  const id = text(given, 'id')
-  return id === undefined ? undefined : { id, scheme: text(given, 'scheme') }
+export function identifierField (object: JsonObject, name: string): Identifier | undefined {
+  const given = objectField(object, name)
+  const id = textField(given, 'id')
+  return id === undefined ? undefined : { id, scheme: textField(given, 'scheme') }
 }
 
 /** The group, unless nothing in it is known. */

@@ -8,7 +8,7 @@ export type EInvoiceFormat = typeof eInvoiceFormats[number]
  * An invoice in the terms of EN 16931-1, as far as its data have them: texts are trimmed and never empty, days are
  * YYYY-MM-DD, amounts decimals. `at` is where a part stands in the data, as a JSON pointer.
  */
-export type Invoice = {
+export type EInvoiceModel = {
   /** UNTDID 1001. */
   type: string
   isCreditNote: boolean
@@ -27,14 +27,14 @@ export type Invoice = {
   seller: Party
   customer: Party
   payee: Payee | undefined
-  taxRepresentative: { name: Text, vatId: Text, address: Address } | undefined
-  delivery: { name: Text, date: Text, location: Identifier | undefined, address: Address } | undefined
+  taxRepresentative: { name: Text, vatId: Text, address: PartyAddress } | undefined
+  delivery: { name: Text, date: Text, location: Identifier | undefined, address: PartyAddress } | undefined
   period: Period | undefined
   payment: Payment | undefined
   paymentTerms: Text
   attachments: readonly Attachment[]
-  lines: readonly Line[]
-  adjustments: readonly Adjustment[]
+  lines: readonly EInvoiceLine[]
+  adjustments: readonly AllowanceCharge[]
   /** Why no VAT is due, by category. */
   exemptions: Readonly<Partial<Record<string, Exemption>>>
   prepaid: Decimal | undefined
@@ -47,12 +47,12 @@ export type Period = { start: Text, end: Text }
 export type Note = { code: Text, text: string }
 export type Exemption = { code: Text, reason: Text }
 export type Payee = { name: Text, id: Identifier | undefined, registration: Identifier | undefined }
-export type Address = Record<'line1' | 'line2' | 'line3' | 'city' | 'postalCode' | 'region' | 'country', Text>
+export type PartyAddress = Record<'line1' | 'line2' | 'line3' | 'city' | 'postalCode' | 'region' | 'country', Text>
 export type References = Record<'buyer' | 'order' | 'salesOrder' | 'project' | 'contract' | 'receipt' | 'despatch' | 'tender' | 'accounting', Text> & { object: Identifier | undefined }
 export type Attachment = Record<'description' | 'url' | 'content' | 'mediaType' | 'filename', Text> & { id: string }
 
 export type Party = Record<'name' | 'tradingName' | 'vatId' | 'taxId' | 'legalForm', Text> & {
-  address: Address
+  address: PartyAddress
   contact: Record<'name' | 'phone' | 'email', Text> | undefined
   id: Identifier | undefined
   registration: Identifier | undefined
@@ -73,7 +73,7 @@ export type Payment = {
 export type Tax = { category: string, rate: Decimal | undefined }
 
 /** An allowance (taken off) or a charge (added), of a line or of the whole invoice. Amounts are not negative by nature: the kind says the direction. */
-export type Adjustment = {
+export type AllowanceCharge = {
   at: string
   kind: 'allowance' | 'charge'
   amount: Decimal | undefined
@@ -84,7 +84,7 @@ export type Adjustment = {
   tax: Tax
 }
 
-export type Line = {
+export type EInvoiceLine = {
   at: string
   id: string
   name: Text
@@ -100,7 +100,7 @@ export type Line = {
   stated: Decimal | undefined
   net: Decimal
   tax: Tax
-  adjustments: readonly Adjustment[]
+  adjustments: readonly AllowanceCharge[]
   period: Period | undefined
   orderLine: Text
   accounting: Text

@@ -1,6 +1,6 @@
 import type { Decimal } from 'decimal.js'
 import { Money, minorDigits } from '@dispatch/common'
-import type { Adjustment, Exemption, Invoice, Tax } from './model.ts'
+import type { AllowanceCharge, Exemption, EInvoiceModel, Tax } from './model.ts'
 import { cents } from '../read/lines.ts'
 
 /** The VAT of one category and rate (BG-23). */
@@ -10,7 +10,7 @@ export type TaxGroup = Tax & { base: Decimal, amount: Decimal, exemption: Exempt
 export type Totals = Record<'lines' | 'allowances' | 'charges' | 'base' | 'tax' | 'total' | 'due', Decimal> & { taxes: readonly TaxGroup[] }
 
 /** BR-CO-10 to BR-CO-17: each sum is made of rounded amounts, and VAT is rounded once for each category and rate. */
-export function totalsOf (invoice: Invoice): Totals {
+export function totalsOf (invoice: EInvoiceModel): Totals {
   const { adjustments, prepaid = zero, rounding = zero } = invoice
   const taxes = taxGroups(invoice)
   const lines = sum(invoice.lines.map(({ net }) => net))
@@ -27,14 +27,14 @@ function sum (amounts: readonly Decimal[]): Decimal {
   return amounts.reduce((so, amount) => so.add(amount), zero)
 }
 
-function total (adjustments: readonly Adjustment[], kind: Adjustment['kind']): Decimal {
+function total (adjustments: readonly AllowanceCharge[], kind: AllowanceCharge['kind']): Decimal {
   return sum(adjustments.filter((adjustment) => adjustment.kind === kind).map(({ amount = zero }) => amount))
 }
 
 /** Categories that have one group each, whatever stands as their rate. */
 const single = new Set(['Z', 'E', 'AE', 'K', 'G', 'O'])
 
-function taxGroups ({ lines, adjustments, exemptions, currency }: Invoice): TaxGroup[] {
+function taxGroups ({ lines, adjustments, exemptions, currency }: EInvoiceModel): TaxGroup[] {
   const parts = [
     ...lines.map(({ tax, net }) => ({ tax, net })),
     ...adjustments.map(({ tax, kind, amount = zero }) => ({ tax, net: kind === 'charge' ? amount : amount.neg() }))

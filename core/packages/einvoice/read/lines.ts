@@ -1,29 +1,29 @@
 import type { Decimal } from 'decimal.js'
 import { Money, type JsonObject } from '@dispatch/common'
-import { amount, identifier, parts, text } from '../model/fields.ts'
+import { amount, identifierField, listField, textField } from '../model/fields.ts'
 import { readPeriod } from './period.ts'
-import type { Adjustment, Line, Tax } from '../model/model.ts'
+import type { AllowanceCharge, EInvoiceLine, Tax } from '../model/model.ts'
 
 /** The lines; what they leave out about VAT is taken from the invoice. */
-export function readLines (data: JsonObject): Line[] {
-  return parts(data, 'lines').map((line, index) => readLine(line, index, data))
+export function readLines (data: JsonObject): EInvoiceLine[] {
+  return listField(data, 'lines').map((line, index) => readLine(line, index, data))
 }
 
-function readLine (data: JsonObject, index: number, invoice: JsonObject): Line {
+function readLine (data: JsonObject, index: number, invoice: JsonObject): EInvoiceLine {
   const at = `/lines/${index}`
   const tax = readTax(data, invoice)
   const { price, ...discounted } = readPrice(data)
-  const [quantity, priceQuantity, name, stated] = [amount(data, 'quantity'), amount(data, 'priceQuantity'), text(data, 'name'), amount(data, 'total')]
+  const [quantity, priceQuantity, name, stated] = [amount(data, 'quantity'), amount(data, 'priceQuantity'), textField(data, 'name'), amount(data, 'total')]
   const gross = grossAmount(quantity, price, priceQuantity)
   const adjustments = readAdjustments(data, { at, base: gross, tax: () => tax })
   return {
     at,
-    id: text(data, 'id') ?? String(index + 1),
-    name: name ?? text(data, 'description'),
-    description: name === undefined ? undefined : text(data, 'description'),
-    note: text(data, 'note'),
+    id: textField(data, 'id') ?? String(index + 1),
+    name: name ?? textField(data, 'description'),
+    description: name === undefined ? undefined : textField(data, 'description'),
+    note: textField(data, 'note'),
     quantity,
-    unit: text(data, 'unit') ?? 'C62',
+    unit: textField(data, 'unit') ?? 'C62',
     price,
     ...discounted,
     priceQuantity,
@@ -32,20 +32,20 @@ function readLine (data: JsonObject, index: number, invoice: JsonObject): Line {
     tax,
     adjustments,
     period: readPeriod(data),
-    orderLine: text(data, 'orderLine'),
-    accounting: text(data, 'accountingReference'),
-    object: identifier(data, 'object'),
-    sellerItemId: text(data, 'sellerItemId'),
-    buyerItemId: text(data, 'buyerItemId'),
-    standardItemId: identifier(data, 'standardItemId'),
-    classifications: parts(data, 'classifications').map((given) => ({ code: text(given, 'code') ?? '', list: text(given, 'list') ?? '', version: text(given, 'version') })),
-    origin: text(data, 'origin'),
-    attributes: parts(data, 'attributes').map((given) => ({ name: text(given, 'name') ?? '', value: text(given, 'value') ?? '' }))
+    orderLine: textField(data, 'orderLine'),
+    accounting: textField(data, 'accountingReference'),
+    object: identifierField(data, 'object'),
+    sellerItemId: textField(data, 'sellerItemId'),
+    buyerItemId: textField(data, 'buyerItemId'),
+    standardItemId: identifierField(data, 'standardItemId'),
+    classifications: listField(data, 'classifications').map((given) => ({ code: textField(given, 'code') ?? '', list: textField(given, 'list') ?? '', version: textField(given, 'version') })),
+    origin: textField(data, 'origin'),
+    attributes: listField(data, 'attributes').map((given) => ({ name: textField(given, 'name') ?? '', value: textField(given, 'value') ?? '' }))
   }
 }
 
 /** BT-146 = BT-148 − BT-147: two of them give the third. */
-function readPrice (data: JsonObject): Pick<Line, 'price' | 'grossPrice' | 'priceDiscount'> {
+function readPrice (data: JsonObject): Pick<EInvoiceLine, 'price' | 'grossPrice' | 'priceDiscount'> {
   const [net, gross, discount] = [amount(data, 'unitPrice'), amount(data, 'grossPrice'), amount(data, 'priceDiscount')]
   const price = net ?? gross?.sub(discount ?? 0)
   const grossPrice = gross ?? (discount === undefined ? undefined : price?.add(discount))
@@ -61,7 +61,7 @@ export function grossAmount (quantity: Decimal | undefined, price: Decimal | und
 /** A rate above 0 is the standard one of its country, or a reduced one, unless the data say otherwise; what is exempt has the rate 0. */
 export function readTax (data: JsonObject, invoice: JsonObject): Tax {
   const own = amount(data, 'taxRate') ?? amount(invoice, 'taxRate')
-  const category = text(data, 'taxCategory') ?? text(invoice, 'taxCategory') ?? (own?.gt(0) === true ? 'S' : '')
+  const category = textField(data, 'taxCategory') ?? textField(invoice, 'taxCategory') ?? (own?.gt(0) === true ? 'S' : '')
   if (category === 'O') return { category, rate: amount(data, 'taxRate') }
   const isFree = ['Z', 'E', 'AE', 'K', 'G'].includes(category)
   return { category, rate: isFree ? amount(data, 'taxRate') ?? new Money(0) : own }
@@ -70,8 +70,8 @@ export function readTax (data: JsonObject, invoice: JsonObject): Tax {
 type Setting = { at: string, base: Decimal, tax: (data: JsonObject) => Tax }
 
 /** The allowances, then the charges. What only has a percent is computed of its base, or of the whole. */
-export function readAdjustments (data: JsonObject, { at, base: whole, tax }: Setting): Adjustment[] {
-  return ([['allowances', 'allowance'], ['charges', 'charge']] as const).flatMap(([list, kind]) => parts(data, list).map((given, index) => {
+export function readAdjustments (data: JsonObject, { at, base: whole, tax }: Setting): AllowanceCharge[] {
+  return ([['allowances', 'allowance'], ['charges', 'charge']] as const).flatMap(([list, kind]) => listField(data, list).map((given, index) => {
     const percent = amount(given, 'percent')
     const base = amount(given, 'base') ?? (percent === undefined ? undefined : cents(whole))
     const computed = percent === undefined || base === undefined ? undefined : cents(base.mul(percent).div(100))
@@ -81,15 +81,15 @@ export function readAdjustments (data: JsonObject, { at, base: whole, tax }: Set
       amount: amount(given, 'amount') ?? computed,
       percent,
       base,
-      reason: text(given, 'reason'),
-      reasonCode: text(given, 'reasonCode'),
+      reason: textField(given, 'reason'),
+      reasonCode: textField(given, 'reasonCode'),
       tax: tax(given)
     }
   }))
 }
 
 /** Charges less allowances. */
-export function sumOfAdjustments (adjustments: readonly Adjustment[]): Decimal {
+export function sumOfAdjustments (adjustments: readonly AllowanceCharge[]): Decimal {
   return adjustments.reduce((sum, { kind, amount = new Money(0) }) => kind === 'charge' ? sum.add(amount) : sum.sub(amount), new Money(0))
 }
 

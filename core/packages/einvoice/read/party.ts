@@ -1,33 +1,33 @@
 import type { JsonObject } from '@dispatch/common'
 import { addressSchemes, peppolAddressSchemes, vatSchemes } from '../model/codes.ts'
-import { compact, identifier, known, text } from '../model/fields.ts'
-import type { Address, EInvoiceFormat, Identifier, Party } from '../model/model.ts'
+import { compact, identifierField, known, textField } from '../model/fields.ts'
+import type { PartyAddress, EInvoiceFormat, Identifier, Party } from '../model/model.ts'
 
 /** A seller or customer. Only UBL, which goes through Peppol, cannot do without an electronic address. */
 export function readParty (data: JsonObject, format: EInvoiceFormat): Party {
   const party = {
-    name: text(data, 'name'),
-    tradingName: text(data, 'tradingName'),
+    name: textField(data, 'name'),
+    tradingName: textField(data, 'tradingName'),
     vatId: compact(data, 'vatId'),
-    taxId: text(data, 'taxId'),
-    legalForm: text(data, 'legalForm'),
+    taxId: textField(data, 'taxId'),
+    legalForm: textField(data, 'legalForm'),
     address: readAddress(data),
-    contact: known({ name: text(data, 'contact'), phone: text(data, 'phone'), email: text(data, 'email') }),
-    id: identifier(data, 'id'),
-    registration: identifier(data, 'registration')
+    contact: known({ name: textField(data, 'contact'), phone: textField(data, 'phone'), email: textField(data, 'email') }),
+    id: identifierField(data, 'id'),
+    registration: identifierField(data, 'registration')
   }
-  return { ...party, electronicAddress: identifier(data, 'electronicAddress') ?? (format === 'UBL' ? derivedAddress(party) : undefined) }
+  return { ...party, electronicAddress: identifierField(data, 'electronicAddress') ?? (format === 'UBL' ? derivedAddress(party) : undefined) }
 }
 
-export function readAddress (data: JsonObject): Address {
+export function readAddress (data: JsonObject): PartyAddress {
   return {
-    line1: text(data, 'address'),
-    line2: text(data, 'addressLine2'),
-    line3: text(data, 'addressLine3'),
-    city: text(data, 'city'),
-    postalCode: text(data, 'postalCode'),
-    region: text(data, 'region'),
-    country: text(data, 'country')
+    line1: textField(data, 'address'),
+    line2: textField(data, 'addressLine2'),
+    line3: textField(data, 'addressLine3'),
+    city: textField(data, 'city'),
+    postalCode: textField(data, 'postalCode'),
+    region: textField(data, 'region'),
+    country: textField(data, 'country')
   }
 }
 

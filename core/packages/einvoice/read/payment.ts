@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { compact, known, part, text } from '../model/fields.ts'
+import { compact, known, objectField, textField } from '../model/fields.ts'
 import type { Payment } from '../model/model.ts'
 
 type Setting = { currency: string, isDueDateThere: boolean }
@@ -9,24 +9,24 @@ type Setting = { currency: string, isDueDateThere: boolean }
  * not defined (1).
  */
 export function readPayment (data: JsonObject, setting: Setting): Payment | undefined {
-  const [given, how] = [part(data, 'payment'), readHow(data)]
-  const reference = text(given, 'reference')
-  const means = text(given, 'means') ?? meansOf(how, setting) ?? (reference === undefined ? undefined : '1')
-  return means === undefined ? undefined : { means, text: text(given, 'text'), reference, ...partsOf(means, how) }
+  const [given, how] = [objectField(data, 'payment'), readHow(data)]
+  const reference = textField(given, 'reference')
+  const means = textField(given, 'means') ?? meansOf(how, setting) ?? (reference === undefined ? undefined : '1')
+  return means === undefined ? undefined : { means, text: textField(given, 'text'), reference, ...partsOf(means, how) }
 }
 
 export type How = Pick<Payment, 'account' | 'mandate' | 'card'>
 
 /** All that the data say of how it is paid; which of it the means of payment take is another question. */
 export function readHow (data: JsonObject): How {
-  const [given, bank] = [part(data, 'payment'), part(data, 'bankDetails')]
-  const [mandate, card] = [part(given, 'mandate'), part(given, 'card')]
-  const [number, iban] = [text(card, 'number'), compact(bank, 'iban')?.toUpperCase()]
-  const account = known({ iban, other: iban === undefined ? text(bank, 'account') : undefined })
+  const [given, bank] = [objectField(data, 'payment'), objectField(data, 'bankDetails')]
+  const [mandate, card] = [objectField(given, 'mandate'), objectField(given, 'card')]
+  const [number, iban] = [textField(card, 'number'), compact(bank, 'iban')?.toUpperCase()]
+  const account = known({ iban, other: iban === undefined ? textField(bank, 'account') : undefined })
   return {
-    account: account === undefined ? undefined : { ...account, holder: text(bank, 'accountHolder'), bic: compact(bank, 'bic') },
-    mandate: known({ reference: text(mandate, 'reference'), creditorId: text(mandate, 'creditorId'), account: compact(mandate, 'account') }),
-    card: number === undefined ? undefined : { number, holder: text(card, 'holder') }
+    account: account === undefined ? undefined : { ...account, holder: textField(bank, 'accountHolder'), bic: compact(bank, 'bic') },
+    mandate: known({ reference: textField(mandate, 'reference'), creditorId: textField(mandate, 'creditorId'), account: compact(mandate, 'account') }),
+    card: number === undefined ? undefined : { number, holder: textField(card, 'holder') }
   }
 }
 

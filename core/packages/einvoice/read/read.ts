@@ -1,7 +1,7 @@
 import { Money, type JsonObject } from '@dispatch/common'
 import { creditNoteTypes, defaultExemptions, taxedCategories } from '../model/codes.ts'
-import { amount, compact, day, identifier, known, part, parts, text } from '../model/fields.ts'
-import type { EInvoiceFormat, Exemption, Invoice, Note, References } from '../model/model.ts'
+import { amount, compact, day, identifierField, known, objectField, listField, textField } from '../model/fields.ts'
+import type { EInvoiceFormat, Exemption, EInvoiceModel, Note, References } from '../model/model.ts'
 import { readAddress, readParty } from './party.ts'
 import { readPayment } from './payment.ts'
 import { readPeriod } from './period.ts'
@@ -14,36 +14,36 @@ export type Reading = { format: EInvoiceFormat, currency: string | undefined }
  * Reads the data of an invoice (`dispatch:invoice`). What they leave out and has a sensible default gets it; what is not
  * there stays undefined, for the rules to ask for.
  */
-export function readInvoice (data: JsonObject, { format, currency: usual }: Reading): Invoice {
-  const type = text(data, 'type') ?? '380'
+export function readInvoice (data: JsonObject, { format, currency: usual }: Reading): EInvoiceModel {
+  const type = textField(data, 'type') ?? '380'
   const isCreditNote = creditNoteTypes.has(type)
-  const [currency, lines, dueDate] = [text(data, 'currency') ?? usual ?? '', readLines(data), day(data, 'dueDate')]
+  const [currency, lines, dueDate] = [textField(data, 'currency') ?? usual ?? '', readLines(data), day(data, 'dueDate')]
   const adjustments = readAdjustments(data, { at: '', base: lines.reduce((sum, { net }) => sum.add(net), new Money(0)), tax: (given) => readTax(given, data) })
   return {
     type,
     isCreditNote,
-    number: text(data, 'number'),
+    number: textField(data, 'number'),
     date: day(data, 'date'),
     dueDate,
     taxPointDate: day(data, 'taxPointDate'),
-    taxPointCode: text(data, 'taxPointCode'),
+    taxPointCode: textField(data, 'taxPointCode'),
     currency,
-    taxCurrency: text(data, 'taxCurrency'),
+    taxCurrency: textField(data, 'taxCurrency'),
     taxCurrencyAmount: amount(data, 'taxCurrencyAmount'),
-    businessProcess: text(data, 'businessProcess'),
+    businessProcess: textField(data, 'businessProcess'),
     references: readReferences(data),
-    precedingInvoices: parts(data, 'precedingInvoices').map((given) => ({ number: text(given, 'number') ?? '', date: day(given, 'date') })),
+    precedingInvoices: listField(data, 'precedingInvoices').map((given) => ({ number: textField(given, 'number') ?? '', date: day(given, 'date') })),
     notes: readNotes(data),
-    seller: readParty(part(data, 'seller'), format),
-    customer: readParty(part(data, 'customer'), format),
-    payee: readPayee(part(data, 'payee')),
-    taxRepresentative: data['taxRepresentative'] === undefined ? undefined : readRepresentative(part(data, 'taxRepresentative')),
-    delivery: readDelivery(part(data, 'delivery')),
+    seller: readParty(objectField(data, 'seller'), format),
+    customer: readParty(objectField(data, 'customer'), format),
+    payee: readPayee(objectField(data, 'payee')),
+    taxRepresentative: data['taxRepresentative'] === undefined ? undefined : readRepresentative(objectField(data, 'taxRepresentative')),
+    delivery: readDelivery(objectField(data, 'delivery')),
     period: readPeriod(data),
     payment: readPayment(data, { currency, isDueDateThere: isCreditNote && dueDate !== undefined }),
-    paymentTerms: text(data, 'paymentTerms'),
-    attachments: parts(data, 'attachments').map((given) => ({
-      id: text(given, 'id') ?? '', description: text(given, 'description'), url: text(given, 'url'), content: text(given, 'content'), mediaType: text(given, 'mediaType'), filename: text(given, 'filename')
+    paymentTerms: textField(data, 'paymentTerms'),
+    attachments: listField(data, 'attachments').map((given) => ({
+      id: textField(given, 'id') ?? '', description: textField(given, 'description'), url: textField(given, 'url'), content: textField(given, 'content'), mediaType: textField(given, 'mediaType'), filename: textField(given, 'filename')
     })),
     lines,
     adjustments,
@@ -55,40 +55,40 @@ export function readInvoice (data: JsonObject, { format, currency: usual }: Read
 
 function readReferences (data: JsonObject): References {
   return {
-    buyer: text(data, 'buyerReference'),
-    order: text(data, 'orderReference'),
-    salesOrder: text(data, 'salesOrderReference'),
-    project: text(data, 'projectReference'),
-    contract: text(data, 'contractReference'),
-    receipt: text(data, 'receiptReference'),
-    despatch: text(data, 'despatchReference'),
-    tender: text(data, 'tenderReference'),
-    accounting: text(data, 'accountingReference'),
-    object: identifier(data, 'object')
+    buyer: textField(data, 'buyerReference'),
+    order: textField(data, 'orderReference'),
+    salesOrder: textField(data, 'salesOrderReference'),
+    project: textField(data, 'projectReference'),
+    contract: textField(data, 'contractReference'),
+    receipt: textField(data, 'receiptReference'),
+    despatch: textField(data, 'despatchReference'),
+    tender: textField(data, 'tenderReference'),
+    accounting: textField(data, 'accountingReference'),
+    object: identifierField(data, 'object')
   }
 }
 
 function readNotes (data: JsonObject): Note[] {
-  const plain = [text(data, 'notes'), text(data, 'conditions')].flatMap((note) => note === undefined ? [] : [{ code: undefined, text: note }])
-  const statements = parts(data, 'statements').map((given) => ({ code: text(given, 'code'), text: text(given, 'text') ?? '' }))
+  const plain = [textField(data, 'notes'), textField(data, 'conditions')].flatMap((note) => note === undefined ? [] : [{ code: undefined, text: note }])
+  const statements = listField(data, 'statements').map((given) => ({ code: textField(given, 'code'), text: textField(given, 'text') ?? '' }))
   return [...plain, ...statements.filter((note) => note.text !== '')]
 }
 
-function readPayee (given: JsonObject): Invoice['payee'] {
-  return known({ name: text(given, 'name'), id: identifier(given, 'id'), registration: identifier(given, 'registration') })
+function readPayee (given: JsonObject): EInvoiceModel['payee'] {
+  return known({ name: textField(given, 'name'), id: identifierField(given, 'id'), registration: identifierField(given, 'registration') })
 }
 
-function readRepresentative (given: JsonObject): Invoice['taxRepresentative'] {
-  return { name: text(given, 'name'), vatId: compact(given, 'vatId'), address: readAddress(given) }
+function readRepresentative (given: JsonObject): EInvoiceModel['taxRepresentative'] {
+  return { name: textField(given, 'name'), vatId: compact(given, 'vatId'), address: readAddress(given) }
 }
 
-function readDelivery (given: JsonObject): Invoice['delivery'] {
-  return Object.keys(given).length === 0 ? undefined : { name: text(given, 'name'), date: day(given, 'date'), location: identifier(given, 'location'), address: readAddress(given) }
+function readDelivery (given: JsonObject): EInvoiceModel['delivery'] {
+  return Object.keys(given).length === 0 ? undefined : { name: textField(given, 'name'), date: day(given, 'date'), location: identifierField(given, 'location'), address: readAddress(given) }
 }
 
 /** Why each category in use is free of VAT: the first reason that its lines, allowances and charges give, then the invoice's, then the usual one. */
-function readExemptions (data: JsonObject, categories: readonly string[]): Invoice['exemptions'] {
-  const holders = [...parts(data, 'lines'), ...parts(data, 'allowances'), ...parts(data, 'charges')]
+function readExemptions (data: JsonObject, categories: readonly string[]): EInvoiceModel['exemptions'] {
+  const holders = [...listField(data, 'lines'), ...listField(data, 'allowances'), ...listField(data, 'charges')]
   return Object.fromEntries([...new Set(categories)].flatMap((category) => {
     const own = holders.filter((_, index) => categories[index] === category).map(exemptionOf).find((found) => found !== undefined)
     const found = own ?? (taxedCategories.has(category) ? undefined : exemptionOf(data)) ?? defaultExemptions[category]
@@ -98,5 +98,5 @@ function readExemptions (data: JsonObject, categories: readonly string[]): Invoi
 
 /** Why there is no VAT on it, as its own fields say. */
 export function exemptionOf (data: JsonObject): Exemption | undefined {
-  return known({ code: text(data, 'taxExemptionCode')?.toUpperCase(), reason: text(data, 'taxExemptionReason') })
+  return known({ code: textField(data, 'taxExemptionCode')?.toUpperCase(), reason: textField(data, 'taxExemptionReason') })
 }

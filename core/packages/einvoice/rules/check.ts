@@ -1,7 +1,7 @@
 import { compileJsonSchema, type JsonObject, type Problem } from '@dispatch/common'
-import type { Invoice } from '../model/model.ts'
+import type { EInvoiceModel } from '../model/model.ts'
 import { readInvoice, type Reading } from '../read/read.ts'
-import { only, rule, type Rule, type Subject } from './rule.ts'
+import { only, rule, type EInvoiceRule, type RuleInput } from './rule.ts'
 import { codeRules } from './codes.ts'
 import { coreRules } from './core.ts'
 import { frenchRules } from './france.ts'
@@ -13,13 +13,13 @@ import { vatRules } from './vat.ts'
 import { totalsOf } from '../model/totals.ts'
 
 /** All that can keep an invoice from being an e-invoice. */
-export const rules: readonly Rule[] = [
+export const eInvoiceRules: readonly EInvoiceRule[] = [
   ...coreRules, ...vatRules, ...totalsRules, ...only(['UBL'], partsRules), ...codeRules, ...paymentRules, ...peppolRules, ...nationalRules,
-  ...only(['CII'], [rule('BG-3', '/precedingInvoices', 'CII D16B has room for one earlier invoice; FACTUR_X and UBL have it for several.', ({ invoice }: { invoice: Invoice }) => invoice.precedingInvoices.length <= 1)])
+  ...only(['CII'], [rule('BG-3', '/precedingInvoices', 'CII D16B has room for one earlier invoice; FACTUR_X and UBL have it for several.', ({ invoice }: { invoice: EInvoiceModel }) => invoice.precedingInvoices.length <= 1)])
 ]
 
 /** What is told, and keeps nothing from being an e-invoice. */
-export const advice: readonly Rule[] = [...only(['CII', 'FACTUR_X'], partsRules), ...paymentAdvice, ...frenchRules]
+export const warningRules: readonly EInvoiceRule[] = [...only(['CII', 'FACTUR_X'], partsRules), ...paymentAdvice, ...frenchRules]
 
 const fits = compileJsonSchema({ $ref: 'dispatch:invoice' })
 
@@ -34,9 +34,9 @@ export function checkEInvoice (data: JsonObject, reading: Reading, base: string)
   const subject = { invoice, totals: totalsOf(invoice), format: reading.format, data }
   // What has the wrong type has been told already; the rules would find it missing.
   const isNews = ({ path }: Problem): boolean => !misfits.some((misfit) => `${path}/`.startsWith(`${misfit.path}/`))
-  return { problems: [...misfits, ...broken(rules, subject, base).filter(isNews)], warnings: broken(advice, subject, base) }
+  return { problems: [...misfits, ...broken(eInvoiceRules, subject, base).filter(isNews)], warnings: broken(warningRules, subject, base) }
 }
 
-function broken (known: readonly Rule[], subject: Subject, base: string): Problem[] {
+function broken (known: readonly EInvoiceRule[], subject: RuleInput, base: string): Problem[] {
   return known.flatMap(({ id, message, broken }) => broken(subject).map((at) => ({ path: base + at, code: id, message })))
 }

@@ -2,17 +2,17 @@ import { addressSchemes, allowanceReasons, chargeReasons, documentTypes, eInvoic
 import { referenceTypes } from '../model/codes-references.ts'
 import { units } from '../model/codes-units.ts'
 import { exemptionOf } from '../read/read.ts'
-import { parts } from '../model/fields.ts'
-import { countriesIn, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type Rule, type Subject } from './rule.ts'
+import { listField } from '../model/fields.ts'
+import { countriesIn, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type EInvoiceRule, type RuleInput } from './rule.ts'
 
 /** A code is one of its list (BR-CL-*). */
-export const codeRules: readonly Rule[] = [
+export const codeRules: readonly EInvoiceRule[] = [
   rule('BR-CL-01', '/type', 'The type is a code of UNTDID 1001 for invoices and credit notes, such as 380 or 381 (BT-3).', ({ invoice }) => documentTypes.has(invoice.type)),
   rule('BR-CL-04', '/currency', 'The currency is a code of ISO 4217, such as EUR (BT-5).', ({ invoice: { currency } }) => currency === '' || eInvoiceCurrencies.has(currency)),
   rule('BR-CL-05', '/taxCurrency', 'The currency of VAT accounting is a code of ISO 4217, such as EUR (BT-6).', ({ invoice }) => isIn(eInvoiceCurrencies, invoice.taxCurrency)),
   rule('BR-CL-07', '/object/scheme', 'The scheme of the invoiced object is a code of UNTDID 1153, such as AAA (BT-18).', ({ invoice }) => isIn(referenceTypes, invoice.references.object?.scheme)),
   ruleOfLines('BR-CL-07', '/object/scheme', 'The scheme of the invoiced object is a code of UNTDID 1153, such as AAA (BT-128).', ({ object }) => isIn(referenceTypes, object?.scheme)),
-  ruleOfEach('BR-CL-08', 'The subject of a statement is a code of UNTDID 4451, such as PMT (BT-21).', ({ data }) => parts(data, 'statements').map(({ code }, index) => ({ code, index })), ({ index }) => `/statements/${index}/code`, ({ code }) => isIn(noteSubjects, code)),
+  ruleOfEach('BR-CL-08', 'The subject of a statement is a code of UNTDID 4451, such as PMT (BT-21).', ({ data }) => listField(data, 'statements').map(({ code }, index) => ({ code, index })), ({ index }) => `/statements/${index}/code`, ({ code }) => isIn(noteSubjects, code)),
   ruleOfEach('BR-CL-10', 'The scheme of an id is a code of ISO 6523, such as 0088 for a GLN; without one it is just a number (BT-29, BT-46, BT-60).', identifiers('id'), ({ at }) => `${at}/id/scheme`, ({ scheme }) => isIn(registers, scheme)),
   ruleOfEach('BR-CL-11', 'The scheme of a registration is a code of ISO 6523, such as 0002 for a SIREN (BT-30, BT-47, BT-61).', identifiers('registration'), ({ at }) => `${at}/registration/scheme`, ({ scheme }) => isIn(registers, scheme)),
   ruleOfLines('BR-CL-13', '/classifications', 'The list of a classification is a code of UNTDID 7143, such as STI (BT-158).', ({ classifications }) => classifications.every(({ list }) => itemLists.has(list))),
@@ -34,20 +34,20 @@ function isIn (list: ReadonlySet<string>, code: unknown): boolean {
   return code === undefined || (typeof code === 'string' && list.has(code))
 }
 
-function identifiers (field: 'id' | 'registration'): (subject: Subject) => { scheme: string | undefined, at: string }[] {
+function identifiers (field: 'id' | 'registration'): (subject: RuleInput) => { scheme: string | undefined, at: string }[] {
   return ({ invoice: { seller, customer, payee } }) => [
     { scheme: seller[field]?.scheme, at: '/seller' }, { scheme: customer[field]?.scheme, at: '/customer' }, { scheme: payee?.[field]?.scheme, at: '/payee' }
   ]
 }
 
-function places ({ invoice: { seller, customer, taxRepresentative, delivery } }: Subject): { country: string | undefined, at: string }[] {
+function places ({ invoice: { seller, customer, taxRepresentative, delivery } }: RuleInput): { country: string | undefined, at: string }[] {
   return [
     { country: seller.address.country, at: '/seller' }, { country: customer.address.country, at: '/customer' },
     { country: taxRepresentative?.address.country, at: '/taxRepresentative' }, { country: delivery?.address.country, at: '/delivery' }
   ]
 }
 
-function exemptions ({ data }: Subject): { code: string | undefined, at: string }[] {
-  const lists = ['lines', 'allowances', 'charges'].flatMap((list) => parts(data, list).map((given, index) => ({ given, at: `/${list}/${index}` })))
+function exemptions ({ data }: RuleInput): { code: string | undefined, at: string }[] {
+  const lists = ['lines', 'allowances', 'charges'].flatMap((list) => listField(data, list).map((given, index) => ({ given, at: `/${list}/${index}` })))
   return [{ given: data, at: '' }, ...lists].map(({ given, at }) => ({ code: exemptionOf(given)?.code, at }))
 }

@@ -1,8 +1,8 @@
-import type { Address, Period } from '../model/model.ts'
-import { countriesIn, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type Rule } from './rule.ts'
+import type { PartyAddress, Period } from '../model/model.ts'
+import { countriesIn, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type EInvoiceRule } from './rule.ts'
 
 /** What every invoice and its parts must have (EN 16931-1, BR-01 to BR-65; those left out cannot be broken here). */
-export const coreRules: readonly Rule[] = [
+export const coreRules: readonly EInvoiceRule[] = [
   rule('BR-02', '/number', 'An invoice has a number (BT-1).', ({ invoice }) => invoice.number !== undefined),
   rule('BR-03', '/date', 'An invoice has a date of issue (BT-2).', ({ invoice }) => invoice.date !== undefined),
   rule('BR-05', '/currency', 'An invoice has a currency (BT-5), such as EUR; the template leaves it to the data.', ({ invoice }) => invoice.currency !== ''),
@@ -61,6 +61,6 @@ function isInOrder (period: Period | undefined): boolean {
   return period?.start === undefined || period.end === undefined || period.start <= period.end
 }
 
-function isEmpty (address: Address): boolean {
+function isEmpty (address: PartyAddress): boolean {
   return Object.values(address).every((line) => line === undefined)
 }

@@ -1,33 +1,33 @@
 import { isGreek, isNorwegian, luhn } from '../model/check-digits.ts'
 import { isGreekSeller, sellerCountry } from '../model/country.ts'
-import type { Address, Invoice, Text } from '../model/model.ts'
-import { only, rule, ruleOfEach, ruleOfLines, type Rule, type Subject } from './rule.ts'
+import type { PartyAddress, EInvoiceModel, Text } from '../model/model.ts'
+import { only, rule, ruleOfEach, ruleOfLines, type EInvoiceRule, type RuleInput } from './rule.ts'
 import { ublTerms } from '../write/ubl-payment.ts'
 
 /** Whether the addresses of seller and customer are in the country. */
-function isDomestic ({ seller, customer }: Invoice, country: string): boolean {
+function isDomestic ({ seller, customer }: EInvoiceModel, country: string): boolean {
   return seller.address.country === country && customer.address.country === country
 }
 
 /** A rule for invoices of some sellers. */
-function when (applies: (invoice: Invoice) => boolean, id: string, at: string, message: string, holds: (invoice: Invoice, subject: Subject) => boolean): Rule {
+function when (applies: (invoice: EInvoiceModel) => boolean, id: string, at: string, message: string, holds: (invoice: EInvoiceModel, subject: RuleInput) => boolean): EInvoiceRule {
   return rule(id, at, message, (subject) => !applies(subject.invoice) || holds(subject.invoice, subject))
 }
 
-function hasPlace ({ line1, city, postalCode }: Address): boolean {
+function hasPlace ({ line1, city, postalCode }: PartyAddress): boolean {
   return line1 !== undefined && city !== undefined && postalCode !== undefined
 }
 
-const danish = ({ seller }: Invoice): boolean => seller.address.country === 'DK'
-const inDenmark = (invoice: Invoice): boolean => isDomestic(invoice, 'DK')
-const means = ({ payment }: Invoice, ...codes: string[]): boolean => payment !== undefined && codes.includes(payment.means)
-const accountOf = ({ payment }: Invoice): Text => payment?.account?.iban ?? payment?.account?.other
-const referenceOf = ({ payment }: Invoice): string => payment?.reference ?? ''
+const danish = ({ seller }: EInvoiceModel): boolean => seller.address.country === 'DK'
+const inDenmark = (invoice: EInvoiceModel): boolean => isDomestic(invoice, 'DK')
+const means = ({ payment }: EInvoiceModel, ...codes: string[]): boolean => payment !== undefined && codes.includes(payment.means)
+const accountOf = ({ payment }: EInvoiceModel): Text => payment?.account?.iban ?? payment?.account?.other
+const referenceOf = ({ payment }: EInvoiceModel): string => payment?.reference ?? ''
 
 /** The versions of UNSPSC in Danish invoices, in both ways to write them. */
 const unspsc: readonly string[] = ['19.05.01', '19.0501', '26.08.01', '26.0801']
 
-const denmark: readonly Rule[] = [
+const denmark: readonly EInvoiceRule[] = [
   when(danish, 'DK-R-002', '/seller/registration', 'A Danish seller has a CVR number (BT-30).', ({ seller }) => seller.registration !== undefined),
   when(inDenmark, 'DK-R-017', '/customer/registration/scheme', 'The registration of a Danish customer is a CVR number: scheme 0184.', ({ customer: { registration } }) => registration === undefined || registration.scheme === '0184'),
   when(danish, 'DK-R-014', '/seller/registration/scheme', 'The registration of a Danish seller is a CVR number: scheme 0184.', ({ seller: { registration } }) => registration === undefined || registration.scheme === '0184'),
@@ -44,11 +44,11 @@ const denmark: readonly Rule[] = [
   ruleOfEach('DK-R-004', 'In Denmark the reason code ZZZ needs the four digits of the tax as its reason, or a reason with a # inside.', ({ invoice }) => inDenmark(invoice) ? [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)] : [], ({ at }) => `${at}/reason`, ({ reasonCode, reason }) => reasonCode !== 'ZZZ' || /^(\d{4}|[^#][^]*#[^]*[^#])$/.test(reason ?? ''))
 ]
 
-const dutch = ({ seller }: Invoice): boolean => seller.address.country === 'NL'
-const inNetherlands = (invoice: Invoice): boolean => isDomestic(invoice, 'NL')
+const dutch = ({ seller }: EInvoiceModel): boolean => seller.address.country === 'NL'
+const inNetherlands = (invoice: EInvoiceModel): boolean => isDomestic(invoice, 'NL')
 const dutchRegisters: readonly Text[] = ['0106', '0190']
 
-const netherlands: readonly Rule[] = [
+const netherlands: readonly EInvoiceRule[] = [
   when(dutch, 'NL-R-001', '/precedingInvoices', 'A Dutch credit note names the invoice.', ({ isCreditNote, precedingInvoices }) => !isCreditNote || precedingInvoices.length > 0),
   when(dutch, 'NL-R-002', '/seller/address', 'The address of a Dutch seller has a street, a city and a postal code.', ({ seller }) => hasPlace(seller.address)),
   when(dutch, 'NL-R-003', '/seller/registration/scheme', 'The registration of a Dutch seller is a KVK (0106) or OIN (0190) number.', ({ seller: { registration } }) => registration === undefined || dutchRegisters.includes(registration.scheme)),
@@ -60,9 +60,9 @@ const netherlands: readonly Rule[] = [
   when(dutch, 'NL-R-009', '/orderReference', 'Dutch lines that name a line of an order need the order.', ({ lines, references }) => lines.every(({ orderLine }) => orderLine === undefined) || (references.order ?? references.salesOrder) !== undefined)
 ]
 
-const inGermany = (invoice: Invoice): boolean => isDomestic(invoice, 'DE')
+const inGermany = (invoice: EInvoiceModel): boolean => isDomestic(invoice, 'DE')
 
-const germany: readonly Rule[] = [
+const germany: readonly EInvoiceRule[] = [
   when(inGermany, 'DE-R-001', '/payment', 'In Germany an invoice says how to pay.', ({ payment }) => payment !== undefined),
   when(inGermany, 'DE-R-002', '/seller/contact', 'In Germany the seller names a contact, with phone and email.', ({ seller: { contact } }) => contact !== undefined),
   when(inGermany, 'DE-R-005', '/seller/contact', 'In Germany the seller\'s contact has a name.', ({ seller: { contact } }) => contact === undefined || contact.name !== undefined),
@@ -93,12 +93,12 @@ function isSkonto (terms: string): boolean {
   return discounts.every((line) => /^#SKONTO#TAGE=\d+#PROZENT=\d+\.\d{2}(#BASISBETRAG=-?\d+\.\d{2})?#$/.test(line)) && (discounts.length === 0 || /^\s*\n/.test(rest))
 }
 
-const italian = (invoice: Invoice): boolean => sellerCountry(invoice) === 'IT'
-const swedish = ({ seller }: Invoice): boolean => seller.address.country === 'SE' && seller.vatId?.startsWith('SE') === true
-const swedishRegistration = ({ seller }: Invoice): boolean => seller.address.country === 'SE' && seller.registration !== undefined
-const icelandic = ({ seller }: Invoice): boolean => seller.address.country === 'IS'
+const italian = (invoice: EInvoiceModel): boolean => sellerCountry(invoice) === 'IT'
+const swedish = ({ seller }: EInvoiceModel): boolean => seller.address.country === 'SE' && seller.vatId?.startsWith('SE') === true
+const swedishRegistration = ({ seller }: EInvoiceModel): boolean => seller.address.country === 'SE' && seller.registration !== undefined
+const icelandic = ({ seller }: EInvoiceModel): boolean => seller.address.country === 'IS'
 
-const others: readonly Rule[] = [
+const others: readonly EInvoiceRule[] = [
   when(italian, 'IT-R-001', '/seller/taxId', 'An Italian tax number has 11 to 16 letters and digits.', ({ seller: { taxId } }) => taxId === undefined || /^[A-Z0-9]{11,16}$/.test(taxId)),
   when(italian, 'IT-R-002', '/seller/address', 'The address of an Italian seller has a street.', ({ seller }) => seller.address.line1 !== undefined),
   when(italian, 'IT-R-003', '/seller/city', 'The address of an Italian seller has a city.', ({ seller }) => seller.address.city !== undefined),
@@ -134,7 +134,7 @@ const others: readonly Rule[] = [
 ]
 
 /** The days after which interest is due: what the supporting documents with this description have as their ids. */
-function lastDays ({ attachments }: Invoice): string[] {
+function lastDays ({ attachments }: EInvoiceModel): string[] {
   return attachments.filter(({ description }) => description === 'EINDAGI').map(({ id }) => id)
 }
 
@@ -142,15 +142,15 @@ function isDay (text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text)
 }
 
-function isGreekCustomer ({ customer }: Invoice): boolean {
+function isGreekCustomer ({ customer }: EInvoiceModel): boolean {
   return ['GR', 'EL'].includes(customer.vatId?.slice(0, 2) ?? customer.address.country ?? '')
 }
 
-function isGreekAddress (given: Invoice['seller']['electronicAddress']): boolean {
+function isGreekAddress (given: EInvoiceModel['seller']['electronicAddress']): boolean {
   return given === undefined || (given.scheme === '9933' && isGreek(given.id))
 }
 
-function isGreekNumber ({ number = '', date = '', seller, taxRepresentative }: Invoice): boolean {
+function isGreekNumber ({ number = '', date = '', seller, taxRepresentative }: EInvoiceModel): boolean {
   const segments = number.split('|')
   const [tin = '', issued, serial = '', type = '', series, last] = segments
   return segments.length === 6 && isGreek(tin) && [seller.vatId, taxRepresentative?.vatId].some((vatId) => vatId?.slice(2, 11) === tin) &&
@@ -158,4 +158,4 @@ function isGreekNumber ({ number = '', date = '', seller, taxRepresentative }: I
 }
 
 /** What the countries of Peppol ask of a UBL invoice of their sellers (Peppol BIS Billing 3.0, national rules). */
-export const nationalRules: readonly Rule[] = only(['UBL'], [...denmark, ...netherlands, ...germany, ...others])
+export const nationalRules: readonly EInvoiceRule[] = only(['UBL'], [...denmark, ...netherlands, ...germany, ...others])

@@ -1,7 +1,7 @@
 import { forms } from '../model/check-digits.ts'
 import { germanTypes, peppolAddressSchemes, peppolTypes } from '../model/codes.ts'
 import type { Identifier, Period } from '../model/model.ts'
-import { only, parties, rule, ruleOfEach, ruleOfLines, type Rule, type Subject } from './rule.ts'
+import { only, parties, rule, ruleOfEach, ruleOfLines, type EInvoiceRule, type RuleInput } from './rule.ts'
 import { ublNote } from '../write/ubl.ts'
 
 /** Exemption codes that belong to one category (P0104 to P0111). */
@@ -11,7 +11,7 @@ const codesOfCategories = [
 ] as const
 
 /** What Peppol BIS Billing 3.0 asks of a UBL invoice beyond EN 16931. */
-export const peppolRules: readonly Rule[] = only(['UBL'], [
+export const peppolRules: readonly EInvoiceRule[] = only(['UBL'], [
   rule('PEPPOL-EN16931-R003', '/buyerReference', 'A buyerReference or an orderReference is needed, for the customer to route the invoice.', ({ invoice: { references: { buyer, order, salesOrder } } }) => (buyer ?? order ?? salesOrder) !== undefined),
   rule('PEPPOL-EN16931-R010', '/customer/electronicAddress', 'The customer has an electronic address (BT-49), or a registration or VAT number of which one can be made.', ({ invoice }) => invoice.customer.electronicAddress !== undefined),
   rule('PEPPOL-EN16931-R020', '/seller/electronicAddress', 'The seller has an electronic address (BT-34), or a registration or VAT number of which one can be made.', ({ invoice }) => invoice.seller.electronicAddress !== undefined),
@@ -37,7 +37,7 @@ function isOrdered (early: Period | undefined, late: Period | undefined, edge: '
   return first === undefined || second === undefined || first <= second
 }
 
-function identifiers (subject: Subject): { given: Identifier, at: string }[] {
+function identifiers (subject: RuleInput): { given: Identifier, at: string }[] {
   const { payee } = subject.invoice
   const all = [
     ...parties(subject).flatMap(({ party, at }) => [{ given: party.electronicAddress, at: `${at}/electronicAddress/id` }, { given: party.id, at: `${at}/id/id` }, { given: party.registration, at: `${at}/registration/id` }]),

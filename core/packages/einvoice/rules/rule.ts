@@ -1,49 +1,49 @@
 import type { JsonObject } from '@dispatch/common'
-import { ciiCountries, countries } from '../model/codes.ts'
-import type { Adjustment, EInvoiceFormat, Invoice, Line, Party } from '../model/model.ts'
+import { ciiCountries, countryCodes } from '../model/codes.ts'
+import type { AllowanceCharge, EInvoiceFormat, EInvoiceModel, EInvoiceLine, Party } from '../model/model.ts'
 import type { Totals } from '../model/totals.ts'
 
 /** What the rules look at. `data` is what the invoice was read from. */
-export type Subject = { invoice: Invoice, totals: Totals, format: EInvoiceFormat, data: JsonObject }
+export type RuleInput = { invoice: EInvoiceModel, totals: Totals, format: EInvoiceFormat, data: JsonObject }
 
 /**
  * One rule of EN 16931 or of those who build on it: its own id, what would be right, and where the data break it (JSON
  * pointers; none where they do not).
  */
-export type Rule = { id: string, message: string, broken: (subject: Subject) => readonly string[] }
+export type EInvoiceRule = { id: string, message: string, broken: (subject: RuleInput) => readonly string[] }
 
 /** A rule about one place. */
-export function rule (id: string, at: string, message: string, holds: (subject: Subject) => boolean): Rule {
+export function rule (id: string, at: string, message: string, holds: (subject: RuleInput) => boolean): EInvoiceRule {
   return { id, message, broken: (subject) => holds(subject) ? [] : [at] }
 }
 
 /** A rule about each of several parts. */
-export function ruleOfEach<Part> (id: string, message: string, parts: (subject: Subject) => readonly Part[], at: (part: Part) => string, holds: (part: Part, subject: Subject) => boolean): Rule {
+export function ruleOfEach<Part> (id: string, message: string, parts: (subject: RuleInput) => readonly Part[], at: (part: Part) => string, holds: (part: Part, subject: RuleInput) => boolean): EInvoiceRule {
   return { id, message, broken: (subject) => parts(subject).flatMap((part) => holds(part, subject) ? [] : [at(part)]) }
 }
 
 /** A rule about each line; the field is the one to look at. */
-export function ruleOfLines (id: string, field: string, message: string, holds: (line: Line, subject: Subject) => boolean): Rule {
+export function ruleOfLines (id: string, field: string, message: string, holds: (line: EInvoiceLine, subject: RuleInput) => boolean): EInvoiceRule {
   return ruleOfEach(id, message, ({ invoice }) => invoice.lines, ({ at }) => at + field, holds)
 }
 
 /** A rule about each allowance or charge of one kind, of the invoice or of its lines. */
-export function ruleOfAdjustments (id: string, of: 'invoice' | 'lines', kind: Adjustment['kind'], field: string, message: string, holds: (adjustment: Adjustment) => boolean): Rule {
-  const all = ({ invoice }: Subject): readonly Adjustment[] => of === 'invoice' ? invoice.adjustments : invoice.lines.flatMap(({ adjustments }) => adjustments)
+export function ruleOfAdjustments (id: string, of: 'invoice' | 'lines', kind: AllowanceCharge['kind'], field: string, message: string, holds: (adjustment: AllowanceCharge) => boolean): EInvoiceRule {
+  const all = ({ invoice }: RuleInput): readonly AllowanceCharge[] => of === 'invoice' ? invoice.adjustments : invoice.lines.flatMap(({ adjustments }) => adjustments)
   return ruleOfEach(id, message, (subject) => all(subject).filter((adjustment) => adjustment.kind === kind), ({ at }) => at + field, holds)
 }
 
 /** The countries that a format takes. */
 export function countriesIn (format: EInvoiceFormat): ReadonlySet<string> {
-  return format === 'UBL' ? countries : ciiCountries
+  return format === 'UBL' ? countryCodes : ciiCountries
 }
 
 /** The seller and the customer, with where they stand. */
-export function parties ({ invoice }: Subject): { party: Party, at: string }[] {
+export function parties ({ invoice }: RuleInput): { party: Party, at: string }[] {
   return [{ party: invoice.seller, at: '/seller' }, { party: invoice.customer, at: '/customer' }]
 }
 
 /** The rules, for the formats that have them. */
-export function only (formats: readonly EInvoiceFormat[], rules: readonly Rule[]): Rule[] {
+export function only (formats: readonly EInvoiceFormat[], rules: readonly EInvoiceRule[]): EInvoiceRule[] {
   return rules.map((known) => ({ ...known, broken: (subject) => formats.includes(subject.format) ? known.broken(subject) : [] }))
 }

@@ -2,11 +2,11 @@ import type { Decimal } from 'decimal.js'
 import { Money } from '@dispatch/common'
 import { amount } from '../model/fields.ts'
 import { cents, grossAmount, sumOfAdjustments } from '../read/lines.ts'
-import type { Line } from '../model/model.ts'
-import { only, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type Rule, type Subject } from './rule.ts'
+import type { EInvoiceLine } from '../model/model.ts'
+import { only, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type EInvoiceRule, type RuleInput } from './rule.ts'
 
 /** What the data state is what it comes to; all that they leave out is computed. */
-const sums: readonly Rule[] = [
+const sums: readonly EInvoiceRule[] = [
   stated('BR-CO-10', 'subtotal', 'The subtotal is the sum of the lines', ({ totals }) => totals.lines),
   stated('BR-CO-14', 'taxAmount', 'VAT is computed and rounded once for each category and rate (20 means 20 %), and summed up', ({ totals }) => totals.tax),
   stated('BR-CO-15', 'total', 'The total is the lines less allowances, plus charges, plus VAT', ({ totals }) => totals.total),
@@ -19,7 +19,7 @@ const sums: readonly Rule[] = [
 /** What Peppol forgives in an amount. */
 const slack = new Money('0.02')
 
-function lineTotal (id: string, message: string, tolerance: (line: Line) => Decimal): Rule {
+function lineTotal (id: string, message: string, tolerance: (line: EInvoiceLine) => Decimal): EInvoiceRule {
   return ruleOfLines(id, '/total', message, (line) => {
     const { stated: given, quantity, price, priceQuantity, adjustments } = line
     return given === undefined || given.sub(grossAmount(quantity, price, priceQuantity).add(sumOfAdjustments(adjustments))).abs().lte(tolerance(line))
@@ -27,26 +27,26 @@ function lineTotal (id: string, message: string, tolerance: (line: Line) => Deci
 }
 
 /** What comes of half of a price's last decimal, and at least of half a cent, in so many pieces. */
-function roundingOf ({ quantity, price, priceQuantity }: Line): Decimal {
+function roundingOf ({ quantity, price, priceQuantity }: EInvoiceLine): Decimal {
   const half = new Money(10).pow(-Math.max(2, price?.decimalPlaces() ?? 0)).div(2)
   return slack.add(grossAmount(quantity, half, priceQuantity).abs())
 }
 
 /** What the parts of a price and of an allowance come to: Peppol refuses what does not, and everybody else may wonder. */
-export const partsRules: readonly Rule[] = [
+export const partsRules: readonly EInvoiceRule[] = [
   ...(['invoice', 'lines'] as const).flatMap((of) => (['allowance', 'charge'] as const).map((kind) => ruleOfAdjustments('PEPPOL-EN16931-R040', of, kind, '/amount', 'An amount beside a percent is base × percent.', ({ amount: given, base, percent }) =>
     given === undefined || base === undefined || percent === undefined || given.sub(base.mul(percent).div(100)).abs().lte(slack)))),
   ruleOfLines('PEPPOL-EN16931-R046', '/grossPrice', 'The price is the gross price less the discount (BT-146).', ({ price, grossPrice, priceDiscount }) => price === undefined || grossPrice === undefined || priceDiscount === undefined || grossPrice.sub(priceDiscount).eq(price))
 ]
 
-function stated (id: string, field: string, message: string, computed: (subject: Subject) => Decimal): Rule {
+function stated (id: string, field: string, message: string, computed: (subject: RuleInput) => Decimal): EInvoiceRule {
   return rule(id, `/${field}`, `${message}; leave it out to have it computed.`, (subject) => amount(subject.data, field)?.eq(computed(subject)) !== false)
 }
 
 const decimals = 'An amount has two decimals at most.'
 
 /** BR-DEC-*: only prices and quantities have more. */
-const roundness: readonly Rule[] = [
+const roundness: readonly EInvoiceRule[] = [
   ...([['09', 'subtotal'], ['13', 'taxAmount'], ['14', 'total'], ['15', 'taxCurrencyAmount'], ['16', 'prepaidAmount'], ['17', 'roundingAmount'], ['18', 'amountDue']] as const)
     .map(([number, field]) => rule(`BR-DEC-${number}`, `/${field}`, decimals, ({ data }) => isRound(amount(data, field)))),
   ruleOfLines('BR-DEC-23', '/total', decimals, ({ stated: given }) => isRound(given)),
@@ -69,7 +69,7 @@ function isSmall (value: Decimal | undefined): boolean {
 }
 
 /** What no sum can be made of. */
-const measures: readonly Rule[] = [
+const measures: readonly EInvoiceRule[] = [
   ruleOfLines('amount_out_of_range', '/total', tooLarge, ({ net, price, quantity }) => [net, price, quantity].every(isSmall)),
   ruleOfEach('amount_out_of_range', tooLarge, ({ invoice }) => [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)], ({ at }) => `${at}/amount`, ({ amount: given, base }) => isSmall(given) && isSmall(base)),
   ...(['prepaidAmount', 'roundingAmount', 'taxCurrencyAmount'] as const).map((field) => rule('amount_out_of_range', `/${field}`, tooLarge, ({ data }) => isSmall(amount(data, field)))),
@@ -78,4 +78,4 @@ const measures: readonly Rule[] = [
   ...only(['UBL'], [rule('PEPPOL-EN16931-R055', '/taxCurrencyAmount', 'The VAT has the same sign in both currencies (BT-110, BT-111).', ({ invoice: { taxCurrencyAmount: given }, totals: { tax } }) => given === undefined || given.mul(tax).gte(0))])
 ]
 
-export const totalsRules: readonly Rule[] = [...sums, ...roundness, ...measures]
+export const totalsRules: readonly EInvoiceRule[] = [...sums, ...roundness, ...measures]

@@ -1,8 +1,8 @@
 import type { Decimal } from 'decimal.js'
-import { parts } from '../model/fields.ts'
-import type { Invoice, Tax, Text } from '../model/model.ts'
+import { listField } from '../model/fields.ts'
+import type { EInvoiceModel, Tax, Text } from '../model/model.ts'
 import { exemptionOf } from '../read/read.ts'
-import { only, rule, ruleOfEach, type Rule, type Subject } from './rule.ts'
+import { only, rule, ruleOfEach, type EInvoiceRule, type RuleInput } from './rule.ts'
 
 type Rate = 'above 0' | '0 or above' | '0' | 'none'
 
@@ -34,7 +34,7 @@ const categories: readonly Category[] = [
 /** Something that has a VAT category; `number`: of the rule about its rate. */
 type Taxed = { tax: Tax, at: string, number: '05' | '06' | '07' }
 
-function taxed ({ lines, adjustments }: Invoice): Taxed[] {
+function taxed ({ lines, adjustments }: EInvoiceModel): Taxed[] {
   return [
     ...lines.map(({ tax, at }) => ({ tax, at, number: '05' as const })),
     ...adjustments.map(({ tax, at, kind }) => ({ tax, at, number: kind === 'allowance' ? '06' as const : '07' as const }))
@@ -42,7 +42,7 @@ function taxed ({ lines, adjustments }: Invoice): Taxed[] {
 }
 
 /** The rules of each category (BR-S-*, BR-Z-*, BR-E-*, BR-AE-*, BR-IC-*, BR-G-*, BR-O-*, BR-AF-*, BR-AG-*); the sums of the groups (-08, -09) are computed here. */
-export const vatRules: readonly Rule[] = [
+export const vatRules: readonly EInvoiceRule[] = [
   ...categories.flatMap(rulesOf),
   rule('BR-B-01', '/taxCategory', 'Split payment (B) is for invoices inside Italy: every country in them is IT.', ({ invoice }) => !uses(invoice, 'B') || countriesOf(invoice).every((country) => country === undefined || country === 'IT')),
   ruleOfEach('BR-B-02', 'An invoice with split payment (B) has nothing at the standard rate (S).', ({ invoice }) => uses(invoice, 'B') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'S'),
@@ -54,15 +54,15 @@ export const vatRules: readonly Rule[] = [
   ruleOfEach('BR-O-12', 'An invoice with something outside of VAT (O) has nothing else.', ({ invoice }) => uses(invoice, 'O') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category === 'O' || tax.category === '')
 ]
 
-function countriesOf ({ seller, customer, taxRepresentative, delivery, lines }: Invoice): Text[] {
+function countriesOf ({ seller, customer, taxRepresentative, delivery, lines }: EInvoiceModel): Text[] {
   return [seller.address.country, customer.address.country, taxRepresentative?.address.country, delivery?.address.country, ...lines.map(({ origin }) => origin)]
 }
 
-function uses (invoice: Invoice, code: string): boolean {
+function uses (invoice: EInvoiceModel, code: string): boolean {
   return taxed(invoice).some(({ tax }) => tax.category === code)
 }
 
-function rulesOf (category: Category): Rule[] {
+function rulesOf (category: Category): EInvoiceRule[] {
   const { code, family, name, seller, customer, reason } = category
   const id = (number: string): string => `${family}-${number}`
   const said = `${code} (${name})`
@@ -74,8 +74,8 @@ function rulesOf (category: Category): Rule[] {
   ]
 }
 
-function rateRules ({ code, family, name, rate, inCii }: Category, number: Taxed['number']): Rule[] {
-  const rateIs = (wanted: Rate): Rule => ruleOfEach(`${family}-${number}`, `The rate of ${code} (${name}) is ${wanted === 'none' ? 'left out' : wanted}.`,
+function rateRules ({ code, family, name, rate, inCii }: Category, number: Taxed['number']): EInvoiceRule[] {
+  const rateIs = (wanted: Rate): EInvoiceRule => ruleOfEach(`${family}-${number}`, `The rate of ${code} (${name}) is ${wanted === 'none' ? 'left out' : wanted}.`,
     ({ invoice }) => taxed(invoice).filter((part) => part.tax.category === code && part.number === number), ({ at }) => `${at}/taxRate`, ({ tax }) => isRate(tax.rate, wanted))
   return [...only(['UBL'], [rateIs(rate)]), ...only(['CII', 'FACTUR_X'], [rateIs(inCii?.[number] ?? rate)])]
 }
@@ -86,28 +86,28 @@ function isRate (rate: Decimal | undefined, wanted: Rate): boolean {
   return rate !== undefined && (wanted === 'above 0' ? rate.gt(0) : rate.gte(0))
 }
 
-function sellerHas ({ seller, taxRepresentative }: Invoice, wanted: Category['seller']): boolean {
+function sellerHas ({ seller, taxRepresentative }: EInvoiceModel, wanted: Category['seller']): boolean {
   const vatId = seller.vatId ?? taxRepresentative?.vatId
   if (wanted === 'no VAT number') return vatId === undefined
   return vatId !== undefined || (wanted === 'VAT or tax number' && seller.taxId !== undefined)
 }
 
-function customerHas ({ customer }: Invoice, wanted: Category['customer']): boolean {
+function customerHas ({ customer }: EInvoiceModel, wanted: Category['customer']): boolean {
   if (wanted === 'no VAT number') return customer.vatId === undefined
   return customer.vatId !== undefined || (wanted === 'VAT number or registration' && customer.registration !== undefined)
 }
 
-function reasonNeeded ({ code, family, name }: Category): Rule {
+function reasonNeeded ({ code, family, name }: Category): EInvoiceRule {
   return ruleOfEach(`${family}-10`, `With ${code} (${name}) the invoice says why: taxExemptionReason or taxExemptionCode (BT-120, BT-121).`,
     ({ invoice }) => invoice.exemptions[code] === undefined ? taxed(invoice).filter(({ tax }) => tax.category === code).slice(0, 1) : [], ({ at }) => `${at}/taxExemptionReason`, () => false)
 }
 
-function noReason ({ code, family, name }: Category): Rule {
+function noReason ({ code, family, name }: Category): EInvoiceRule {
   return ruleOfEach(`${family}-10`, `With ${code} (${name}) there is no reason for an exemption.`, (subject) => withReason(subject, code), ({ at }) => `${at}/taxExemptionReason`, () => false)
 }
 
 /** All that is in one category stands in one group, which has one reason. */
-function oneReason ({ code, family, name }: Category): Rule {
+function oneReason ({ code, family, name }: Category): EInvoiceRule {
   return ruleOfEach(`${family}-01`, `All that is ${code} (${name}) has the same reason: an invoice has one for each category.`, (subject) => {
     const [first, ...others] = withReason(subject, code)
     return others.filter(({ reason }) => reason !== first?.reason)
@@ -115,8 +115,8 @@ function oneReason ({ code, family, name }: Category): Rule {
 }
 
 /** What is in a category and gives a reason of its own. */
-function withReason ({ data, invoice }: Subject, code: string): { at: string, reason: string }[] {
-  const given = [...parts(data, 'lines'), ...parts(data, 'allowances'), ...parts(data, 'charges')]
+function withReason ({ data, invoice }: RuleInput, code: string): { at: string, reason: string }[] {
+  const given = [...listField(data, 'lines'), ...listField(data, 'allowances'), ...listField(data, 'charges')]
   return taxed(invoice).flatMap(({ tax, at }, index) => {
     const exemption = tax.category === code ? exemptionOf(given[index] ?? {}) : undefined
     return exemption === undefined ? [] : [{ at, reason: `${exemption.code ?? ''} ${exemption.reason ?? ''}` }]

@@ -1,9 +1,9 @@
 import type { Decimal } from 'decimal.js'
-import { allowanceCharge, object, period, tradeTax } from './cii-parts.ts'
-import type { Line } from '../model/model.ts'
-import { group, value, type Xml } from './xml.ts'
+import { ciiAllowanceCharge, object, ciiPeriod, tradeTax } from './cii-parts.ts'
+import type { EInvoiceLine } from '../model/model.ts'
+import { group, value, type XmlFragment } from './xml.ts'
 
-export function ciiLine (line: Line): Xml {
+export function ciiLine (line: EInvoiceLine): XmlFragment {
   const { id, note, orderLine, quantity, unit } = line
   return group('ram:IncludedSupplyChainTradeLineItem', [
     group('ram:AssociatedDocumentLineDocument', [value('ram:LineID', id), group('ram:IncludedNote', [value('ram:Content', note)])]),
@@ -17,7 +17,7 @@ export function ciiLine (line: Line): Xml {
   ])
 }
 
-function product ({ standardItemId, sellerItemId, buyerItemId, name, description, attributes, classifications, origin }: Line): Xml {
+function product ({ standardItemId, sellerItemId, buyerItemId, name, description, attributes, classifications, origin }: EInvoiceLine): XmlFragment {
   return group('ram:SpecifiedTradeProduct', [
     value('ram:GlobalID', standardItemId?.id, { schemeID: standardItemId?.scheme }),
     value('ram:SellerAssignedID', sellerItemId),
@@ -30,8 +30,8 @@ function product ({ standardItemId, sellerItemId, buyerItemId, name, description
   ])
 }
 
-function prices ({ price, grossPrice, priceDiscount, priceQuantity, unit }: Line): Xml[] {
-  const charged = (amount: Decimal | undefined): Xml[] => [value('ram:ChargeAmount', amount?.toFixed()), value('ram:BasisQuantity', priceQuantity?.toFixed(), { unitCode: unit })]
+function prices ({ price, grossPrice, priceDiscount, priceQuantity, unit }: EInvoiceLine): XmlFragment[] {
+  const charged = (amount: Decimal | undefined): XmlFragment[] => [value('ram:ChargeAmount', amount?.toFixed()), value('ram:BasisQuantity', priceQuantity?.toFixed(), { unitCode: unit })]
   return [
     grossPrice === undefined ? '' : group('ram:GrossPriceProductTradePrice', [
       ...charged(grossPrice),
@@ -41,11 +41,11 @@ function prices ({ price, grossPrice, priceDiscount, priceQuantity, unit }: Line
   ]
 }
 
-function settlement ({ tax, adjustments, net, accounting, ...line }: Line): Xml {
+function settlement ({ tax, adjustments, net, accounting, ...line }: EInvoiceLine): XmlFragment {
   return group('ram:SpecifiedLineTradeSettlement', [
     tradeTax('ram:ApplicableTradeTax', tax),
-    period(line.period),
-    ...adjustments.map((adjustment) => allowanceCharge(adjustment, 'line')),
+    ciiPeriod(line.period),
+    ...adjustments.map((adjustment) => ciiAllowanceCharge(adjustment, 'line')),
     group('ram:SpecifiedTradeSettlementLineMonetarySummation', [value('ram:LineTotalAmount', net.toFixed(2))]),
     object(line.object),
     group('ram:ReceivableSpecifiedTradeAccountingAccount', [value('ram:ID', accounting)])

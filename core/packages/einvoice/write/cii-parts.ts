@@ -1,39 +1,39 @@
-import type { Adjustment, Identifier, Period, Tax, Text } from '../model/model.ts'
-import { group, value, type Xml } from './xml.ts'
+import type { AllowanceCharge, Identifier, Period, Tax, Text } from '../model/model.ts'
+import { group, value, type XmlFragment } from './xml.ts'
 
 /** UNTDID 2379, 102: YYYYMMDD. */
 const dayFormat = { format: '102' } as const
 
 /** A day in an element of its own. */
-export function date (name: string, day: Text, type: 'udt:DateTimeString' | 'udt:DateString' | 'qdt:DateTimeString' = 'udt:DateTimeString'): Xml {
+export function date (name: string, day: Text, type: 'udt:DateTimeString' | 'udt:DateString' | 'qdt:DateTimeString' = 'udt:DateTimeString'): XmlFragment {
   return group(name, [value(type, day?.replaceAll('-', ''), dayFormat)])
 }
 
 /** An identifier of somebody: with a scheme it is a global one. */
-export function identifier (given: Identifier | undefined): Xml {
+export function ciiIdentifier (given: Identifier | undefined): XmlFragment {
   return given?.scheme === undefined ? value('ram:ID', given?.id) : value('ram:GlobalID', given.id, { schemeID: given.scheme })
 }
 
 /** A reference to another document. */
-export function reference (name: string, id: Text): Xml {
+export function ciiReference (name: string, id: Text): XmlFragment {
   return group(name, [value('ram:IssuerAssignedID', id)])
 }
 
-export function period (given: Period | undefined): Xml {
+export function ciiPeriod (given: Period | undefined): XmlFragment {
   return group('ram:BillingSpecifiedPeriod', [date('ram:StartDateTime', given?.start), date('ram:EndDateTime', given?.end)])
 }
 
 /** What is invoiced: a document of the type 130 (UNTDID 1001). */
-export function object (given: Identifier | undefined): Xml {
+export function object (given: Identifier | undefined): XmlFragment {
   return given === undefined ? '' : group('ram:AdditionalReferencedDocument', [value('ram:IssuerAssignedID', given.id), value('ram:TypeCode', '130'), value('ram:ReferenceTypeCode', given.scheme)])
 }
 
-export function tradeTax (name: string, { category, rate }: Tax): Xml {
+export function tradeTax (name: string, { category, rate }: Tax): XmlFragment {
   return group(name, [value('ram:TypeCode', 'VAT'), value('ram:CategoryCode', category), value('ram:RateApplicablePercent', rate?.toFixed())])
 }
 
 /** An allowance or charge; on a line it has the line's VAT, and says none. */
-export function allowanceCharge ({ kind, percent, base, amount, reasonCode, reason, tax }: Adjustment, on?: 'line'): Xml {
+export function ciiAllowanceCharge ({ kind, percent, base, amount, reasonCode, reason, tax }: AllowanceCharge, on?: 'line'): XmlFragment {
   return group('ram:SpecifiedTradeAllowanceCharge', [
     group('ram:ChargeIndicator', [value('udt:Indicator', String(kind === 'charge'))]),
     value('ram:CalculationPercent', percent?.toFixed()),

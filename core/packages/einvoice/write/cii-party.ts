@@ -1,12 +1,12 @@
-import { identifier } from './cii-parts.ts'
-import type { Address, Invoice, Party, Text } from '../model/model.ts'
-import { group, value, type Xml } from './xml.ts'
+import { ciiIdentifier } from './cii-parts.ts'
+import type { PartyAddress, EInvoiceModel, Party, Text } from '../model/model.ts'
+import { group, value, type XmlFragment } from './xml.ts'
 
 /** A seller or customer; its tax number besides that of VAT (BT-32) and its legal form (BT-33) are stated of the seller alone. */
-export function ciiParty (element: string, party: Party, { taxId, legalForm }: Partial<Pick<Party, 'taxId' | 'legalForm'>> = {}): Xml {
+export function ciiParty (element: string, party: Party, { taxId, legalForm }: Partial<Pick<Party, 'taxId' | 'legalForm'>> = {}): XmlFragment {
   const { name, tradingName, registration, contact, electronicAddress, vatId } = party
   return group(element, [
-    identifier(party.id),
+    ciiIdentifier(party.id),
     value('ram:Name', name),
     value('ram:Description', legalForm),
     group('ram:SpecifiedLegalOrganization', [value('ram:ID', registration?.id, { schemeID: registration?.scheme }), value('ram:TradingBusinessName', tradingName)]),
@@ -22,11 +22,11 @@ export function ciiParty (element: string, party: Party, { taxId, legalForm }: P
   ])
 }
 
-function taxRegistration (id: Text, schemeID: 'VA' | 'FC'): Xml {
+function taxRegistration (id: Text, schemeID: 'VA' | 'FC'): XmlFragment {
   return group('ram:SpecifiedTaxRegistration', [value('ram:ID', id, { schemeID })])
 }
 
-function ciiAddress ({ line1, line2, line3, city, postalCode, region, country }: Address): Xml {
+function ciiAddress ({ line1, line2, line3, city, postalCode, region, country }: PartyAddress): XmlFragment {
   return group('ram:PostalTradeAddress', [
     value('ram:PostcodeCode', postalCode),
     value('ram:LineOne', line1),
@@ -38,16 +38,16 @@ function ciiAddress ({ line1, line2, line3, city, postalCode, region, country }:
   ])
 }
 
-export function ciiRepresentative ({ taxRepresentative: given }: Invoice): Xml {
+export function ciiRepresentative ({ taxRepresentative: given }: EInvoiceModel): XmlFragment {
   return given === undefined ? '' : group('ram:SellerTaxRepresentativeTradeParty', [value('ram:Name', given.name), ciiAddress(given.address), taxRegistration(given.vatId, 'VA')])
 }
 
-export function ciiPayee ({ payee }: Invoice): Xml {
+export function ciiPayee ({ payee }: EInvoiceModel): XmlFragment {
   if (payee === undefined) return ''
   const { name, id, registration } = payee
-  return group('ram:PayeeTradeParty', [identifier(id), value('ram:Name', name), group('ram:SpecifiedLegalOrganization', [value('ram:ID', registration?.id, { schemeID: registration?.scheme })])])
+  return group('ram:PayeeTradeParty', [ciiIdentifier(id), value('ram:Name', name), group('ram:SpecifiedLegalOrganization', [value('ram:ID', registration?.id, { schemeID: registration?.scheme })])])
 }
 
-export function ciiShipTo ({ delivery }: Invoice): Xml {
-  return delivery === undefined ? '' : group('ram:ShipToTradeParty', [identifier(delivery.location), value('ram:Name', delivery.name), ciiAddress(delivery.address)])
+export function ciiShipTo ({ delivery }: EInvoiceModel): XmlFragment {
+  return delivery === undefined ? '' : group('ram:ShipToTradeParty', [ciiIdentifier(delivery.location), value('ram:Name', delivery.name), ciiAddress(delivery.address)])
 }

@@ -1,8 +1,8 @@
 import { date } from './cii-parts.ts'
-import type { Invoice, Payment } from '../model/model.ts'
-import { group, value, type Xml } from './xml.ts'
+import type { EInvoiceModel, Payment } from '../model/model.ts'
+import { group, value, type XmlFragment } from './xml.ts'
 
-export function ciiPayment (payment: Payment | undefined): Xml {
+export function ciiPayment (payment: Payment | undefined): XmlFragment {
   if (payment === undefined) return ''
   const { means, text, card, mandate, account } = payment
   return group('ram:SpecifiedTradeSettlementPaymentMeans', [
@@ -15,6 +15,6 @@ export function ciiPayment (payment: Payment | undefined): Xml {
   ])
 }
 
-export function ciiTerms ({ paymentTerms, dueDate, payment }: Invoice): Xml {
+export function ciiTerms ({ paymentTerms, dueDate, payment }: EInvoiceModel): XmlFragment {
   return group('ram:SpecifiedTradePaymentTerms', [value('ram:Description', paymentTerms), date('ram:DueDateDateTime', dueDate), value('ram:DirectDebitMandateID', payment?.mandate?.reference)])
 }

@@ -1,10 +1,10 @@
 import { ciiLine } from './cii-line.ts'
-import { allowanceCharge, date, object, period, reference } from './cii-parts.ts'
+import { ciiAllowanceCharge, date, object, ciiPeriod, ciiReference } from './cii-parts.ts'
 import { ciiParty, ciiPayee, ciiRepresentative, ciiShipTo } from './cii-party.ts'
 import { ciiPayment, ciiTerms } from './cii-payment.ts'
-import type { Attachment, Invoice } from '../model/model.ts'
+import type { Attachment, EInvoiceModel } from '../model/model.ts'
 import { totalsOf, type TaxGroup, type Totals } from '../model/totals.ts'
-import { document, group, value, type Xml } from './xml.ts'
+import { document, group, value, type XmlFragment } from './xml.ts'
 
 const unece = 'urn:un:unece:uncefact:data:standard'
 const namespaces = {
@@ -18,7 +18,7 @@ const namespaces = {
 const guideline = 'urn:cen.eu:en16931:2017'
 
 /** The invoice or credit note in UN/CEFACT CII D16B: what a Factur-X carries, too. */
-export function writeCii (invoice: Invoice): string {
+export function writeCii (invoice: EInvoiceModel): string {
   const { businessProcess, number, type, notes, lines } = invoice
   return document('rsm:CrossIndustryInvoice', namespaces, [
     group('rsm:ExchangedDocumentContext', [
@@ -40,16 +40,16 @@ export function writeCii (invoice: Invoice): string {
   ])
 }
 
-function agreement (invoice: Invoice): Xml {
+function agreement (invoice: EInvoiceModel): XmlFragment {
   const { references: { buyer, salesOrder, order, contract, tender, project, ...references }, attachments, seller, customer } = invoice
   return group('ram:ApplicableHeaderTradeAgreement', [
     value('ram:BuyerReference', buyer),
     ciiParty('ram:SellerTradeParty', seller, seller),
     ciiParty('ram:BuyerTradeParty', customer),
     ciiRepresentative(invoice),
-    reference('ram:SellerOrderReferencedDocument', salesOrder),
-    reference('ram:BuyerOrderReferencedDocument', order),
-    reference('ram:ContractReferencedDocument', contract),
+    ciiReference('ram:SellerOrderReferencedDocument', salesOrder),
+    ciiReference('ram:BuyerOrderReferencedDocument', order),
+    ciiReference('ram:ContractReferencedDocument', contract),
     ...attachments.map(attachment),
     tender === undefined ? '' : group('ram:AdditionalReferencedDocument', [value('ram:IssuerAssignedID', tender), value('ram:TypeCode', '50')]),
     object(references.object),
@@ -59,7 +59,7 @@ function agreement (invoice: Invoice): Xml {
 }
 
 /** A supporting document: of the type 916 (UNTDID 1001). */
-function attachment ({ id, url, description, content, mediaType, filename }: Attachment): Xml {
+function attachment ({ id, url, description, content, mediaType, filename }: Attachment): XmlFragment {
   return group('ram:AdditionalReferencedDocument', [
     value('ram:IssuerAssignedID', id),
     value('ram:URIID', url),
@@ -69,18 +69,18 @@ function attachment ({ id, url, description, content, mediaType, filename }: Att
   ])
 }
 
-function delivery (invoice: Invoice): Xml {
+function delivery (invoice: EInvoiceModel): XmlFragment {
   const content = [
     ciiShipTo(invoice),
     group('ram:ActualDeliverySupplyChainEvent', [date('ram:OccurrenceDateTime', invoice.delivery?.date)]),
-    reference('ram:DespatchAdviceReferencedDocument', invoice.references.despatch),
-    reference('ram:ReceivingAdviceReferencedDocument', invoice.references.receipt)
+    ciiReference('ram:DespatchAdviceReferencedDocument', invoice.references.despatch),
+    ciiReference('ram:ReceivingAdviceReferencedDocument', invoice.references.receipt)
   ]
   // The schema wants the element, whatever is in it.
   return group('ram:ApplicableHeaderTradeDelivery', content) || '<ram:ApplicableHeaderTradeDelivery/>'
 }
 
-function settlement (invoice: Invoice): Xml {
+function settlement (invoice: EInvoiceModel): XmlFragment {
   const { currency, taxCurrency, payment, adjustments, precedingInvoices, references } = invoice
   const totals = totalsOf(invoice)
   return group('ram:ApplicableHeaderTradeSettlement', [
@@ -91,8 +91,8 @@ function settlement (invoice: Invoice): Xml {
     ciiPayee(invoice),
     ciiPayment(payment),
     ...totals.taxes.map((tax, index) => taxGroup(tax, invoice, index)),
-    period(invoice.period),
-    ...adjustments.map((adjustment) => allowanceCharge(adjustment)),
+    ciiPeriod(invoice.period),
+    ...adjustments.map((adjustment) => ciiAllowanceCharge(adjustment)),
     ciiTerms(invoice),
     summation(invoice, totals),
     ...precedingInvoices.map((preceding) => group('ram:InvoiceReferencedDocument', [
@@ -107,7 +107,7 @@ function settlement (invoice: Invoice): Xml {
 const taxPointCodes: Readonly<Record<string, string>> = { 3: '5', 35: '29', 432: '72' }
 
 /** The tax point stands in the first group alone (CII-SR-461). */
-function taxGroup ({ amount, exemption, base, category, rate }: TaxGroup, { taxPointDate, taxPointCode }: Invoice, index: number): Xml {
+function taxGroup ({ amount, exemption, base, category, rate }: TaxGroup, { taxPointDate, taxPointCode }: EInvoiceModel, index: number): XmlFragment {
   return group('ram:ApplicableTradeTax', [
     value('ram:CalculatedAmount', amount.toFixed(2)),
     value('ram:TypeCode', 'VAT'),
@@ -121,7 +121,7 @@ function taxGroup ({ amount, exemption, base, category, rate }: TaxGroup, { taxP
   ])
 }
 
-function summation ({ adjustments, currency, taxCurrency, taxCurrencyAmount, prepaid, rounding }: Invoice, { lines, charges, allowances, base, tax, total, due }: Totals): Xml {
+function summation ({ adjustments, currency, taxCurrency, taxCurrencyAmount, prepaid, rounding }: EInvoiceModel, { lines, charges, allowances, base, tax, total, due }: Totals): XmlFragment {
   const has = (kind: 'allowance' | 'charge'): boolean => adjustments.some((adjustment) => adjustment.kind === kind)
   return group('ram:SpecifiedTradeSettlementHeaderMonetarySummation', [
     value('ram:LineTotalAmount', lines.toFixed(2)),

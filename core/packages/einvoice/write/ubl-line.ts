@@ -1,8 +1,8 @@
-import type { Invoice, Line } from '../model/model.ts'
-import { allowanceCharge, money, period, price, schemed, taxCategory } from './ubl-parts.ts'
-import { group, value, type Xml } from './xml.ts'
+import type { EInvoiceModel, EInvoiceLine } from '../model/model.ts'
+import { ublAllowanceCharge, money, ublPeriod, price, schemed, taxCategory } from './ubl-parts.ts'
+import { group, value, type XmlFragment } from './xml.ts'
 
-export function ublLine (line: Line, invoice: Invoice): Xml {
+export function ublLine (line: EInvoiceLine, invoice: EInvoiceModel): XmlFragment {
   const { id, note, quantity, unit, net, accounting, orderLine, object, adjustments } = line
   return group(invoice.isCreditNote ? 'cac:CreditNoteLine' : 'cac:InvoiceLine', [
     value('cbc:ID', id),
@@ -10,16 +10,16 @@ export function ublLine (line: Line, invoice: Invoice): Xml {
     value(invoice.isCreditNote ? 'cbc:CreditedQuantity' : 'cbc:InvoicedQuantity', quantity?.toFixed(), { unitCode: unit }),
     money('cbc:LineExtensionAmount', net, invoice),
     value('cbc:AccountingCost', accounting),
-    period('cac:InvoicePeriod', line.period),
+    ublPeriod('cac:InvoicePeriod', line.period),
     group('cac:OrderLineReference', [value('cbc:LineID', orderLine)]),
     object === undefined ? '' : group('cac:DocumentReference', [schemed('cbc:ID', object), value('cbc:DocumentTypeCode', '130')]),
-    ...adjustments.map((adjustment) => allowanceCharge(adjustment, invoice, 'line')),
+    ...adjustments.map((adjustment) => ublAllowanceCharge(adjustment, invoice, 'line')),
     item(line),
     linePrice(line, invoice)
   ])
 }
 
-function item ({ name, description, buyerItemId, sellerItemId, standardItemId, origin, classifications, tax, attributes }: Line): Xml {
+function item ({ name, description, buyerItemId, sellerItemId, standardItemId, origin, classifications, tax, attributes }: EInvoiceLine): XmlFragment {
   return group('cac:Item', [
     value('cbc:Description', description),
     value('cbc:Name', name),
@@ -33,7 +33,7 @@ function item ({ name, description, buyerItemId, sellerItemId, standardItemId, o
   ])
 }
 
-function linePrice ({ price: net, grossPrice, priceDiscount, priceQuantity, unit }: Line, invoice: Invoice): Xml {
+function linePrice ({ price: net, grossPrice, priceDiscount, priceQuantity, unit }: EInvoiceLine, invoice: EInvoiceModel): XmlFragment {
   return group('cac:Price', [
     price('cbc:PriceAmount', net, invoice),
     value('cbc:BaseQuantity', priceQuantity?.toFixed(), { unitCode: unit }),

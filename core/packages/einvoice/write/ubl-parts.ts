@@ -1,33 +1,33 @@
 import type { Decimal } from 'decimal.js'
-import type { Adjustment, Exemption, Identifier, Invoice, Period, Tax, Text } from '../model/model.ts'
-import { group, value, type Xml } from './xml.ts'
+import type { AllowanceCharge, Exemption, Identifier, EInvoiceModel, Period, Tax, Text } from '../model/model.ts'
+import { group, value, type XmlFragment } from './xml.ts'
 
 /** An amount of money, with two decimals. */
-export function money (name: string, amount: Decimal | undefined, { currency }: Invoice): Xml {
+export function money (name: string, amount: Decimal | undefined, { currency }: EInvoiceModel): XmlFragment {
   return value(name, amount?.toFixed(2), { currencyID: currency })
 }
 
 /** A price, with all its decimals. */
-export function price (name: string, amount: Decimal | undefined, { currency }: Invoice): Xml {
+export function price (name: string, amount: Decimal | undefined, { currency }: EInvoiceModel): XmlFragment {
   return value(name, amount?.toFixed(), { currencyID: currency })
 }
 
-export function schemed (name: string, identifier: Identifier | undefined): Xml {
+export function schemed (name: string, identifier: Identifier | undefined): XmlFragment {
   return value(name, identifier?.id, { schemeID: identifier?.scheme })
 }
 
 /** A reference to another document. */
-export function reference (name: string, id: Text): Xml {
+export function ublReference (name: string, id: Text): XmlFragment {
   return group(name, [value('cbc:ID', id)])
 }
 
-export function period (name: string, given: Period | undefined, taxPointCode?: Text): Xml {
+export function ublPeriod (name: string, given: Period | undefined, taxPointCode?: Text): XmlFragment {
   return group(name, [value('cbc:StartDate', given?.start), value('cbc:EndDate', given?.end), value('cbc:DescriptionCode', taxPointCode)])
 }
 
 export const vat = group('cac:TaxScheme', [value('cbc:ID', 'VAT')])
 
-export function taxCategory (name: string, { category, rate }: Tax, exemption?: Exemption): Xml {
+export function taxCategory (name: string, { category, rate }: Tax, exemption?: Exemption): XmlFragment {
   return group(name, [
     value('cbc:ID', category),
     value('cbc:Percent', rate?.toFixed()),
@@ -38,7 +38,7 @@ export function taxCategory (name: string, { category, rate }: Tax, exemption?: 
 }
 
 /** An allowance or charge; on a line it has the line's VAT, and says none. */
-export function allowanceCharge ({ kind, reasonCode, reason, percent, amount, base, tax }: Adjustment, invoice: Invoice, on?: 'line'): Xml {
+export function ublAllowanceCharge ({ kind, reasonCode, reason, percent, amount, base, tax }: AllowanceCharge, invoice: EInvoiceModel, on?: 'line'): XmlFragment {
   return group('cac:AllowanceCharge', [
     value('cbc:ChargeIndicator', String(kind === 'charge')),
     value('cbc:AllowanceChargeReasonCode', reasonCode),

@@ -1,13 +1,13 @@
 import { isGreekSeller } from '../model/country.ts'
-import type { Address, Invoice, Party, Text } from '../model/model.ts'
+import type { PartyAddress, EInvoiceModel, Party, Text } from '../model/model.ts'
 import { schemed, vat } from './ubl-parts.ts'
-import { group, value, type Xml } from './xml.ts'
+import { group, value, type XmlFragment } from './xml.ts'
 
 /** What is stated of the seller alone: `creditorId` of its direct debits (BT-90), its tax number besides that of VAT (BT-32), its legal form (BT-33). */
 type OfSeller = Partial<Pick<Party, 'taxId' | 'legalForm'>> & { creditorId?: Text }
 
 /** A seller or customer of an invoice. */
-export function ublParty (party: Party, invoice: Invoice, { creditorId, taxId, legalForm }: OfSeller = {}): Xml {
+export function ublParty (party: Party, invoice: EInvoiceModel, { creditorId, taxId, legalForm }: OfSeller = {}): XmlFragment {
   const { name, tradingName, address, vatId, contact, registration } = party
   // Greek rules ask for the name of both here too (GR-R-002, GR-R-005).
   const shown = tradingName ?? (isGreekSeller(invoice) ? name : undefined)
@@ -24,15 +24,15 @@ export function ublParty (party: Party, invoice: Invoice, { creditorId, taxId, l
   ])
 }
 
-function creditor (id: Text): Xml {
+function creditor (id: Text): XmlFragment {
   return group('cac:PartyIdentification', [value('cbc:ID', id, { schemeID: 'SEPA' })])
 }
 
-function taxScheme (id: Text, scheme: Xml): Xml {
+function taxScheme (id: Text, scheme: XmlFragment): XmlFragment {
   return id === undefined ? '' : group('cac:PartyTaxScheme', [value('cbc:CompanyID', id), scheme])
 }
 
-function ublAddress (name: string, { line1, line2, line3, city, postalCode, region, country }: Address): Xml {
+function ublAddress (name: string, { line1, line2, line3, city, postalCode, region, country }: PartyAddress): XmlFragment {
   return group(name, [
     value('cbc:StreetName', line1),
     value('cbc:AdditionalStreetName', line2),
@@ -44,7 +44,7 @@ function ublAddress (name: string, { line1, line2, line3, city, postalCode, regi
   ])
 }
 
-export function ublPayee ({ payee, payment }: Invoice): Xml {
+export function ublPayee ({ payee, payment }: EInvoiceModel): XmlFragment {
   if (payee === undefined) return ''
   return group('cac:PayeeParty', [
     group('cac:PartyIdentification', [schemed('cbc:ID', payee.id)]),
@@ -54,12 +54,12 @@ export function ublPayee ({ payee, payment }: Invoice): Xml {
   ])
 }
 
-export function ublRepresentative ({ taxRepresentative: given }: Invoice): Xml {
+export function ublRepresentative ({ taxRepresentative: given }: EInvoiceModel): XmlFragment {
   if (given === undefined) return ''
   return group('cac:TaxRepresentativeParty', [group('cac:PartyName', [value('cbc:Name', given.name)]), ublAddress('cac:PostalAddress', given.address), taxScheme(given.vatId, vat)])
 }
 
-export function ublDelivery (delivery: Invoice['delivery']): Xml {
+export function ublDelivery (delivery: EInvoiceModel['delivery']): XmlFragment {
   if (delivery === undefined) return ''
   return group('cac:Delivery', [
     value('cbc:ActualDeliveryDate', delivery.date),

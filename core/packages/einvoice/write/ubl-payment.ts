@@ -1,7 +1,7 @@
-import type { Invoice, Text } from '../model/model.ts'
-import { group, value, type Xml } from './xml.ts'
+import type { EInvoiceModel, Text } from '../model/model.ts'
+import { group, value, type XmlFragment } from './xml.ts'
 
-export function ublPayment ({ payment, dueDate, isCreditNote }: Invoice): Xml {
+export function ublPayment ({ payment, dueDate, isCreditNote }: EInvoiceModel): XmlFragment {
   if (payment === undefined) return ''
   const { means, text, reference, card, account, mandate } = payment
   return group('cac:PaymentMeans', [
@@ -20,7 +20,7 @@ export function ublPayment ({ payment, dueDate, isCreditNote }: Invoice): Xml {
 }
 
 /** The terms of payment. German rules want a line break behind a discount, which is a line that begins with # (DE-R-018). */
-export function ublTerms ({ paymentTerms, dueDate, isCreditNote }: Invoice): Text {
+export function ublTerms ({ paymentTerms, dueDate, isCreditNote }: EInvoiceModel): Text {
   const terms = paymentTerms ?? (isCreditNote ? dueDate : undefined)
   const last = terms?.slice(terms.lastIndexOf('\n') + 1).trim()
   return last?.startsWith('#') === true ? `${terms}\n` : terms

@@ -1,11 +1,11 @@
 import type { Decimal } from 'decimal.js'
-import type { Adjustment, Attachment, Invoice, Note } from '../model/model.ts'
+import type { AllowanceCharge, Attachment, EInvoiceModel, Note } from '../model/model.ts'
 import { totalsOf, type TaxGroup, type Totals } from '../model/totals.ts'
 import { ublLine } from './ubl-line.ts'
 import { ublDelivery, ublParty, ublPayee, ublRepresentative } from './ubl-party.ts'
 import { ublPayment, ublTerms } from './ubl-payment.ts'
-import { allowanceCharge, money, period, reference, schemed, taxCategory } from './ubl-parts.ts'
-import { document, group, value, type Xml } from './xml.ts'
+import { ublAllowanceCharge, money, ublPeriod, ublReference, schemed, taxCategory } from './ubl-parts.ts'
+import { document, group, value, type XmlFragment } from './xml.ts'
 
 const oasis = 'urn:oasis:names:specification:ubl:schema:xsd'
 /** BT-24 and BT-23 of Peppol BIS Billing 3.0. */
@@ -13,7 +13,7 @@ const customization = 'urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:
 const profile = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0'
 
 /** The invoice or credit note in UBL 2.1, for Peppol BIS Billing 3.0. The order of the elements is that of its schemas, which is not the same for both. */
-export function writeUbl (invoice: Invoice): string {
+export function writeUbl (invoice: EInvoiceModel): string {
   const kind = invoice.isCreditNote ? 'CreditNote' : 'Invoice'
   const totals = totalsOf(invoice)
   return document(kind, { xmlns: `${oasis}:${kind}-2`, 'xmlns:cac': `${oasis}:CommonAggregateComponents-2`, 'xmlns:cbc': `${oasis}:CommonBasicComponents-2` }, [
@@ -26,7 +26,7 @@ export function writeUbl (invoice: Invoice): string {
     value('cbc:TaxCurrencyCode', invoice.taxCurrency),
     value('cbc:AccountingCost', invoice.references.accounting),
     value('cbc:BuyerReference', invoice.references.buyer),
-    period('cac:InvoicePeriod', invoice.period, invoice.taxPointCode),
+    ublPeriod('cac:InvoicePeriod', invoice.period, invoice.taxPointCode),
     ...references(invoice),
     group('cac:AccountingSupplierParty', [ublParty(invoice.seller, invoice, { ...invoice.seller, creditorId: invoice.payee === undefined ? invoice.payment?.mandate?.creditorId : undefined })]),
     group('cac:AccountingCustomerParty', [ublParty(invoice.customer, invoice)]),
@@ -35,19 +35,19 @@ export function writeUbl (invoice: Invoice): string {
     ublDelivery(invoice.delivery),
     ublPayment(invoice),
     group('cac:PaymentTerms', [value('cbc:Note', ublTerms(invoice))]),
-    ...invoice.adjustments.map((adjustment) => allowanceCharge(adjustment, invoice)),
+    ...invoice.adjustments.map((adjustment) => ublAllowanceCharge(adjustment, invoice)),
     ...taxTotals(invoice, totals),
     monetaryTotal(invoice, totals),
     ...invoice.lines.map((line) => ublLine(line, invoice))
   ])
 }
 
-function invoiceHead ({ dueDate, type, notes, taxPointDate }: Invoice): Xml[] {
+function invoiceHead ({ dueDate, type, notes, taxPointDate }: EInvoiceModel): XmlFragment[] {
   return [value('cbc:DueDate', dueDate), value('cbc:InvoiceTypeCode', type), value('cbc:Note', ublNote(notes)), value('cbc:TaxPointDate', taxPointDate)]
 }
 
 /** A credit note says when it is due beside its means of payment. */
-function creditNoteHead ({ type, notes, taxPointDate }: Invoice): Xml[] {
+function creditNoteHead ({ type, notes, taxPointDate }: EInvoiceModel): XmlFragment[] {
   return [value('cbc:TaxPointDate', taxPointDate), value('cbc:CreditNoteTypeCode', type), value('cbc:Note', ublNote(notes))]
 }
 
@@ -57,10 +57,10 @@ export function ublNote (notes: readonly Note[]): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n')
 }
 
-function references ({ references: { order, salesOrder, despatch, receipt, tender, contract, object, project }, precedingInvoices, attachments, isCreditNote }: Invoice): Xml[] {
-  const originator = reference('cac:OriginatorDocumentReference', tender)
+function references ({ references: { order, salesOrder, despatch, receipt, tender, contract, object, project }, precedingInvoices, attachments, isCreditNote }: EInvoiceModel): XmlFragment[] {
+  const originator = ublReference('cac:OriginatorDocumentReference', tender)
   const others = [
-    reference('cac:ContractDocumentReference', contract),
+    ublReference('cac:ContractDocumentReference', contract),
     object === undefined ? '' : group('cac:AdditionalDocumentReference', [schemed('cbc:ID', object), value('cbc:DocumentTypeCode', '130')]),
     // A credit note has no element of its own for the project.
     isCreditNote && project !== undefined ? group('cac:AdditionalDocumentReference', [value('cbc:ID', project), value('cbc:DocumentTypeCode', '50')]) : '',
@@ -70,13 +70,13 @@ function references ({ references: { order, salesOrder, despatch, receipt, tende
     // The schema wants an order where there is a sales order; NA is what Peppol says for none.
     group('cac:OrderReference', [value('cbc:ID', order ?? (salesOrder === undefined ? undefined : 'NA')), value('cbc:SalesOrderID', salesOrder)]),
     ...precedingInvoices.map(({ number, date }) => group('cac:BillingReference', [group('cac:InvoiceDocumentReference', [value('cbc:ID', number), value('cbc:IssueDate', date)])])),
-    reference('cac:DespatchDocumentReference', despatch),
-    reference('cac:ReceiptDocumentReference', receipt),
-    ...isCreditNote ? [...others, originator] : [originator, ...others, reference('cac:ProjectReference', project)]
+    ublReference('cac:DespatchDocumentReference', despatch),
+    ublReference('cac:ReceiptDocumentReference', receipt),
+    ...isCreditNote ? [...others, originator] : [originator, ...others, ublReference('cac:ProjectReference', project)]
   ]
 }
 
-function attachmentReference ({ id, description, url, content, mediaType, filename }: Attachment): Xml {
+function attachmentReference ({ id, description, url, content, mediaType, filename }: Attachment): XmlFragment {
   return group('cac:AdditionalDocumentReference', [
     value('cbc:ID', id),
     value('cbc:DocumentDescription', description),
@@ -87,7 +87,7 @@ function attachmentReference ({ id, description, url, content, mediaType, filena
   ])
 }
 
-function taxTotals (invoice: Invoice, { tax, taxes }: Totals): Xml[] {
+function taxTotals (invoice: EInvoiceModel, { tax, taxes }: Totals): XmlFragment[] {
   const { taxCurrency, taxCurrencyAmount } = invoice
   return [
     group('cac:TaxTotal', [money('cbc:TaxAmount', tax, invoice), ...taxes.map((taxGroup) => taxSubtotal(taxGroup, invoice))]),
@@ -95,15 +95,15 @@ function taxTotals (invoice: Invoice, { tax, taxes }: Totals): Xml[] {
   ]
 }
 
-function taxSubtotal ({ base, amount, exemption, ...tax }: TaxGroup, invoice: Invoice): Xml {
+function taxSubtotal ({ base, amount, exemption, ...tax }: TaxGroup, invoice: EInvoiceModel): XmlFragment {
   // DE-R-014 asks for a rate even of what is not subject to VAT.
   const isGerman = invoice.seller.address.country === 'DE' && invoice.customer.address.country === 'DE'
   const rate: Decimal | undefined = tax.category === 'O' && isGerman ? base.sub(base) : tax.rate
   return group('cac:TaxSubtotal', [money('cbc:TaxableAmount', base, invoice), money('cbc:TaxAmount', amount, invoice), taxCategory('cac:TaxCategory', { ...tax, rate }, exemption)])
 }
 
-function monetaryTotal (invoice: Invoice, { lines, base, total, allowances, charges, due }: Totals): Xml {
-  const has = (kind: Adjustment['kind']): boolean => invoice.adjustments.some((adjustment) => adjustment.kind === kind)
+function monetaryTotal (invoice: EInvoiceModel, { lines, base, total, allowances, charges, due }: Totals): XmlFragment {
+  const has = (kind: AllowanceCharge['kind']): boolean => invoice.adjustments.some((adjustment) => adjustment.kind === kind)
   return group('cac:LegalMonetaryTotal', [
     money('cbc:LineExtensionAmount', lines, invoice),
     money('cbc:TaxExclusiveAmount', base, invoice),

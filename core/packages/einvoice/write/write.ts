@@ -1,7 +1,7 @@
 import { isCurrency, type Json, type JsonObject } from '@dispatch/common'
 import { writeCii } from './cii.ts'
-import { parts } from '../model/fields.ts'
-import type { Invoice, Line } from '../model/model.ts'
+import { listField } from '../model/fields.ts'
+import type { EInvoiceModel, EInvoiceLine } from '../model/model.ts'
 import { readInvoice, type Reading } from '../read/read.ts'
 import { totalsOf, type TaxGroup } from '../model/totals.ts'
 import { writeUbl } from './ubl.ts'
@@ -23,18 +23,18 @@ export function eInvoiceOf (given: unknown, reading: Reading): EInvoice {
 }
 
 /** The data of an e-invoice as its page shows them. */
-export function shownOf (given: unknown, reading: Reading): JsonObject {
+export function pageDataOf (given: unknown, reading: Reading): JsonObject {
   const data = given as JsonObject
   return completed(data, readInvoice(data, reading))
 }
 
 /** The data with the sums in them, so that the page shows what the XML says. */
-function completed (data: JsonObject, invoice: Invoice): JsonObject {
+function completed (data: JsonObject, invoice: EInvoiceModel): JsonObject {
   const { lines, tax, taxes, total, due } = totalsOf(invoice)
   return {
     ...data,
     currency: invoice.currency,
-    lines: parts(data, 'lines').map((line, index) => completedLine(line, invoice.lines[index])),
+    lines: listField(data, 'lines').map((line, index) => completedLine(line, invoice.lines[index])),
     subtotal: lines.toFixed(2),
     taxAmount: tax.toFixed(2),
     total: total.toFixed(2),
@@ -43,7 +43,7 @@ function completed (data: JsonObject, invoice: Invoice): JsonObject {
   }
 }
 
-function completedLine (data: JsonObject, line: Line | undefined): Json {
+function completedLine (data: JsonObject, line: EInvoiceLine | undefined): Json {
   if (line === undefined) return data
   const { id, unit, price, tax: { category, rate }, net } = line
   return { ...data, id, unit, unitPrice: price?.toFixed() ?? '0', taxCategory: category, ...(rate === undefined ? {} : { taxRate: rate.toFixed() }), total: net.toFixed(2) }

@@ -1,5 +1,5 @@
 /** A piece of an XML document; '' is nothing. */
-export type Xml = string
+export type XmlFragment = string
 type Attributes = Readonly<Record<string, string | undefined>>
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
@@ -12,18 +12,18 @@ function escape (text: string): string {
 }
 
 /** An element with a text; nothing where there is none. */
-export function value (name: string, text: string | undefined, attributes?: Attributes): Xml {
+export function value (name: string, text: string | undefined, attributes?: Attributes): XmlFragment {
   return text === undefined ? '' : `<${name}${attributes === undefined ? '' : written(attributes)}>${escape(text)}</${name}>`
 }
 
 /** An element with others in it; nothing where they are all nothing. */
-export function group (name: string, children: readonly Xml[]): Xml {
+export function group (name: string, children: readonly XmlFragment[]): XmlFragment {
   const content = children.join('')
   return content === '' ? '' : `<${name}>${content}</${name}>`
 }
 
 /** A whole document, with the namespaces of its prefixes. */
-export function document (name: string, namespaces: Attributes, children: readonly Xml[]): string {
+export function document (name: string, namespaces: Attributes, children: readonly XmlFragment[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${written(namespaces)}>${children.join('')}</${name}>\n`
 }
 

@@ -9,7 +9,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { chooseAccount } from '../os-account.ts'
+import { chooseOsAccount } from '../os-account.ts'
 import { locateBinaries } from '../binaries.ts'
 import { isPostmaster, readPostmaster, stopServer } from '../postmaster.ts'
 import { findEmbedded, startEmbedded, StartError } from '../embedded.ts'
@@ -286,10 +286,10 @@ void t.test('as root', { skip: isRoot ? false : 'needs root' }, async t => {
     cpSync(binaries.home, join(closed, 'native'), { recursive: true, verbatimSymlinks: true })
     chmodSync(dirname(closed), 0o700)
     withoutUnshare(t)
-    const account = chooseAccount({ ...binaries, home: join(closed, 'native') }, [dir])
+    const account = chooseOsAccount({ ...binaries, home: join(closed, 'native') }, [dir])
     has(t, account, { binaries: { home: join(dir, `postgres-${binaries.version}`) }, prefix: [], ids: nobody })
     t.equal(spawnSync(join(account.binaries.home, 'bin/postgres'), ['--version'], nobody).status, 0)
-    t.same(chooseAccount({ ...binaries, home: join(closed, 'native') }, [dir]), account, 'once')
+    t.same(chooseOsAccount({ ...binaries, home: join(closed, 'native') }, [dir]), account, 'once')
     t.end()
   })
 
